@@ -1,0 +1,42 @@
+"""Our exceptions.
+
+    CrawlersError
+    ├── ConfigError         our side: what the user gave us can't be used
+    │   └── StoreVersionError   a database that another version of this program wrote
+    ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
+    └── WebError            the web's side: never shown to the user, always a reason in the store
+        ├── BadUrl              text that no URL can be made of
+        └── TrapDetected        a URL of an endless part of a site
+
+A message names the file, line or setting, carries the value, and says what to do.
+"""
+
+from __future__ import annotations
+
+
+class CrawlersError(Exception):
+    """Anything that this project raises on purpose."""
+
+
+class ConfigError(CrawlersError):
+    """What the user gave us (a file, a setting, a database) can't be used."""
+
+
+class StoreVersionError(ConfigError):
+    """The database was written by another version of this program."""
+
+
+class StoreError(CrawlersError):
+    """The store failed while the crawl ran; what was committed before is safe."""
+
+
+class WebError(CrawlersError):
+    """The web did something wrong; its text is the reason that is stored."""
+
+
+class BadUrl(WebError):
+    """The text can't be made into a URL."""
+
+
+class TrapDetected(WebError):
+    """The URL belongs to an endless part of a site."""
