@@ -3,6 +3,7 @@
     CrawlersError
     ├── ConfigError         our side: what the user gave us can't be used
     │   └── StoreVersionError   a database that another version of this program wrote
+    ├── FrontierError       our side: the frontier was used against its contract
     ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
     └── WebError            the web's side: never shown to the user, always a reason in the store
         ├── BadUrl              text that no URL can be made of
@@ -24,6 +25,10 @@ class ConfigError(CrawlersError):
 
 class StoreVersionError(ConfigError):
     """The database was written by another version of this program."""
+
+
+class FrontierError(CrawlersError):
+    """The frontier was used against its contract: a lease ended twice, a site that was never opened."""
 
 
 class StoreError(CrawlersError):

@@ -1,0 +1,73 @@
+"""Brings a database to the tables of this version, by alembic.
+
+The scripts lie in `versions/`, one number each. Inside a zipped egg (scrapyd) they are no files, so
+they are unpacked for alembic first; a database that is up to date needs neither.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import inspect, text
+
+from crawlers.errors import StoreVersionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Engine
+
+HEAD = "0001"
+
+
+def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
+    """Make the tables of this version, or bring older ones up to it; *name* is what messages call it."""
+    version = _version(engine)
+    if version == HEAD:
+        return
+    if version is not None and version > HEAD:
+        raise StoreVersionError(
+            f"DATABASE_URL={name} was written by a newer version of this program (schema {version}, this one "
+            f"knows {HEAD}); upgrade the program, or name another database"
+        )
+    if not create:
+        raise StoreVersionError(
+            f"DATABASE_URL={name} holds {'no crawl' if version is None else 'an older schema, ' + version}; "
+            "run a crawl on it first"
+        )
+    from alembic import command
+    from alembic.config import Config
+
+    with _scripts() as folder, engine.connect().execution_options(writes=True) as connection, connection.begin():
+        config = Config()
+        config.set_main_option("script_location", str(folder).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, HEAD)
+
+
+def _version(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+        return str(found) if found is not None else None
+
+
+@contextmanager
+def _scripts() -> Iterator[Path]:
+    here = files(__package__)
+    if isinstance(here, Path):
+        yield here
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        target = Path(temporary)
+        (target / "versions").mkdir()
+        for source, folder in ((here, target), (here / "versions", target / "versions")):
+            for entry in source.iterdir():
+                if entry.is_file() and entry.name.endswith((".py", ".mako")):
+                    (folder / entry.name).write_bytes(entry.read_bytes())
+        yield target

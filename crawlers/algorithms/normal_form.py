@@ -1,0 +1,173 @@
+"""The normal form: which spellings of an address are one page.
+
+The steps are RCCrawler's (Pechnikov, Lankin, "Development of a program for collection of website structure
+data", section on URL normalisation). Only text is handled here; `urls.normalize` is the way in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# They name a visit or a campaign, never a page. A bare `sid` is the number of an article elsewhere (PHP-Nuke,
+# Slash), so it goes only where its value is a hash, as phpBB's is.
+DEFAULT_IGNORED_PARAMETERS = (
+    *("utm_*", "fbclid", "gclid", "dclid", "msclkid", "yclid", "ysclid", "_openstat", "mc_cid", "mc_eid"),
+    *("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken"),
+    *("session_id", "sessionid", "sid=hex", "s=hex"),
+)
+
+_DEFAULT_PORT = {"http": 80, "https": 443}
+_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_SLASHES = re.compile(r"/{2,}")
+_HEX = re.compile(r"[0-9a-fA-F]{16,}")
+# Text of which the standard would change nothing but the case of the host, the port and the dot segments.
+_PLAIN = re.compile(
+    r"(https?)://([a-z0-9.-]+)(?::(\d+))?((?:/[!$-&(-;=@-Z_a-z~]*)?)((?:[?#][!#-&(-;=?-Z_a-z~]*)?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Normalization:
+    """Which steps make the key form; RCCrawler does all of them.
+
+    Links have been joined by the WHATWG standard before, which by itself does the first, second and fifth
+    step: switching those off has an effect on `normalize` only, and only on plain ASCII text. In
+    *ignored_parameters* a name may begin or end with `*`, and one that ends with `=hex` is ignored only with
+    a value of 16 or more hexadecimal digits; case does not matter. The same names are dropped as path
+    parameters, `/page;jsessionid=1`. Keys of *ip_names* are hosts as URLs show them (`[::1]` in brackets).
+    """
+
+    lower_case_host: bool = True
+    drop_default_port: bool = True
+    upper_case_escapes: bool = True
+    add_trailing_slash: bool = True  # where the last segment has no dot; not always the same page
+    remove_dot_segments: bool = True
+    drop_fragment: bool = True
+    merge_slashes: bool = True
+    sort_parameters: bool = True
+    drop_empty_query: bool = True
+    drop_empty_parameters: bool = True  # `a` as well as `a=`
+    ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    ignored_parameters: tuple[str, ...] = DEFAULT_IGNORED_PARAMETERS
+    _exact: frozenset[str] = field(init=False, repr=False, compare=False)
+    _hex: frozenset[str] = field(init=False, repr=False, compare=False)
+    _prefixes: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _suffixes: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [name.lower() for name in self.ignored_parameters if name]
+        for attribute, value in (
+            ("_hex", frozenset(name[:-4] for name in names if name.endswith("=hex"))),
+            ("_prefixes", tuple(name[:-1] for name in names if name.endswith("*"))),
+            ("_suffixes", tuple(name[1:] for name in names if name.startswith("*"))),
+            ("_exact", frozenset(name for name in names if "*" not in name and not name.endswith("=hex"))),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    def ignores(self, parameter: str) -> bool:
+        """Whether *parameter*, `name=value` or `name`, says nothing about the page."""
+        name, _, value = parameter.partition("=")
+        name = name.lower()
+        if name in self._exact or name.startswith(self._prefixes) or name.endswith(self._suffixes):
+            return True
+        return name in self._hex and _HEX.fullmatch(value) is not None
+
+
+def key_form(url: str, options: Normalization) -> str:
+    """Return the normal form of a *url* that the standard's parser wrote."""
+    url, mark, fragment = url.partition("#")
+    head, question, query = url.partition("?")
+    start = head.find("/", 8)  # behind the shortest scheme and host, http://h
+    site, path = head[:start], head[start:]
+    if options.ip_names:
+        site = _named(site, options.ip_names)
+    if ";" in path:
+        path = _without_ignored(path, options)
+    if "//" in path and options.merge_slashes:
+        path = _SLASHES.sub("/", path)
+    if options.add_trailing_slash:
+        last = path[path.rfind("/") + 1 :]
+        if last and "." not in last:
+            path += "/"
+    if query:
+        parameters = query.split("&")
+        if options.drop_empty_parameters:
+            parameters = [one for one in parameters if one and one.find("=") not in (-1, len(one) - 1)]
+        parameters = [one for one in parameters if not options.ignores(one)]
+        if options.upper_case_escapes and "%" in query:
+            parameters = [_ESCAPE.sub(_upper, one) for one in parameters]
+        if options.sort_parameters:
+            parameters.sort()
+        query = "&".join(parameters)
+    if options.upper_case_escapes and "%" in path:
+        path = _ESCAPE.sub(_upper, path)
+    key = f"{site}{path}"
+    if query or (question and not options.drop_empty_query):
+        key = f"{key}?{query}"
+    if mark and not options.drop_fragment:
+        key = f"{key}#{fragment}"
+    return key
+
+
+def _upper(match: re.Match[str]) -> str:
+    return match[0].upper()
+
+
+def _named(site: str, ip_names: Mapping[str, str]) -> str:
+    scheme, _, authority = site.partition("://")
+    user, at, place = authority.rpartition("@")
+    host, colon, port = place.partition(":") if place[0] != "[" else _split_ipv6(place)
+    return f"{scheme}://{user}{at}{ip_names.get(host, host).lower()}{colon}{port}"
+
+
+def _split_ipv6(place: str) -> tuple[str, str, str]:
+    host, bracket, port = place.partition("]")
+    return host + bracket, port[:1], port[1:]
+
+
+def _without_ignored(path: str, options: Normalization) -> str:
+    segments = []
+    for segment in path.split("/"):
+        name, *parameters = segment.split(";")
+        segments.append(";".join([name, *(one for one in parameters if not options.ignores(one))]))
+    shorter = "/".join(segments)
+    if shorter != path and options.remove_dot_segments:
+        return _without_dots(shorter)  # `..;jsessionid=1` is no dot segment, what remains of it is one
+    return shorter
+
+
+def _without_dots(path: str) -> str:
+    kept: list[str] = []
+    segments = path[1:].split("/")
+    for number, segment in enumerate(segments, 1):
+        dots = segment.lower().replace("%2e", ".")
+        if dots not in (".", ".."):
+            kept.append(segment)
+            continue
+        if dots == ".." and kept:
+            kept.pop()
+        if number == len(segments):
+            kept.append("")
+    return "/" + "/".join(kept)
+
+
+def as_written(url: str, standard: str, options: Normalization) -> str:
+    """Return *url* without those steps of the parser, which made *standard*, that *options* switch off."""
+    match = _PLAIN.fullmatch(url)
+    if not match or (options.lower_case_host and options.drop_default_port and options.remove_dot_segments):
+        return standard
+    scheme, host, port, path, rest = match.groups()
+    if options.drop_default_port and port and int(port) == _DEFAULT_PORT[scheme.lower()]:
+        port = None
+    if options.lower_case_host:
+        scheme, host = scheme.lower(), host.lower()
+    path = path or "/"
+    if options.remove_dot_segments:
+        path = _without_dots(path)
+    return f"{scheme}://{host}{':' if port else ''}{port or ''}{path}{rest}"

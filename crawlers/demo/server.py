@@ -1,0 +1,184 @@
+"""Serves the demo web on 127.0.0.1, one port per site, until stdin closes or SIGTERM comes.
+
+    python -m crawlers.demo.server [--ports-file FILE] [--scale N] [--delay-ms M]
+
+Stdin is the leash: whoever starts the server holds its other end, and however that process dies, even by
+kill -9, the server sees the end of stdin and goes too. (Hence with `< /dev/null` it ends at once.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from aiohttp import web as http
+
+from crawlers.demo.grumpy import flaky_refusal
+from crawlers.demo.web import SITES, Site, Web, respond
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHED_ANSWERS = 20_000  # some 60 MB; the traps are endless, the memory is not
+STOP_S = 10  # how long a server may take to end before it is killed
+
+
+def _application(site: Site, web: Web, delay_s: float) -> http.Application:
+    seen: Counter[str] = Counter()
+    answer = lru_cache(CACHED_ANSWERS // len(SITES))(lambda path, query: respond(site, path, query, web))
+
+    async def handle(request: http.Request) -> http.Response:
+        path, _, query = request.raw_path.partition("?")
+        if delay_s:
+            await asyncio.sleep(delay_s)
+        found = None
+        if site == "grumpy" and path.startswith("/flaky/"):
+            found = flaky_refusal(path, seen[path])
+            seen[path] += 1
+        found = found or answer(path, query)
+        return http.Response(status=found.status, headers=found.headers, body=found.body)
+
+    async def take_back_type(request: http.Request, response: http.StreamResponse) -> None:
+        # aiohttp gives every answer a Content-Type; some pages of ours have none on purpose.
+        path, _, query = request.raw_path.partition("?")
+        if not answer(path, query).header("Content-Type"):
+            response.headers.popall("Content-Type", None)
+
+    application = http.Application()
+    application.router.add_route("*", "/{path:.*}", handle)
+    if site == "babel":
+        application.on_response_prepare.append(take_back_type)
+    return application
+
+
+async def _run(
+    web: Web, sockets: Mapping[Site, socket.socket], delay_s: float, closed: threading.Event
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+
+    def watch_stdin() -> None:
+        while True:
+            pass
+        if not closed.is_set():
+            loop.call_soon_threadsafe(stop.set)
+
+    runners = []
+    for site, sock in sockets.items():
+        runner = http.AppRunner(_application(site, web, delay_s), access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        await http.SockSite(runner, sock).start()
+        runners.append(runner)
+        print(site, web.origins[site] + "/", flush=True)
+    # A thread, since a pipe, a terminal and a file can't all be waited for by the loop; os.read, since a
+    # buffered read would hold a lock that the interpreter wants at its end.
+    threading.Thread(target=watch_stdin, daemon=True).start()
+    await stop.wait()
+    closed.set()
+    for runner in runners:
+        await runner.cleanup()
+
+
+def _kept_ports(file: Path | None) -> dict[str, int]:
+    """Return the ports of an earlier run's *file*, by site; empty if there is none."""
+    if file is None or not file.exists():
+        return {}
+    rows = [line.split() for line in file.read_text("utf-8").splitlines() if line.strip()]
+    try:
+        return {name: urlsplit(url).port or 0 for name, url in rows}
+    except ValueError as error:
+        raise SystemExit(f"{file}: {error}; each line must be `name http://127.0.0.1:PORT/`") from error
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until stdin closes; the ports of an existing ports file are used again, so that URLs stay."""
+    parser = argparse.ArgumentParser(
+        prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument(
+        "--ports-file", type=Path, help="file of `name URL` lines: read if it exists, else written"
+    )
+    parser.add_argument("--scale", type=int, default=1, help="size of library, faculty and mirror; 1 or more")
+    parser.add_argument("--delay-ms", type=float, default=0, help="milliseconds before each answer")
+    chosen = parser.parse_args(arguments)
+    if chosen.scale < 1 or not 0 <= chosen.delay_ms < float("inf"):
+        parser.error("--scale must be 1 or more, --delay-ms 0 or more")
+    kept = _kept_ports(chosen.ports_file)
+    with ExitStack() as stack:
+        sockets: dict[Site, socket.socket] = {}
+        for site in SITES:
+            port = kept.get(site, 0)
+            try:
+                sockets[site] = stack.enter_context(socket.create_server(("127.0.0.1", port), backlog=512))
+            except (OSError, OverflowError) as error:
+                raise SystemExit(
+                    f"{chosen.ports_file}: port {port} of {site} can't be used: {error}"
+                ) from error
+        origins = {site: f"http://127.0.0.1:{sock.getsockname()[1]}" for site, sock in sockets.items()}
+        if chosen.ports_file and not kept:
+            chosen.ports_file.write_text(
+                "".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8"
+            )
+        asyncio.run(_run(Web(chosen.scale, origins), sockets, chosen.delay_ms / 1000, threading.Event()))
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A demo web that is being served: its size and places, and the process that serves it."""
+
+    web: Web
+    process: subprocess.Popen[str]
+
+    @property
+    def origins(self) -> Mapping[Site, str]:
+        """Return scheme://host:port of each site."""
+        return self.web.origins
+
+    @property
+    def urls(self) -> Mapping[Site, str]:
+        """Return the address of the home page of each site."""
+        return {site: origin + "/" for site, origin in self.web.origins.items()}
+
+
+@contextmanager
+def serve(scale: int = 1, *, delay_ms: float = 0, ports_file: Path | None = None) -> Iterator[Served]:
+    """Start the server as a process of its own and stop it at the end of the block."""
+    command = [sys.executable, "-m", "crawlers.demo.server", f"--scale={scale}", f"--delay-ms={delay_ms}"]
+    if ports_file:
+        command.append(f"--ports-file={ports_file.absolute()}")
+    process = subprocess.Popen(  # noqa: S603  # our own command
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    with process:  # closes the pipes, which ends the server, and waits for it
+        try:
+            lines = [process.stdout.readline().split() for _ in SITES] if process.stdout else []
+            if any(len(line) != 2 for line in lines):
+                raise RuntimeError("the demo server did not start: its message is on stderr")
+            origins = dict(zip(SITES, (url.rstrip("/") for _, url in lines), strict=True))
+            yield Served(Web(scale, origins), process)
+        finally:
+            process.terminate()
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""A small web of six sites, for a first crawl, for tests and for the documentation.
+
+What a site answers is a pure function of site, path and query (and of the web's size and places): no clock,
+no network, no state. `server` puts it on loopback.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.demo import archive, babel, faculty, grumpy, library, mirror
+from crawlers.demo.pages import LANDMARKS, Answer, Site, Web, missing, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["DEFAULT", "SITES", "Answer", "Site", "Web", "respond"]
+
+SITES: tuple[Site, ...] = tuple(LANDMARKS)
+DEFAULT = Web()
+
+_ANSWERS: Mapping[Site, Callable[[Web, str, str], Answer]] = {
+    "library": library.answer,
+    "faculty": faculty.answer,
+    "mirror": mirror.answer,
+    "archive": archive.answer,
+    "babel": babel.answer,
+    "grumpy": grumpy.answer,
+}
+
+# faculty and babel have none: a 404.
+_ROBOTS: Mapping[str, str] = {
+    "library": "User-agent: *\nDisallow:\n",
+    "mirror": "User-agent: *\nAllow: /\n",
+    "archive": "# All are welcome.\n",
+    "grumpy": grumpy.ROBOTS,
+}
+
+
+def respond(site: Site, path: str, query: str = "", web: Web = DEFAULT) -> Answer:
+    """Return what *site* answers to a GET of *path* (as sent: percent-encoded) and *query* (without "?").
+
+    >>> respond("faculty", "/staff").status
+    301
+    """
+    if path == "/robots.txt":
+        return typed("text/plain", _ROBOTS[site].encode()) if site in _ROBOTS else missing()
+    return _ANSWERS[site](web, path, query)

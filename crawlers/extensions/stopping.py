@@ -1,0 +1,62 @@
+"""Stops a crawl in good order: after `TIMEOUT_SECONDS`, or when `STOP_FILE` appears."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.defer import deferred_from_coro
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 0.5
+
+
+class Stopping:
+    """Looks twice a second whether it is time. The same command goes on from there later."""
+
+    def __init__(self, crawler: Crawler, timeout_s: float, stop_file: Path | None) -> None:
+        self._crawler = crawler
+        self._timeout_s = timeout_s
+        self._stop_file = stop_file
+        self._loop = create_looping_call(self._look)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        timeout_s = crawler.settings.getfloat("TIMEOUT_SECONDS")
+        stop_file = crawler.settings.get("STOP_FILE")
+        if not timeout_s and not stop_file:
+            raise NotConfigured("set TIMEOUT_SECONDS or STOP_FILE")
+        extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)
+        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._closed, signals.spider_closed)
+        return extension
+
+    def _opened(self) -> None:
+        self._started = time.monotonic()
+        self._loop.start(LOOK_EVERY_S)
+
+    def _closed(self) -> None:
+        if self._loop.running:
+            self._loop.stop()
+
+    def _look(self) -> None:
+        if self._stop_file is not None and self._stop_file.exists():
+            logger.info("%s is there: the crawl stops; remove it to go on", self._stop_file)
+            self._stop("stop_file")
+        elif self._timeout_s and time.monotonic() - self._started >= self._timeout_s:
+            self._stop("timeout")
+
+    def _stop(self, reason: str) -> None:
+        self._loop.stop()
+        deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))

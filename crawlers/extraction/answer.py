@@ -1,0 +1,125 @@
+"""Turns an HTTP answer into a `Page`: what it is, and what it links to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.fingerprints import content_hash
+from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
+from crawlers.algorithms.traps import skeleton
+from crawlers.algorithms.urls import site_of
+from crawlers.errors import BadUrl
+from crawlers.extraction.page import ParsedPage, parse_page
+from crawlers.items import BadLink, ExternalLink, Page, State, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawlers.algorithms.link_resolver import LinkResolver
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for a URL; header values as text, None where the header is missing."""
+
+    url: str
+    status: int
+    body: bytes
+    content_type: str | None = None
+    location: str | None = None
+    retry_after: str | None = None
+    is_truncated: bool = False  # the body ended before its announced length
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page."""
+
+    resolver: LinkResolver
+    tags: frozenset[str]
+    types: frozenset[str]
+
+    def read(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
+        """The page, with its links sorted into internal, external and bad ones. Never raises."""
+        page = Page(
+            page_id,
+            answer.url,
+            level,
+            State.REFUSED,
+            answer.status,
+            content_type=(answer.content_type or "")[:200],
+            size_bytes=len(answer.body),
+        )
+        if answer.status in REDIRECTS:
+            self._redirect(page, answer)
+        elif answer.status != 200:
+            page.reason = f"status {answer.status}"
+            if answer.status in REST_STATUSES:
+                page.retry_after_s = retry_after_s(answer.retry_after, now)
+        elif not self.is_html(answer.content_type):
+            page.reason = f"content type {page.content_type}" if page.content_type else "no content type"
+        else:
+            page.state = State.DONE
+            self._parse(page, answer)
+        return page
+
+    def is_html(self, content_type: str | None) -> bool:
+        """
+        A missing type is none: a browser would sniff it, the graph of RCCrawler ignores it.
+        """
+        return (content_type or "").partition(";")[0].strip().lower() in self.types
+
+    def _redirect(self, page: Page, answer: Answer) -> None:
+        if not answer.location:
+            page.reason = f"status {answer.status} without a location"
+            return
+        target = self.resolver.directory(answer.url)[answer.location]
+        if isinstance(target, BadUrl):
+            page.reason = f"redirects to a bad URL: {target}"
+        elif target.site != site_of(answer.url):
+            page.reason = f"redirects to another site: {target.url}"
+            page.external.append((ExternalLink(target.url, target.site, "", "", "", "", "redirect"), 1))
+        else:
+            page.state = State.MOVED
+            page.moved_to = target
+
+    def _parse(self, page: Page, answer: Answer) -> None:
+        parsed = parse_page(answer.body, answer.content_type, self.tags)
+        page.title = parsed.title
+        page.canonical = parsed.canonical[:2000]
+        page.content_hash = content_hash(answer.body)
+        self._sort_links(page, parsed, self._targets(answer.url, parsed))
+        page.skeleton = skeleton(parsed.text())
+        if answer.is_truncated:
+            page.reason = "the body ended early"
+
+    def _targets(self, url: str, parsed: ParsedPage) -> Mapping[str, Target | BadUrl]:
+        base = self.resolver.directory(url)
+        if parsed.base is not None:
+            target = base[parsed.base]
+            if isinstance(target, Target):  # else a broken <base> is ignored, as browsers do
+                return self.resolver.directory(target.url, parsed.charset)
+        return self.resolver.directory(url, parsed.charset)
+
+    def _sort_links(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
+        here = site_of(page.url)
+        outside: set[str] = set()
+        for href, count in Counter(parsed.hrefs).items():
+            target = targets[href]
+            if isinstance(target, BadUrl):
+                page.bad.append(BadLink(href[:2000], str(target)))
+            elif target.site == here:
+                page.links.append((target, count))
+            else:
+                outside.add(href)
+        if outside:  # only of these are the texts around the link wanted
+            for link in parsed.links:
+                if link.href in outside:
+                    target = targets[link.href]
+                    assert isinstance(target, Target)
+                    texts = (link.anchor, link.context, link.position, link.rel, link.tag)
+                    page.external.append((ExternalLink(target.url, target.site, *texts), 1))

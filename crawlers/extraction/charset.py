@@ -1,0 +1,185 @@
+"""Which characters the bytes of a page mean: gives UTF-8 for the parser and the name of the charset.
+
+Nothing here raises, whatever the bytes, and nothing is remembered from page to page. A page that
+is valid UTF-8 costs one trial decoding; only others are looked at more closely.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from charset_normalizer import from_bytes
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEFAULT = "cp1252"  # what browsers take where nothing is declared and nothing can be told
+
+# A declaration is believed as long as at most one character in so many non-ASCII ones is broken.
+# Text of another charset breaks about every second one; a page cut off or glued together, a few.
+_BROKEN_ONE_IN = 10
+
+# Three characters beyond ASCII that are well-formed UTF-8 by chance: one page in thousands for
+# KOI8-R or EUC-JP, and then a page of a few letters.
+_SURE_UTF8_EXTRA_BYTES = 3
+
+# Fewer bytes beyond ASCII than this tell nothing about a language.
+_DETECTABLE_BYTES = 6
+_SEARCHED_BYTES = 65536  # of a page, for text to detect from
+_SAMPLE_BYTES = 4096  # of that text; detection takes 1 ms for it, 25 ms for a page with its tags
+
+# Charsets of web pages (others only where declared). Fewer candidates are told apart more surely.
+_CANDIDATES = ["koi8_r", "cp1251", "cp1252", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256"]
+_CANDIDATES += ["euc_jp", "cp932", "gb18030", "big5", "euc_kr"]
+
+# The fifteen commonest letters make four fifths of a Russian text; read in the other Cyrillic
+# charset it has a third of them, and Greek half. Kana make more than half of a Japanese text.
+_RUSSIAN = "оеаинтсрвлкмдпу"
+_RUSSIAN_SHARE = 0.65
+_KANA_SHARE = 0.2
+
+# Codecs of Python that are no charsets of pages; decoding punycode takes quadratic time.
+_NO_CHARSETS = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf-7"})
+
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
+_KANA = re.compile("[\u3041-\u30fe]")
+_ISO_2022_JP = re.compile(rb"\x1b(?:\$[@B]|\([IJ])")
+_UTF16 = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}  # no BOM, but a page begins with "<"
+
+
+def decode(body: bytes, content_type: str | None) -> tuple[bytes, str]:
+    """Return *body* as UTF-8 without a BOM, and the name of the charset it was in.
+
+    Sources, the first that the bytes do not belie: BOM, well-formed UTF-8, charset of the HTTP
+    header *content_type*, declaration in the first 4 kB (meta, or XML prolog), detection. Labels
+    mean what they mean to browsers: iso-8859-1 is cp1252. The bytes returned are the very object
+    given if it was UTF-8 or ASCII; a few broken sequences may be left in it, which the parser
+    reads as U+FFFD.
+
+    >>> decode("<p>Привет</p>".encode("koi8-r"), "text/html; charset=koi8-r")[1]
+    'koi8-r'
+    """
+    charset, bom = read_bom(body)
+    if charset is not None and bom is not None:
+        return _as_utf8(body[len(bom) :], charset), charset
+    extra = _utf8_extra_bytes(body)
+    if extra >= _SURE_UTF8_EXTRA_BYTES or (extra == 0 and b"\x1b" not in body and b"\0" not in body):
+        return body, "utf-8"
+    for declared in _declared(body, content_type):
+        if _fits(body, declared):
+            return _as_utf8(body, declared), declared
+    detected = "utf-8" if extra >= 0 and b"\x1b" not in body and body[:2] not in _UTF16 else _detect(body)
+    return _as_utf8(body, detected), detected
+
+
+def _utf8_extra_bytes(body: bytes) -> int:
+    """Return by how many bytes *body* is longer than its text in UTF-8; -1 if it isn't UTF-8."""
+    if body.isascii():
+        return 0
+    try:
+        return len(body) - len(body.decode())
+    except UnicodeDecodeError:
+        return -1
+
+
+def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
+    """Yield what is declared, in the order in which it is to be believed.
+
+    Latin 1 in a header is what servers once said of every page (Apache's AddDefaultCharset), so
+    that a page that declares something else itself is believed instead.
+    """
+    header = http_content_type_encoding(content_type) if content_type else None
+    inside = html_body_declared_encoding(body)
+    if inside is not None and inside.startswith("utf-16"):
+        inside = "utf-8"  # it could be read as ASCII, so it isn't UTF-16 (WHATWG HTML, 13.2.3.2)
+    names = (inside, header) if header == DEFAULT else (header, inside)
+    for name in names:
+        if name is not None and _is_charset(name):
+            yield name
+
+
+def _is_charset(name: str) -> bool:
+    # `_is_text_encoding` is how Python itself tells charsets from rot13 or zlib.
+    return name not in _NO_CHARSETS and getattr(codecs.lookup(name), "_is_text_encoding", False)
+
+
+def _fits(body: bytes, charset: str) -> bool:
+    """Tell whether next to nothing is broken if *body* is read as *charset*."""
+    text = _read(body, charset)
+    broken = text.count("\ufffd")
+    return broken == 0 or broken * _BROKEN_ONE_IN <= len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _read(body: bytes, charset: str) -> str:
+    try:
+        return body.decode(charset, "replace")
+    except (LookupError, ValueError):  # a codec that doesn't know "replace", or wants whole units
+        return body.decode(DEFAULT, "replace")
+
+
+def _as_utf8(body: bytes, charset: str) -> bytes:
+    if charset == "utf-8":
+        return body
+    return _read(body, charset).encode("utf-8", "replace")
+
+
+def _detect(body: bytes) -> str:
+    """Return the most probable charset of bytes that nobody declares (truthfully)."""
+    if body[:2] in _UTF16:
+        return _UTF16[body[:2]]
+    if _ISO_2022_JP.search(body):
+        return "iso2022_jp"
+    if _fits(body, "utf-8"):
+        return "utf-8"
+    sample = _sample(body)
+    high = len(sample) - len(sample.decode("ascii", "ignore"))
+    if high < _DETECTABLE_BYTES:
+        return DEFAULT
+    known = _japanese(sample) or _russian(sample, high)
+    if known is not None:
+        return known
+    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
+    return DEFAULT if best is None else best.encoding
+
+
+def _japanese(sample: bytes) -> str | None:
+    """Return the charset in which *sample* is Japanese: no other language has kana."""
+    for charset in ("euc_jp", "cp932"):
+        text = sample.decode(charset, "replace")
+        letters = len(text) - len(text.encode("ascii", "ignore"))
+        if len(_KANA.findall(text)) >= _KANA_SHARE * letters and _fits(sample, charset):
+            return charset
+    return None
+
+
+def _russian(sample: bytes, high: int) -> str | None:
+    """Return the charset in which *sample*, with *high* bytes beyond ASCII, looks Russian."""
+    # Whole words beyond ASCII, not an accent here and there.
+    if sum(map(len, _HIGH_RUN.findall(sample))) * 2 < high:
+        return None
+    for charset in ("cp1251", "koi8_r"):
+        text = sample.decode(charset, "replace")
+        if sum(map(text.count, _RUSSIAN)) >= _RUSSIAN_SHARE * high:
+            return charset
+    return None
+
+
+def _sample(body: bytes) -> bytes:
+    """Return the first texts between tags that hold more than ASCII, not cut within a character."""
+    parts: list[bytes] = []
+    room = _SAMPLE_BYTES
+    for piece in body[:_SEARCHED_BYTES].split(b"<"):
+        text = piece.rpartition(b">")[2]
+        if text.isascii():
+            continue
+        if len(text) > room:
+            # No byte up to "?" ends a character of two bytes, so the text may be cut after one.
+            end = max(text.rfind(mark, 0, room) for mark in (b" ", b"\n", b".", b","))
+            parts.append(text[: end + 1] if end >= 0 or parts else text[:room])
+            break
+        parts.append(text)
+        room -= len(text)
+    return b" ".join(parts)

@@ -1,0 +1,193 @@
+"""What surrounds a link: its text, the text around it, the part of the page where it stands.
+
+All of it is computed when asked for, since most links never are. Every walk is bounded by a number
+of nodes, and what could be long (a text, a chain of ancestors) is looked at once per page, so that
+asking for all links of a page takes time linear in the page, whatever the page.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from selectolax.lexbor import LexborNode
+
+ANCHOR_CHARS = 200
+CONTEXT_CHARS = 100  # on each side
+
+# A link of 200 characters in more than 100 pieces is a page within a link; a block whose 40 nodes
+# next to a link hold fewer than 100 characters is markup, not text.
+_ANCHOR_NODES = 100
+_CONTEXT_NODES = 40
+
+_SPACES = re.compile(r"\s+")
+_SILENT = frozenset({"script", "style", "iframe", "noframes", "noembed", "template", "head"})
+_BLOCK_NAMES = (
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption"
+    " figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre"
+    " section summary table tbody td tfoot th thead tr ul"
+)
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_LANDMARKS = frozenset({"nav", "header", "footer", "main", "aside"})
+_ROLES = {"navigation": "nav", "banner": "header", "contentinfo": "footer", "main": "main"}
+
+_AFTER = (attrgetter("next"), attrgetter("first_child"))
+_BEFORE = (attrgetter("prev"), attrgetter("last_child"))
+
+
+def collapse(text: str) -> str:
+    """Return *text* with each run of whitespace made one space, and none at the ends."""
+    return " ".join(text.split())
+
+
+class Surroundings:
+    """What the links of one page share: looked up once, then remembered as long as the page."""
+
+    __slots__ = ("_positions", "_texts")
+
+    def __init__(self) -> None:
+        self._positions: dict[int, str] = {}
+        self._texts: dict[int, tuple[str, str]] = {}
+
+    def anchor(self, link: LexborNode) -> str:
+        """Return the text within *link*, or the first image's *alt* if there is no text."""
+        parts: list[str] = []
+        size = 0
+        alt = silent = ""
+        for node in islice(link.traverse(include_text=True), 1, _ANCHOR_NODES):
+            tag = node.tag or ""
+            if tag == "-text":
+                if silent:
+                    silent = ""
+                    continue
+                text = self._ends(node)[0]
+                parts.append(text)
+                size += len(text.strip())
+                if size >= ANCHOR_CHARS:
+                    break
+                continue
+            silent = tag if tag in _SILENT else ""
+            if tag == "br" or tag in _BLOCKS:
+                parts.append(" ")
+            elif tag == "img" and not alt:
+                alt = node.attributes.get("alt") or ""
+        return (collapse("".join(parts)) or collapse(alt))[:ANCHOR_CHARS].rstrip()
+
+    def position(self, link: LexborNode) -> str:
+        """Return the nearest landmark around *link*: nav, header, footer, main, aside, or ""."""
+        climbed: list[int] = []
+        found = ""
+        node = link.parent
+        while node is not None:
+            known = self._positions.get(node.mem_id)
+            if known is not None:
+                found = known
+                break
+            climbed.append(node.mem_id)
+            found = _landmark(node)
+            if found:
+                break
+            node = node.parent
+        self._positions.update(dict.fromkeys(climbed, found))
+        return found
+
+    def context(self, link: LexborNode, anchor: str) -> str:
+        """Return *anchor* with up to 100 characters before and after it, within the block of *link*."""
+        before = _SPACES.sub(" ", "".join(reversed(self._beside(link, _BEFORE, 1))))
+        after = _SPACES.sub(" ", "".join(self._beside(link, _AFTER, 0)))
+        return collapse(
+            before.rstrip()[-CONTEXT_CHARS:] + _joint(before, " ") + anchor + after[:CONTEXT_CHARS]
+        )
+
+    def _beside(
+        self, link: LexborNode, ways: tuple[Callable[..., LexborNode | None], ...], end: int
+    ) -> list[str]:
+        """Return texts next to *link* in one direction, nearest first, until there are enough."""
+        beside, inside = ways
+        parts: list[str] = []
+        size = 0
+        node: LexborNode | None = link
+        enter = False
+        for _ in range(_CONTEXT_NODES):
+            if node is None or size >= CONTEXT_CHARS:
+                break
+            following = (inside(node) if enter else None) or beside(node)
+            if following is None:
+                node, enter = node.parent, False
+                if node is None or node.tag in _BLOCKS:
+                    break
+                continue
+            node = following
+            tag = node.tag
+            if tag == "-text":
+                text = self._ends(node)[end]
+                parts.append(text)
+                size += len(text.strip())
+            elif tag in _BLOCKS:
+                break
+            elif tag == "br":
+                parts.append(" ")
+            enter = tag not in _SILENT
+        return parts
+
+    def _ends(self, node: LexborNode) -> tuple[str, str]:
+        """Return the first 200 and the last 200 characters of a text node, spaces collapsed."""
+        known = self._texts.get(node.mem_id)
+        if known is not None:
+            return known
+        text = _SPACES.sub(" ", node.text_content or "")
+        if len(text) <= ANCHOR_CHARS:
+            return text, text
+        ends = self._texts[node.mem_id] = text[:ANCHOR_CHARS], text[-ANCHOR_CHARS:]
+        return ends
+
+
+class RawLink:
+    """A link as the page has it: *href* stripped but not resolved; all else is computed when asked for."""
+
+    __slots__ = ("_around", "_node", "href", "tag")
+
+    def __init__(self, href: str, tag: str, node: LexborNode, around: Surroundings) -> None:
+        self.href = href
+        self.tag = tag
+        self._node = node
+        self._around = around
+
+    @property
+    def anchor(self) -> str:
+        """Text of the link, at most 200 characters; the alternative text where it is an image."""
+        if self.tag == "a":
+            return self._around.anchor(self._node)
+        return collapse(self._node.attributes.get("alt") or "")[:ANCHOR_CHARS] if self.tag == "area" else ""
+
+    @property
+    def rel(self) -> str:
+        """Words of the *rel* attribute in lower case, separated by single spaces."""
+        return collapse((self._node.attributes.get("rel") or "").lower())
+
+    @property
+    def position(self) -> str:
+        """Part of the page: nav, header, footer, main or aside; "" if none is marked."""
+        return self._around.position(self._node)
+
+    @property
+    def context(self) -> str:
+        """The anchor with up to 100 characters of its block on each side."""
+        return self._around.context(self._node, self.anchor)
+
+
+def _joint(before: str, space: str) -> str:
+    return space if before.endswith(" ") else ""
+
+
+def _landmark(node: LexborNode) -> str:
+    role = (node.attributes.get("role") or "").strip().lower()
+    if role in _ROLES:
+        return _ROLES[role]
+    tag = node.tag or ""
+    return tag if tag in _LANDMARKS else ""

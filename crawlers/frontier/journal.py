@@ -1,0 +1,59 @@
+"""Where a frontier writes down what it knows: the seam between queues in memory and a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.frontier.base import Counts
+    from crawlers.storage.unit import Unit
+
+
+class Entry(NamedTuple):
+    """A waiting URL in a site's queue; compared by priority, then by the order of discovery."""
+
+    priority: float
+    id: int
+    key: int
+    url: str
+    level: int
+    hops: int
+    attempts: int
+    request: str | None
+
+
+class Known(NamedTuple):
+    """What is remembered of a URL that was found before."""
+
+    key: int
+    id: int
+    level: int
+    hops: int
+    spelling: int
+    waits: bool
+    is_too_deep: bool  # rejected for its level alone: a shorter way revives it
+    url: str | None  # only of a waiting one whose spelling is no rule's
+
+
+class Journal(Protocol):
+    """A frontier's memory. What was submitted is seen by the reading methods after `flush`."""
+
+    def new_id(self) -> int:
+        """A page number that nobody else has or had."""
+
+    def known(self, site_id: int, keys: Iterable[int] | None) -> list[Known]:
+        """Of these keys (None: all of the site's), those found before."""
+
+    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[Entry]:
+        """The site's waiting URLs behind (priority, id) *after*, in order."""
+
+    def counts(self, site_id: int) -> Counts:
+        """How many pages of the site are in each state."""
+
+    def submit(self, unit: Unit) -> None:
+        """Write *unit*, whole and after all before it; soon, not at once."""
+
+    def flush(self) -> None:
+        """Return when everything submitted is safe. Raises `StoreError` when it can't be."""

@@ -1,0 +1,74 @@
+"""The URLs of a site that the crawl knows already, as a cache that can be dropped.
+
+One integer a URL says all that a found link must be held against: the page's number, how near it was
+found, how it is spelled, and whether it was handed out. Packed into one Python int it costs no more
+than the number alone; with its key that is some 120 bytes a URL.
+"""
+
+from __future__ import annotations
+
+TAKEN = 1  # leased at least once, or ended: nothing about it can be improved any more
+TOO_DEEP = 2  # rejected for its level alone
+_SPELLING_SHIFT = 2
+_SPELLING_MASK = 0b11
+_RANK_SHIFT = 4
+_RANK_BITS = 20
+_RANK_MASK = (1 << _RANK_BITS) - 1
+_ID_SHIFT = _RANK_SHIFT + _RANK_BITS
+_HOPS_BITS = 5
+MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
+
+
+def rank(level: int, hops: int) -> int:
+    """Nearness as one number: the level first, then the redirects within it."""
+    return level << _HOPS_BITS | hops
+
+
+def pack(page_id: int, nearness: int, spelling: int, flags: int) -> int:
+    """
+    >>> value = pack(7, rank(2, 1), 1, TAKEN)
+    >>> id_of(value), rank_of(value) == rank(2, 1), spelling_of(value), bool(value & TAKEN)
+    (7, True, 1, True)
+    """
+    return page_id << _ID_SHIFT | nearness << _RANK_SHIFT | spelling << _SPELLING_SHIFT | flags
+
+
+def id_of(value: int) -> int:
+    return value >> _ID_SHIFT
+
+
+def rank_of(value: int) -> int:
+    return value >> _RANK_SHIFT & _RANK_MASK
+
+
+def spelling_of(value: int) -> int:
+    return value >> _SPELLING_SHIFT & _SPELLING_MASK
+
+
+class SeenUrls:
+    """Key -> packed value, in two generations: `age` drops the older one.
+
+    *is_complete* means that a missing key is a new URL; otherwise the store must be asked.
+    """
+
+    __slots__ = ("is_complete", "old", "young")
+
+    def __init__(self) -> None:
+        self.young: dict[int, int] = {}
+        self.old: dict[int, int] = {}
+        self.is_complete = True
+
+    def get(self, key: int) -> int | None:
+        value = self.young.get(key)
+        if value is None and self.old:
+            value = self.old.get(key)
+            if value is not None:
+                self.young[key] = value
+        return value
+
+    def age(self) -> int:
+        """Forget what was not used since the last call; return how many keys are left."""
+        if self.old:
+            self.is_complete = False
+        self.old, self.young = self.young, {}
+        return len(self.old)

@@ -1,0 +1,98 @@
+"""The words that everybody uses: values handed from room to room.
+
+Nothing here computes. Many of these exist once per link, so the small ones are named tuples,
+which cost a third of a frozen dataclass to make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class State(IntEnum):
+    """Where a URL is in its life; the store keeps the number, people see the name."""
+
+    WAITING = 0  # found, not fetched yet (or fetched, and the process died before the commit)
+    DONE = 1  # an HTML page with status 200: a node of the graph
+    MOVED = 2  # a redirect: the final URL takes its place
+    REFUSED = 3  # answered, but no page: status not 200, not HTML, too large
+    FAILED = 4  # no answer after all attempts
+    REJECTED = 5  # never asked for: robots, extension, too deep, trap
+
+
+class Target(NamedTuple):
+    """A link's target, resolved: what to ask for, and what it is known by."""
+
+    url: str  # absolute, as found, without fragment: what is requested
+    normalized: str  # the form that stands for all spellings of it
+    key: int  # 64-bit hash of `normalized`, signed
+    site: str  # scheme://host[:port] in lower case, without a default port
+
+
+class ExternalLink(NamedTuple):
+    """A link that leaves the site, with what surrounds it."""
+
+    url: str  # absolute, as found, without fragment
+    site: str  # scheme://host[:port]
+    anchor: str
+    context: str
+    position: str  # nav, header, footer, main, aside or ""
+    rel: str
+    tag: str
+
+
+class BadLink(NamedTuple):
+    """Raw text of a link that can't be followed, and why."""
+
+    raw: str
+    reason: str
+
+
+class Node(NamedTuple):
+    """One page of a finished graph, duplicates folded into it."""
+
+    id: int  # 1, 2, 3 … by (level, url): a function of the web alone
+    url: str
+    level: int
+    status: int
+    title: str
+    in_degree: int  # number of distinct pages that link here
+    out_degree: int  # number of distinct pages linked to
+    external_links: int  # number of distinct external URLs linked to
+    duplicates: int  # number of further URLs with the same content
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLimits:
+    """One line of hosts.txt. *None* means: the default of the settings."""
+
+    site: str  # scheme://host[:port]
+    parallel: int | None = None  # downloads at a time
+    max_level: int | None = None  # deepest level fetched, inclusive
+    delay_s: float | None = None  # seconds between the starts of two downloads
+
+
+@dataclass(slots=True)
+class Page:
+    """What one answer taught us; an item that pipelines and feeds may read."""
+
+    id: int  # its number in the store
+    url: str
+    level: int
+    state: State
+    status: int = 0
+    reason: str = ""
+    title: str = ""
+    canonical: str = ""
+    content_type: str = ""
+    size_bytes: int = 0
+    is_transient: bool = False  # no answer came, but one may come the next time
+    retry_after_s: float | None = None  # the host asked for rest; None: it did not
+    content_hash: bytes = b""  # 16 bytes; equal for equal bodies
+    skeleton: int = 0  # hash of the text without its numbers, see algorithms.traps
+    moved_to: Target | None = None
+    links: list[tuple[Target, int]] = field(default_factory=list)  # internal, with their number
+    external: list[tuple[ExternalLink, int]] = field(default_factory=list)
+    bad: list[BadLink] = field(default_factory=list)

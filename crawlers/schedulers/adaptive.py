@@ -1,0 +1,302 @@
+"""The scheduler that all spiders share: hands out what the frontier leases, takes back what came of it.
+
+Glue only: the frontier decides which site, which page, and when. A spider of ours names its sites
+(`site_limits`) and yields one `Page` an answer, which the store pipeline gives to `finish`. The requests
+of an ordinary spider are kept as text in the frontier and end with their callback (middlewares/leases).
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.defer import deferred_from_coro
+
+from crawlers.algorithms.url_settings import normalization
+from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
+from crawlers.algorithms.urls import resolve, site_of
+from crawlers.errors import BadUrl, ConfigError, StoreError
+from crawlers.frontier.base import Candidate, Lease, SiteState
+from crawlers.items import Page, SiteLimits, State
+from crawlers.schedulers.admission import Admission
+from crawlers.schedulers.clock import ForwardClock
+from crawlers.schedulers.failures import reason_of
+from crawlers.schedulers.requests import RequestKeeper, target_of_request
+from crawlers.schedulers.session import CrawlSession
+from crawlers.schedulers.sites import Sites
+from crawlers.schedulers.wakeup import Wakeup
+from crawlers.storage.csv_logs import CsvLogs
+from crawlers.storage.unit import Unit
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.spiders import Spider
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+LEASE = "lease"  # the key in a request's meta
+MOST_REJECTED = 500  # URLs that one call may reject before the engine gets its turn again
+PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
+
+
+class AdaptiveScheduler(BaseScheduler):
+    """Site rule x page order, as Scrapy's `SCHEDULER`."""
+
+    def __init__(self, crawler: Crawler, retries: RetryPolicy) -> None:
+        self.crawler = crawler
+        self.failure: Exception | None = None  # why the store gave up, for whoever reports it
+        self.session: CrawlSession | None = None
+        self._settings = crawler.settings
+        self._retries = retries
+        self._clock = ForwardClock()
+        self._wakeup = Wakeup(crawler)
+        self._options = normalization(crawler.settings)
+        self._serial = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        scheduler = cls(
+            crawler,
+            RetryPolicy(
+                settings.getint("RETRY_TIMES"),
+                settings.getint("RETRY_REST_TIMES"),
+                settings.getfloat("RETRY_BACKOFF_SECONDS"),
+            ),
+        )
+        crawler.signals.connect(scheduler._spider_error, signals.spider_error)
+        crawler.signals.connect(scheduler._item_error, signals.item_error)
+        return scheduler
+
+    # Opening and closing ----------------------------------------------------------------------------
+
+    def open(self, spider: Spider) -> None:
+        settings = self._settings
+        now = self._clock()
+        limits = getattr(spider, "site_limits", ())
+        self._is_mission = bool(limits)
+        self._keeper = RequestKeeper(spider)
+        admission = Admission(
+            settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
+            traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
+        )
+        self._logs = CsvLogs(*(self._log_path(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")))
+        self.session = CrawlSession(settings, spider.name, limits, admission.reason_against, now)
+        self.frontier = self.session.frontier
+        self._sites = Sites(self.session, settings, self._is_mission, self._robots_known)
+        for row in self.session.row.sites:
+            self._sites.open(row)
+            self.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
+            self._sites.apply_delay(row.id)
+        if self._is_mission:
+            self.frontier.add(
+                (Candidate(row.id, resolve(row.site + "/", "", self._options)) for row in self.session.row.sites),
+                now,
+            )
+        logger.info(
+            "Crawl %s %s: %d sites in %s",
+            self.session.name,
+            "goes on" if self.session.row.resumed else "begins",
+            len(self.session.row.sites),
+            self.session.database.name,
+        )
+
+    def _log_path(self, setting: str) -> Path | None:
+        value = self._settings.get(setting)
+        return Path(value) if value else None
+
+    def close(self, reason: str) -> None:
+        self._wakeup.cancel()
+        if self.session is None:
+            return
+        self._logs.close()
+        finished = reason == "finished" and not self.frontier.is_waiting
+        try:
+            self.session.close(finished=finished, reason=reason, now=self._clock())
+        except StoreError as error:
+            self.failure = error
+            logger.error("%s", error)
+
+    # What the engine asks ---------------------------------------------------------------------------
+
+    def has_pending_requests(self) -> bool:
+        return self.failure is None and (bool(self._sites.robots_queue) or self.frontier.has_pending)
+
+    def next_request(self) -> Request | None:
+        # Whatever is raised here would take a popped request with it, and only asyncio would say so.
+        try:
+            return self._next_request()
+        except StoreError as error:
+            self._give_up(error)
+            return None
+
+    def _next_request(self) -> Request | None:
+        now = self._clock()
+        if self._sites.robots_queue:
+            return self._sites.robots_queue.popleft()
+        for _ in range(MOST_REJECTED):
+            leases = self.frontier.lease(now, 1)
+            if not leases:
+                due = self.frontier.next_due(now)
+                if due is not None:
+                    self._wakeup.at(now + due, now)
+                return None
+            lease = leases[0]
+            if self._sites.needs_robots(lease.site_id):
+                self.frontier.release(lease, now)
+                self.frontier.pause(lease.site_id)
+                return self._sites.ask_robots(lease.site_id)
+            reason = self._sites.reason_against(lease)
+            if reason is None:
+                return self._request(lease)
+            self.finish(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
+        self._wakeup.at(now, now)
+        return None
+
+    def _request(self, lease: Lease) -> Request | None:
+        if lease.request is None:
+            return Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
+        request = self._keeper.read(lease.request)
+        if request is None:
+            reason = "the request could not be written down and was lost with its process"
+            self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
+            return None
+        request.meta[LEASE] = lease
+        return request
+
+    def enqueue_request(self, request: Request) -> bool:
+        try:
+            return self._enqueue(request)
+        except StoreError as error:
+            self._give_up(error)
+            return False
+
+    def _enqueue(self, request: Request) -> bool:
+        now = self._clock()
+        lease = self._open_lease(request)
+        request.meta.pop(LEASE, None)
+        is_repeated = request.dont_filter and not request.meta.get("is_start_request")
+        if is_repeated:
+            self._serial += 1
+        try:
+            target = target_of_request(request, self._options, unique=f"{now}#{self._serial}" if is_repeated else "")
+        except BadUrl as error:
+            logger.warning("%s is dropped: %s", request, error)
+            return False
+        if lease is not None:
+            # A downloader middleware replaced a request that was under way (a redirect, a retry).
+            self.finish(
+                Page(lease.id, lease.url, lease.level, State.REFUSED, reason=f"replaced by a request to {request.url}")
+            )
+        row = self._sites.of(target.site) or self._add_site(target.site, now)
+        # A click away is a level; a priority of Scrapy's counts as that many clicks.
+        level = max(0, int(request.meta.get("depth", 0)) - request.priority)
+        candidate = Candidate(row, target, level, 0, None, self._keeper.write(request))
+        return self.frontier.add([candidate], now) > 0
+
+    def _open_lease(self, request: Request) -> Lease | None:
+        lease = request.meta.get(LEASE)
+        return lease if isinstance(lease, Lease) and self.frontier.leased(lease.id) is lease else None
+
+    def _add_site(self, site: str, now: float) -> int:
+        assert self.session is not None
+        row = self.session.add_site(SiteLimits(site))
+        self._sites.open(row)
+        self.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
+        return row.id
+
+    # What comes back --------------------------------------------------------------------------------
+
+    def finish(self, page: Page) -> None:
+        """End the lease of *page* with what came of it; a transient failure goes back to wait."""
+        lease = self.frontier.leased(page.id)
+        if lease is None:
+            return
+        try:
+            self._finish(lease, page)
+        except StoreError as error:
+            self._give_up(error)
+
+    def _finish(self, lease: Lease, page: Page) -> None:
+        now = self._clock()
+        attempts = lease.attempts + 1
+        rest_until = 0.0
+        if page.status in REST_STATUSES:
+            rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)
+        if page.is_transient or (page.state is State.REFUSED and page.status):
+            delay_s = retry_delay_s(self._retries, page.status, attempts)
+            if delay_s is not None:
+                self._count("pages/retried")
+                self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be asked again")
+                self.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
+                return
+            if attempts > 1:
+                page.state = State.FAILED
+                page.reason += f", {attempts} attempts"
+        if page.state is State.DONE:
+            self.frontier.gate(lease.site_id).answered()
+            self._sites.observe(lease, page)
+        new = self.frontier.acknowledge(lease, page, now)
+        self._record(lease, page, new, now)
+
+    def _record(self, lease: Lease, page: Page, new: int, now: float) -> None:
+        self._count(f"pages/{page.state.name.lower()}")
+        if new:
+            self._count("pages/found", new)
+        if page.state is not State.REJECTED:
+            self._logs.write(page, now, is_error=page.state in (State.REFUSED, State.FAILED))
+        if lease.level == 0 and page.state is not State.MOVED:
+            self._sites.home_answered(lease.site_id, None if page.state is State.DONE else page.reason)
+
+    def _count(self, name: str, number: int = 1) -> None:
+        self.crawler.stats.inc_value(name, number)
+
+    def _failed(self, failure: Failure) -> None:
+        lease = self._open_lease(failure.request)  # type: ignore[attr-defined]  # Scrapy puts it there
+        if lease is not None:
+            self.finish(_failed_page(lease, failure.value))
+
+    def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
+        request = getattr(response, "request", None)
+        lease = self._open_lease(request) if request is not None else None
+        if lease is not None:
+            self.finish(_failed_page(lease, failure.value, "the spider failed: "))
+
+    def _item_error(self, item: object, failure: Failure) -> None:
+        if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
+            self.finish(_failed_page(lease, failure.value, "a pipeline failed: "))
+
+    def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
+        assert self.session is not None
+        try:
+            self.session.writer.submit(Unit(site_robots=[[site_id, status, text, self._clock()]]))
+        except StoreError as error:
+            self._give_up(error)
+            return
+        self._sites.apply_delay(site_id)
+        self.frontier.resume(site_id, self._clock())
+
+    def _give_up(self, error: StoreError) -> None:
+        if self.failure is None:
+            self.failure = error
+            logger.error("%s", error)
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_failed"))
+
+
+def _failed_page(lease: Lease, error: BaseException, prefix: str = "") -> Page:
+    reason = reason_of(error)
+    return Page(
+        lease.id,
+        lease.url,
+        lease.level,
+        State.FAILED if prefix else reason.state,
+        reason=prefix + reason.text,
+        is_transient=reason.is_transient and not prefix,
+    )

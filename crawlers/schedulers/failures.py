@@ -1,0 +1,37 @@
+"""Says in plain words why no answer came, and whether asking again may help."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scrapy import exceptions as scrapy_errors
+from scrapy.exceptions import IgnoreRequest
+
+from crawlers.items import State
+
+
+class Reason(NamedTuple):
+    text: str
+    state: State
+    is_transient: bool
+
+
+# In the order in which they are tried: subclasses first.
+_REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
+    (scrapy_errors.DownloadTimeoutError, "timeout", State.FAILED, True),
+    (scrapy_errors.CannotResolveHostError, "host name not found", State.FAILED, True),
+    (scrapy_errors.DownloadConnectionRefusedError, "connection refused", State.FAILED, True),
+    (scrapy_errors.ResponseDataLossError, "the connection broke off within the body", State.FAILED, True),
+    (scrapy_errors.DownloadCancelledError, "too large", State.REFUSED, False),
+    (scrapy_errors.DownloadFailedError, "the connection failed", State.FAILED, True),
+    (IgnoreRequest, "ignored", State.REJECTED, False),
+)
+
+
+def reason_of(error: BaseException) -> Reason:
+    """The reason that is stored for *error*; one that is not known keeps its name and text."""
+    for kind, text, state, is_transient in _REASONS:
+        if isinstance(error, kind):
+            return Reason(text, state, is_transient)
+    detail = " ".join(str(error).split())[:200]
+    return Reason(f"{type(error).__name__}: {detail}".rstrip(": "), State.FAILED, False)

@@ -1,0 +1,75 @@
+"""Requests of ordinary spiders as text: a URL that waits is a row, also when it is a whole request."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.request import request_from_dict
+
+from crawlers.algorithms.fingerprints import url_key
+from crawlers.algorithms.urls import resolve
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.spiders import Spider
+
+    from crawlers.algorithms.normal_form import Normalization
+    from crawlers.items import Target
+
+logger = logging.getLogger(__name__)
+
+
+class RequestKeeper:
+    """Writes requests as JSON and makes them again.
+
+    A request that is no JSON (an object in its meta, a callback that is no method of the spider) is kept
+    in memory, so it does not survive the process; the first such is logged.
+    """
+
+    def __init__(self, spider: Spider) -> None:
+        self._spider = spider
+        self._kept: dict[int, Request] = {}
+        self._serial = 0
+
+    def write(self, request: Request) -> str:
+        try:
+            fields = request.to_dict(spider=self._spider)
+            fields["headers"] = {
+                name.decode("latin-1"): [value.decode("latin-1") for value in values]
+                for name, values in fields["headers"].items()
+            }
+            fields["body"] = fields["body"].decode("latin-1")
+            return json.dumps(fields)
+        except (TypeError, ValueError) as error:
+            if not self._kept:
+                logger.warning(
+                    "%s can't be written as JSON (%s): it is kept in memory and lost with the process; no more "
+                    "such requests will be shown",
+                    request,
+                    error,
+                )
+            self._serial += 1
+            self._kept[self._serial] = request
+            return json.dumps({"kept": self._serial})
+
+    def read(self, text: str) -> Request | None:
+        """The request, or None when it was lost with an earlier process."""
+        fields: dict[str, Any] = json.loads(text)
+        if "kept" in fields:
+            return self._kept.pop(fields["kept"], None)
+        fields["body"] = fields["body"].encode("latin-1")
+        return request_from_dict(fields, spider=self._spider)
+
+
+def target_of_request(request: Request, options: Normalization, *, unique: str = "") -> Target:
+    """What *request* is known by: its URL, method and body; with *unique* it equals no other one.
+
+    Raises `BadUrl`.
+    """
+    target = resolve(request.url, "", options)
+    if request.method == "GET" and not request.body and not unique:
+        return target
+    parts = (request.method, target.normalized, request.body.decode("latin-1"), unique)
+    return target._replace(key=url_key("\n".join(parts)))

@@ -1,0 +1,130 @@
+"""One run of a crawl: its database, its writer, its frontier, its rows. Made by the scheduler.
+
+Everything that the user can have got wrong is checked here, before the first request and before
+anything is written.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+from crawlers import __version__
+from crawlers.algorithms.page_orders import ORDERS
+from crawlers.algorithms.site_rules import RULES
+from crawlers.errors import ConfigError, StoreError
+from crawlers.frontier.sql import SqlFrontier
+from crawlers.storage import crawls
+from crawlers.storage.database import Database
+from crawlers.storage.locks import CrawlLock
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.items import SiteLimits, Target
+    from crawlers.storage.crawls import SiteRow
+
+
+def chosen(registry: Mapping[str, Callable[[], Any]], settings: BaseSettings, name: str) -> Any:
+    """The entry of *registry* that the setting *name* names; raises `ConfigError` for an unknown one."""
+    value = settings.get(name)
+    try:
+        return registry[value]()
+    except KeyError:
+        raise ConfigError(f"{name}={value!r} is unknown; known are: {', '.join(sorted(registry))}") from None
+
+
+class CrawlSession:
+    """Open from construction until `close`. Raises `ConfigError` with one clear sentence."""
+
+    def __init__(
+        self,
+        settings: BaseSettings,
+        mission: str,
+        limits: Sequence[SiteLimits],
+        admit: Callable[[Target], str | None],
+        now: float,
+    ) -> None:
+        rule = chosen(RULES, settings, "RULE")
+        order = chosen(ORDERS, settings, "ORDER")
+        self._settings = settings
+        self.name = settings.get("CRAWL") or mission
+        self.database = Database(settings.get("DATABASE_URL"))
+        self._lock: CrawlLock | None = None
+        self._writer: Writer | None = None
+        try:
+            unfinished = crawls.unfinished(self.database, self.name)
+            if unfinished is not None:
+                self._lock = CrawlLock(self.database, unfinished, self.name)
+            wanted = [self._site_row(site_limits) for site_limits in limits]
+            self.row = crawls.begin(self.database, self.name, mission, wanted, self._manifest(limits), now)
+            self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
+            self._writer = self.writer = Writer(
+                self.database,
+                batch_units=settings.getint("STORE_BATCH_PAGES"),
+                batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
+            )
+            self.frontier = SqlFrontier(
+                self.database,
+                self.writer,
+                rule,
+                order,
+                admit=admit,
+                cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
+                head_urls=settings.getint("FRONTIER_HEAD_URLS"),
+            )
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _site_row(self, limits: SiteLimits) -> SiteRow:
+        return crawls.SiteRow(
+            0,
+            limits.site,
+            limits.parallel if limits.parallel is not None else self._settings.getint("SITE_PARALLEL"),
+            limits.max_level if limits.max_level is not None else self._default_level(),
+            limits.delay_s if limits.delay_s is not None else self._settings.getfloat("SITE_DELAY_SECONDS"),
+        )
+
+    def _default_level(self) -> int | None:
+        value = self._settings.get("MAX_LEVEL")
+        return int(value) if value not in (None, "") else None
+
+    def _manifest(self, limits: Sequence[SiteLimits]) -> dict[str, Any]:
+        names = ("RULE", "ORDER", "LINK_TAGS", "MAX_LEVEL", "USER_AGENT", "ROBOTSTXT_OBEY", "URL_IGNORED_PARAMETERS")
+        return {
+            "versions": {
+                "crawlers": __version__,
+                "scrapy": scrapy.__version__,
+                "python": sys.version.split()[0],
+                "platform": platform.platform(),
+            },
+            "settings": {name: self._settings.get(name) for name in names},
+            "seeds": [site_limits.site for site_limits in limits],
+        }
+
+    def add_site(self, limits: SiteLimits) -> SiteRow:
+        """A site that turned up while the crawl ran."""
+        return crawls.add_site(self.database, self.row.id, self._site_row(limits))
+
+    def close(self, *, finished: bool, reason: str, now: float) -> None:
+        """Commit what is pending and record how the run ended. Raises `StoreError` when it can't."""
+        try:
+            self.writer.close()
+            crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._writer is not None:
+            with suppress(StoreError):
+                self._writer.close()
+        if self._lock is not None:
+            self._lock.release()
+        self.database.close()

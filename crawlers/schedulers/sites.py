@@ -1,0 +1,123 @@
+"""What a run knows of its sites besides their queues: rules of robots.txt, traps, whether they answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.traps import TrapWatch
+from crawlers.schedulers.robots import RobotsRules
+from crawlers.schedulers.robots_fetch import RobotsFetch
+from crawlers.storage.queries import fetched_pages
+from crawlers.storage.unit import Unit
+
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.settings import BaseSettings
+
+    from crawlers.frontier.base import Lease
+    from crawlers.items import Page
+    from crawlers.schedulers.session import CrawlSession
+    from crawlers.storage.crawls import SiteRow
+
+MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
+
+
+class Sites:
+    """The sites of a run by id. *on_robots* is told a site's id, and status and text of its robots.txt."""
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        settings: BaseSettings,
+        watch_traps: bool,
+        on_robots: Callable[[int, int, str | None], None],
+    ) -> None:
+        self._session = session
+        self._obeys = settings.getbool("ROBOTSTXT_OBEY")
+        self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
+        self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
+        self._on_robots = on_robots
+        self._rows: dict[int, SiteRow] = {}
+        self._ids: dict[str, int] = {}
+        self._texts: dict[int, tuple[int, str | None]] = {}  # status and text of robots.txt
+        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()
+        self._watches: dict[int, TrapWatch] = {}
+        self._fetch = RobotsFetch(self._agent, settings.getint("RETRY_TIMES") + 1, self._rules_came)
+
+    def open(self, row: SiteRow) -> None:
+        self._rows[row.id] = row
+        self._ids[row.site] = row.id
+        if row.robots_status is not None:
+            self._texts[row.id] = (row.robots_status, row.robots_text)
+
+    def of(self, site: str) -> int | None:
+        """The id of *site* (scheme://host[:port]) in this crawl."""
+        return self._ids.get(site)
+
+    # robots.txt -------------------------------------------------------------------------------------
+
+    @property
+    def robots_queue(self) -> deque[Request]:
+        """Requests for robots.txt that are to go out before anything else."""
+        return self._fetch.queue
+
+    def needs_robots(self, site_id: int) -> bool:
+        return self._obeys and site_id not in self._texts
+
+    def ask_robots(self, site_id: int) -> Request:
+        self._fetch.ask(site_id, self._rows[site_id].site)
+        return self._fetch.queue.popleft()
+
+    def _rules_came(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
+        self._texts[site_id] = (rules.status, text)
+        self._on_robots(site_id, rules.status, text)
+
+    def _rules_of(self, site_id: int) -> RobotsRules | None:
+        rules = self._rules.get(site_id)
+        if rules is None and site_id in self._texts:
+            rules = self._rules[site_id] = RobotsRules(*self._texts[site_id], self._agent)
+            if len(self._rules) > MOST_RULES:
+                self._rules.popitem(last=False)
+        return rules
+
+    def apply_delay(self, site_id: int) -> None:
+        """Let the site's gate keep the Crawl-delay, up to the longest that we accept."""
+        if self._obeys and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
+            delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
+            self._session.frontier.gate(site_id).ask_for_delay(delay_s)
+
+    # Traps ------------------------------------------------------------------------------------------
+
+    def reason_against(self, lease: Lease) -> str | None:
+        """Why the leased URL is not to be fetched after all, or None."""
+        if self._obeys and (rules := self._rules_of(lease.site_id)) is not None:
+            reason = rules.reason_against(lease.url)
+            if reason is not None:
+                return reason
+        if not self._watches_traps:
+            return None
+        return self._watch(lease.site_id).verdict(lease.url, lease.level)
+
+    def observe(self, lease: Lease, page: Page) -> None:
+        if self._watches_traps:
+            self._watch(lease.site_id).observe(lease.url, lease.level, page.skeleton)
+
+    def _watch(self, site_id: int) -> TrapWatch:
+        watch = self._watches.get(site_id)
+        if watch is None:
+            watch = self._watches[site_id] = TrapWatch()
+            if self._session.row.resumed:
+                for url, level, skeleton in fetched_pages(self._session.database, site_id):
+                    watch.observe(url, level, skeleton)
+        return watch
+
+    # Availability -----------------------------------------------------------------------------------
+
+    def home_answered(self, site_id: int, availability: str | None) -> None:
+        """Record why the home page can't be loaded; None: it can."""
+        self._session.writer.submit(Unit(site_availability=[[site_id, availability]]))

@@ -1,0 +1,112 @@
+"""Every setting, grouped, with unit and default. Each has a heading in docs/settings.md (a test compares).
+
+Scrapy's own settings that matter here come last; all others keep Scrapy's defaults.
+"""
+
+from __future__ import annotations
+
+# What users type
+
+DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresql+psycopg://user@host/name
+CRAWL = ""  # name of the crawl; empty: the spider's name
+RULE = "roundrobin"  # which site next: roundrobin
+ORDER = "bfs"  # which page of it next: bfs
+MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt has the last word
+LINK_TAGS = "a"  # tags whose links count: a, area, frame, iframe, meta
+RESULT_FOLDER = "result"  # where graphs are written
+SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
+STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
+TIMEOUT_SECONDS = 0  # seconds after which the crawl stops; 0: never
+
+# Politeness
+
+SITE_PARALLEL = 2  # downloads at a time from a site that hosts.txt gives no number for
+SITE_DELAY_SECONDS = 1.0  # seconds between the starts of two downloads of a site, likewise
+ROBOTS_LONGEST_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this
+RETRY_BACKOFF_SECONDS = 1.0  # before the first repetition of a failed download; doubles each time
+RETRY_REST_TIMES = 10  # repetitions of a URL that was answered with 429 or 503
+
+# What is fetched
+
+HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types that are pages
+IGNORED_EXTENSIONS = (  # never asked for
+    "7z aac ai apk asc asf asx atom au avi bin bmp bz2 cab css csv deb djvu dmg doc docm docx dot dotx dvi dwg "
+    "eot eps epub exe f4v flac flv gem gif gz ico ics iso jar jpeg jpg js json jsonld key less lz lzma m3u m3u8 "
+    "m4a m4v map mbox mid midi mjs mkv mobi mov mp2 mp3 mp4 mpeg mpg msi numbers odg odp ods odt ogg ogv otf "
+    "pages patch pdf pkg png pot pps ppsx ppt pptm pptx ps psd rar rdf rm rpm rss rtf sh sig sit sql svg swf "
+    "tar tbz2 tgz tif tiff torrent ttf txt wav webm webp wma wmv woff woff2 xls xlsm xlsx xml xz zip zst"
+).split()
+TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of sites
+
+# URLs: steps of the normal form that tells spellings of one page apart from pages
+
+URL_LOWER_CASE_HOST = True  # HTTP://Example.com -> http://example.com
+URL_DROP_DEFAULT_PORT = True  # http://example.com:80 -> http://example.com
+URL_UPPER_CASE_ESCAPES = True  # %3a -> %3A
+URL_ADD_TRAILING_SLASH = True  # /folder -> /folder/, only where the last segment has no dot
+URL_REMOVE_DOT_SEGMENTS = True  # /a/../b -> /b
+URL_DROP_FRAGMENT = True  # /a#b -> /a
+URL_MERGE_SLASHES = True  # /a//b -> /a/b
+URL_SORT_PARAMETERS = True  # ?b=1&a=2 -> ?a=2&b=1
+URL_DROP_EMPTY_QUERY = True  # /? -> /
+URL_DROP_EMPTY_PARAMETERS = True  # ?a&b=1 -> ?b=1
+URL_IP_NAMES: dict[str, str] = {}  # IP address -> host name that stands for it
+URL_IGNORED_PARAMETERS = [  # parameters that say nothing about the page: tracking and sessions
+    "utm_*",
+    "fbclid",
+    "gclid",
+    "PHPSESSID",
+]
+
+# The frontier
+
+FRONTIER_CACHE_URLS = 2_000_000  # known URLs kept in memory, some 120 bytes each; the others are asked of the store
+FRONTIER_HEAD_URLS = 100_000  # waiting URLs kept in memory, all sites together
+
+# The store
+
+STORE_BATCH_PAGES = 200  # pages a transaction
+STORE_BATCH_SECONDS = 1.0  # seconds that a page waits for its transaction at most
+
+# Graphs
+
+GRAPH_FORMATS = ["gexf"]  # written when the crawl stops: gexf, graphml, csv; empty: none
+GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hits, components
+
+# Logs and progress
+
+COMMON_LOG_FILE = "logs/common_log.csv"  # a line an answer; empty: no such log
+ERROR_LOG_FILE = "logs/error_log.csv"  # a line whatever went wrong; empty: no such log
+PROGRESS_ENABLED = None  # a live display; None: when standard error is a terminal
+PROGRESS_INTERVAL_SECONDS = 0.5  # seconds between two looks into the store
+
+# Scrapy
+
+BOT_NAME = "crawlers"
+SPIDER_MODULES = ["crawlers.spiders"]
+NEWSPIDER_MODULE = "crawlers.spiders"
+COMMANDS_MODULE = "crawlers.commands"
+SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
+ITEM_PIPELINES = {"crawlers.pipelines.store.StorePipeline": 900}  # behind everybody else's
+SPIDER_MIDDLEWARES = {"crawlers.middlewares.leases.LeaseMiddleware": 10}  # the outermost: nearest to the engine
+EXTENSIONS = {
+    "crawlers.extensions.stopping.Stopping": 0,
+}
+DOWNLOADER_MIDDLEWARES = {
+    # The scheduler obeys robots.txt, before a request exists.
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+}
+ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = None
+USER_AGENT = "crawlers/0.1 (+https://example.org/crawlers)"
+CONCURRENT_REQUESTS = 64  # all sites together
+CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
+DOWNLOAD_DELAY = 0  # likewise
+DOWNLOAD_TIMEOUT = 60  # seconds
+DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # bytes; a larger page is refused
+DOWNLOAD_WARNSIZE = 0  # a large page is a state with a reason, no warning
+RETRY_TIMES = 2  # repetitions after an error
+LOG_LEVEL = "INFO"
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False  # nobody runs code in a crawl from outside
+FEED_EXPORT_ENCODING = "utf-8"

@@ -1,0 +1,113 @@
+"""What the spiders over listed sites have in common: the list, and reading an answer."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider, signals
+from scrapy.exceptions import StopDownload
+
+from crawlers.algorithms.hosts_file import parse_host_list, parse_hosts
+from crawlers.algorithms.link_resolver import LinkResolver
+from crawlers.algorithms.url_settings import normalization
+from crawlers.errors import ConfigError
+from crawlers.extraction.answer import Answer, Reader
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+    from scrapy.settings import BaseSettings
+
+    from crawlers.items import Page, SiteLimits
+
+KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "meta"})
+SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
+
+
+class SiteSpider(Spider):
+    """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
+
+    site_limits: list[SiteLimits]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.site_limits = read_hosts(getattr(spider, "hosts", None))
+        settings = crawler.settings
+        spider._reader = Reader(
+            LinkResolver(normalization(settings)),
+            link_tags(settings),
+            frozenset(settings.getlist("HTML_TYPES")),
+        )
+        crawler.signals.connect(spider._check_type, signals.headers_received)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Nothing: the scheduler knows the sites, and where they stopped."""
+        return
+        yield  # makes this a generator
+
+    def parse(self, response: Response) -> Iterator[Page]:
+        assert response.request is not None
+        lease = response.request.meta["lease"]
+        headers = response.headers
+        answer = Answer(
+            response.url,
+            response.status,
+            response.body,
+            _text(headers, "Content-Type"),
+            _text(headers, "Location"),
+            _text(headers, "Retry-After"),
+            "dataloss" in response.flags,
+        )
+        yield self._reader.read(answer, lease.id, lease.level, time.time())
+
+    def _check_type(self, headers: Headers, body_length: int, request: Request) -> None:
+        """Stop before the body of anything large that is no page."""
+        if "lease" not in request.meta or self._reader.is_html(_text(headers, "Content-Type")):
+            return
+        if not isinstance(body_length, int) or body_length > SMALL_BODY:
+            raise StopDownload(fail=False)
+
+
+def _text(headers: Headers, name: str) -> str | None:
+    value = headers.get(name)
+    return value.decode("latin-1") if value is not None else None
+
+
+def read_hosts(hosts: str | None) -> list[SiteLimits]:
+    """The sites that the argument *hosts* names: a path, or a comma-separated list.
+
+    Raises `ConfigError` when it is missing, when the file can't be read, or for what stands in it.
+    """
+    if not hosts:
+        raise ConfigError("no sites are given: add -a hosts=hosts.txt, or -a hosts=example.org,https://example.com")
+    path = Path(hosts)
+    if not path.is_file():
+        if "," in hosts or "://" in hosts or ("." in hosts and "/" not in hosts and path.suffix != ".txt"):
+            return parse_host_list(hosts)
+        raise ConfigError(
+            f"hosts={hosts}: there is no such file in {Path.cwd()}; give its full path, or the sites themselves "
+            "with commas between them"
+        )
+    try:
+        return parse_hosts(path.read_text("utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"hosts={hosts} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"hosts={hosts} can't be read: {error.strerror}; check its permissions") from error
+
+
+def link_tags(settings: BaseSettings) -> frozenset[str]:
+    """The tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
+    tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
+    if not tags or tags - KNOWN_TAGS:
+        unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
+        raise ConfigError(f"LINK_TAGS names {unknown}; known are: {', '.join(sorted(KNOWN_TAGS))}")
+    return tags

@@ -1,0 +1,11 @@
+"""The exact graph of pages and links of each listed site (RCCrawler)."""
+
+from __future__ import annotations
+
+from crawlers.spiders.site_spider import SiteSpider
+
+
+class SiteGraphSpider(SiteSpider):
+    """`scrapy crawl sitegraph -a hosts=hosts.txt`: breadth first, duplicates folded, one graph a site."""
+
+    name = "sitegraph"

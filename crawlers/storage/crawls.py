@@ -1,0 +1,163 @@
+"""The rows of a crawl and its sites: begun, gone on with, ended.
+
+An interrupted crawl of a name goes on; a finished one is followed by a new one of the same name.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, select, update
+
+from crawlers.errors import ConfigError
+from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """A site of a crawl, with the limits that hold for it."""
+
+    id: int
+    site: str
+    parallel: int
+    max_level: int | None
+    delay_s: float
+    robots_status: int | None = None
+    robots_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRow:
+    id: int
+    name: str
+    resumed: bool
+    sites: tuple[SiteRow, ...]
+
+
+def unfinished(database: Database, name: str) -> int | None:
+    """The number of the crawl *name* that would go on, if there is one."""
+    with database.read() as connection:
+        return _unfinished(connection, name)
+
+
+def _unfinished(connection: Connection, name: str) -> int | None:
+    found = connection.execute(
+        select(crawl.c.id).where(crawl.c.name == name, crawl.c.state != FINISHED).order_by(crawl.c.id.desc())
+    ).scalar()
+    return int(found) if found is not None else None
+
+
+def begin(
+    database: Database,
+    name: str,
+    mission: str,
+    sites: Sequence[SiteRow],
+    manifest: Mapping[str, Any],
+    now: float,
+) -> CrawlRow:
+    """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today.
+
+    Raises `ConfigError` when the unfinished crawl of that name is of another mission.
+    """
+    with database.write() as connection:
+        crawl_id = _unfinished(connection, name)
+        resumed = crawl_id is not None
+        if crawl_id is None:
+            crawl_id = _insert_crawl(connection, name, mission, manifest, now)
+        else:
+            known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
+            if known != mission:
+                raise ConfigError(
+                    f"CRAWL={name} is an unfinished crawl of the mission {known}, not {mission}; give this crawl "
+                    "another name: -s CRAWL=another"
+                )
+            connection.execute(
+                update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None)
+            )
+        rows = tuple(_site_row(connection, crawl_id, wanted) for wanted in sites)
+    return CrawlRow(crawl_id, name, resumed, rows)
+
+
+def _insert_crawl(
+    connection: Connection, name: str, mission: str, manifest: Mapping[str, Any], now: float
+) -> int:
+    inserted = connection.execute(
+        insert(crawl).values(
+            name=name, mission=mission, state=RUNNING, started_at=now, manifest=json.dumps(manifest, default=str)
+        )
+    ).inserted_primary_key
+    assert inserted is not None
+    crawl_id = int(inserted[0])
+    settings = manifest.get("settings", {})
+    if settings:
+        connection.execute(
+            insert(crawler_setting),
+            [{"crawl_id": crawl_id, "name": key, "value": str(value)} for key, value in settings.items()],
+        )
+    return crawl_id
+
+
+def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow) -> SiteRow:
+    limits = {"parallel": wanted.parallel, "max_level": wanted.max_level, "delay_s": wanted.delay_s}
+    known = connection.execute(
+        select(site).where(site.c.crawl_id == crawl_id, site.c.site == wanted.site)
+    ).one_or_none()
+    if known is not None:
+        connection.execute(update(site).where(site.c.id == known.id).values(**limits))
+        return SiteRow(
+            known.id, wanted.site, wanted.parallel, wanted.max_level, wanted.delay_s, known.robots_status,
+            known.robots_text,
+        )
+    seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
+    if seed_id is None:
+        made = connection.execute(
+            insert(seed).values(site=wanted.site, start_url=wanted.site + "/")
+        ).inserted_primary_key
+        assert made is not None
+        seed_id = made[0]
+    key = connection.execute(
+        insert(site).values(crawl_id=crawl_id, seed_id=seed_id, site=wanted.site, **limits)
+    ).inserted_primary_key
+    assert key is not None
+    return SiteRow(int(key[0]), wanted.site, wanted.parallel, wanted.max_level, wanted.delay_s)
+
+
+def add_site(database: Database, crawl_id: int, wanted: SiteRow) -> SiteRow:
+    """The row of a site that turned up while the crawl ran; the known one if there is one."""
+    with database.write() as connection:
+        return _site_row(connection, crawl_id, wanted)
+
+
+def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: float) -> None:
+    """Record that the crawl stopped; an unfinished one can go on later."""
+    state = FINISHED if finished else INTERRUPTED
+    with database.write() as connection:
+        connection.execute(
+            update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason)
+        )
+
+
+def reserve_page_ids(database: Database, count: int) -> range:
+    """Numbers that no other process will give out, even if this one dies before it uses them."""
+    with database.write() as connection:
+        row = select(id_block.c.next).where(id_block.c.name == "page").with_for_update()
+        first = connection.execute(row).scalar()
+        if first is None:
+            first = (connection.execute(select(func.max(page.c.id))).scalar() or 0) + 1
+            connection.execute(insert(id_block).values(name="page", next=first + count))
+        else:
+            connection.execute(
+                update(id_block).where(id_block.c.name == "page").values(next=first + count)
+            )
+    return range(first, first + count)

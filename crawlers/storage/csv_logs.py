@@ -1,0 +1,65 @@
+"""The two logs of RCCrawler as CSV: every answer in one, everything that went wrong in the other."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any
+
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlers.items import Page
+
+COLUMNS = ("time", "state", "status", "level", "url", "reason")
+FLUSH_S = 1.0
+
+
+class CsvLogs:
+    """Appends a line a page. None for a path: no such log. Raises `ConfigError` when a file can't be written."""
+
+    def __init__(self, common: Path | None, errors: Path | None) -> None:
+        self._files: list[IO[str]] = []
+        self._common = self._open(common, "COMMON_LOG_FILE")
+        self._errors = self._open(errors, "ERROR_LOG_FILE")
+        self._flushed_at = 0.0
+
+    def _open(self, path: Path | None, setting: str) -> Any:
+        if path is None:
+            return None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("a", encoding="utf-8", errors="backslashreplace", newline="")
+        except OSError as error:
+            raise ConfigError(
+                f"{setting}={path}: {error.strerror}; make it writable or name another file"
+            ) from error
+        self._files.append(file)
+        writer = csv.writer(file)
+        if file.tell() == 0:
+            writer.writerow(COLUMNS)
+        return writer
+
+    def write(self, page: Page, now: float, *, is_error: bool, reason: str = "") -> None:
+        """Log *page* at *now*, seconds since 1970."""
+        moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
+        row = (moment, page.state.name.lower(), page.status, page.level, page.url, reason or page.reason)
+        if self._common is not None:
+            self._common.writerow(row)
+        if is_error and self._errors is not None:
+            self._errors.writerow(row)
+        if now - self._flushed_at > FLUSH_S:
+            self._flushed_at = now
+            self.flush()
+
+    def flush(self) -> None:
+        for file in self._files:
+            file.flush()
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+        self._files.clear()
+        self._common = self._errors = None

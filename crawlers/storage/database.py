@@ -1,0 +1,145 @@
+"""Opens the database that holds everything: an SQLite file, or PostgreSQL by URL.
+
+SQLite runs in WAL mode, so that other processes read while the crawl writes; `synchronous=NORMAL`
+keeps every commit when the process is killed (a power cut may cost the last commits, never the file).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+
+from crawlers.errors import ConfigError
+from crawlers.storage import migrations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import URL, Connection, Engine
+
+BUSY_TIMEOUT_MS = 10_000  # another writer's batch takes tens of milliseconds; a vacuum takes seconds
+CACHE_KIB = 64_000  # indexes of a few million pages stay in memory
+
+
+class Database:
+    """An open database with the tables of this version.
+
+    Raises `ConfigError` when it can't be opened, created or written, and `StoreVersionError` when a
+    newer version wrote it. With *create* false a missing database is an error, and nothing is written.
+    """
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        self.url = _parsed(url)
+        if self.is_sqlite:
+            _check_file(self.url, create)
+        self.engine = _engine(self.url)
+        try:
+            migrations.upgrade(self.engine, self.name, create=create)
+        except (OperationalError, DatabaseError) as error:
+            self.engine.dispose()
+            raise ConfigError(
+                f"DATABASE_URL={self.name}: {_cause(error)}; check that it is a database, that it can be "
+                "written, and that the server runs"
+            ) from error
+        except Exception:
+            self.engine.dispose()
+            raise
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def name(self) -> str:
+        """The URL as messages show it, without a password."""
+        return self.url.render_as_string(hide_password=True)
+
+    @property
+    def path(self) -> Path | None:
+        """The SQLite file; *None* for a server."""
+        return Path(self.url.database) if self.is_sqlite and self.url.database else None
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one consistent state and takes no lock."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction, committed at the end of the block."""
+        with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        parsed.get_dialect()
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise ConfigError(
+            f"DATABASE_URL={url!r} is no database URL; write for example sqlite:///crawl.sqlite "
+            "or postgresql+psycopg://user:password@host/name"
+        ) from error
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise ConfigError(f"DATABASE_URL={url!r}: only sqlite and postgresql are supported")
+    return parsed
+
+
+def _check_file(url: URL, create: bool) -> None:
+    if not url.database or url.database == ":memory:":
+        raise ConfigError(
+            "DATABASE_URL names no file; a database in memory can't be resumed: name a file, for example "
+            "sqlite:///crawl.sqlite"
+        )
+    path = Path(url.database)
+    if path.exists():
+        if path.is_dir():
+            raise ConfigError(f"DATABASE_URL: {path} is a folder; name a file in it")
+        return
+    if not create:
+        raise ConfigError(f"DATABASE_URL: {path} does not exist; crawl first, or name the right file")
+    if not path.parent.is_dir():
+        raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        try:
+            return create_engine(url, pool_pre_ping=True)
+        except ImportError as error:
+            raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
+    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say, see _begin
+        for pragma in (
+            f"busy_timeout={BUSY_TIMEOUT_MS}",
+            "journal_mode=WAL",
+            "synchronous=NORMAL",
+            f"cache_size=-{CACHE_KIB}",
+            "temp_store=FILE",  # sorting of large graphs must not eat the memory
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # A transaction that starts as a reader and writes later fails at once when somebody else wrote
+        # in between (SQLITE_BUSY_SNAPSHOT, whatever the timeout): writers take the lock first.
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _cause(error: DatabaseError) -> str:
+    return str(error.orig).strip().splitlines()[0] if error.orig else str(error)

@@ -1,0 +1,72 @@
+"""One process at a time runs a crawl: a lock that the operating system or the server lets go of when
+the process dies, however it dies."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from sqlalchemy import text
+
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+_ADVISORY_SPACE = 0x6372_6177  # "craw": keeps our advisory locks apart from those of other programs
+
+
+class CrawlLock:
+    """Held from construction until `release`. Raises `ConfigError` when another process has it."""
+
+    def __init__(self, database: Database, crawl_id: int, name: str) -> None:
+        self._file: IO[bytes] | None = None
+        self._connection: Connection | None = None
+        path = database.path
+        held = self._lock_file(path, crawl_id) if path else self._lock_server(database, crawl_id)
+        if not held:
+            raise ConfigError(
+                f"CRAWL={name} in {database.name} is being run by another process; wait for it, stop it, or "
+                "give this crawl another name: -s CRAWL=another"
+            )
+
+    def _lock_file(self, path: Path, crawl_id: int) -> bool:
+        self._path = path.with_name(f"{path.name}.crawl{crawl_id}.lock")
+        self._file = self._path.open("ab")
+        try:
+            import fcntl
+        except ImportError:  # Windows: an exclusive open is not worth a dependency
+            return True
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            self._file = None
+            return False
+        return True
+
+    def _lock_server(self, database: Database, crawl_id: int) -> bool:
+        self._connection = database.engine.connect()
+        held = self._connection.execute(
+            text("SELECT pg_try_advisory_lock(:space, :crawl)"), {"space": _ADVISORY_SPACE, "crawl": crawl_id}
+        ).scalar()
+        self._connection.commit()  # the lock belongs to the session, not to the transaction
+        if not held:
+            self._connection.close()
+            self._connection = None
+        return bool(held)
+
+    def release(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._path.unlink()
+            self._file.close()
+            self._file = None
+        if self._connection is not None:
+            self._connection.invalidate()  # a pooled connection would keep the lock
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,8 @@
+"""What alembic runs: the migrations, on the connection that it is given."""
+
+from __future__ import annotations
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], render_as_batch=True)
+context.run_migrations()

@@ -1,0 +1,47 @@
+"""Turns a page into rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.fingerprints import url_key
+
+if TYPE_CHECKING:
+    from crawlers.items import Page
+    from crawlers.storage.unit import Unit
+
+
+def add_page_rows(
+    unit: Unit, page: Page, *, attempts: int, fetched_at: float, now: float, moved_to: int | None
+) -> None:
+    """Add the row of a page that was answered, and of its external and bad links. Times in seconds."""
+    unit.ended_pages.append(
+        [
+            page.id,
+            int(page.state),
+            page.reason or None,
+            attempts,
+            fetched_at,
+            now,
+            page.status or None,
+            moved_to,
+            page.content_hash.hex() or None,
+            page.skeleton or None,
+            page.title or None,
+            page.canonical or None,
+            page.content_type or None,
+            page.size_bytes,
+        ]
+    )
+    counts: dict[tuple[int, int], int] = {}
+    for link, count in page.external:
+        url_id = url_key(link.url)
+        texts = (link.anchor, link.context, link.position, link.rel, link.tag)
+        context_id = url_key("\x1f".join(texts))
+        pair = (url_id, context_id)
+        if pair not in counts:
+            unit.external_urls.append([url_id, link.site, link.url])
+            unit.link_contexts.append([context_id, *texts])
+        counts[pair] = counts.get(pair, 0) + count
+    unit.external_links += [[page.id, *pair, count] for pair, count in counts.items()]
+    unit.bad_links += [[page.id, bad.raw, bad.reason] for bad in page.bad]

@@ -1,0 +1,167 @@
+"""The tables of the store.
+
+A page belongs to a *site*, a site is a seed within one crawl: two crawls of the same seed share no
+page, so that each is a picture of its time. Every link row is made of integers. Numbers of pages are
+given out in blocks (`id_block`), so that links can name a page before its row is committed.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    text,
+)
+
+# SQLite's rowid must be declared as INTEGER to be the key itself instead of a second index.
+Id = BigInteger().with_variant(Integer, "sqlite")
+
+metadata = MetaData()
+
+id_block = Table(
+    "id_block",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("next", Id, nullable=False),
+)
+
+crawl = Table(
+    "crawl",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("mission", String, nullable=False),
+    Column("state", String, nullable=False),  # running, interrupted, finished
+    Column("started_at", Float, nullable=False),  # seconds since 1970, as every time here
+    Column("ended_at", Float),
+    Column("reason", Text),
+    Column("manifest", Text, nullable=False),  # JSON: versions, settings, seeds
+    Index("crawl_name", "name"),
+)
+
+crawler_setting = Table(
+    "crawler_setting",
+    metadata,
+    Column("crawl_id", Integer, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("value", Text),
+)
+
+seed = Table(
+    "seed",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("site", String, nullable=False, unique=True),  # scheme://host[:port]
+    Column("name", Text),
+    Column("start_url", Text, nullable=False),
+)
+
+site = Table(
+    "site",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("crawl_id", Integer, nullable=False),
+    Column("seed_id", Integer, nullable=False),
+    Column("site", String, nullable=False),
+    Column("parallel", Integer, nullable=False),
+    Column("max_level", Integer),
+    Column("delay_s", Float, nullable=False),
+    Column("robots_status", Integer),  # HTTP status of robots.txt; 0 = unreachable; null = not asked yet
+    Column("robots_text", Text),
+    Column("robots_at", Float),
+    Column("availability", Text),  # null = available; else why its home page can't be loaded
+    Index("site_of_crawl", "crawl_id", "site", unique=True),
+)
+
+page = Table(
+    "page",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("site_id", Integer, nullable=False),
+    Column("key", BigInteger, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("spelling", SmallInteger, nullable=False),  # rank of `url` among the spellings of its key
+    Column("level", Integer, nullable=False),
+    Column("hops", SmallInteger, nullable=False),  # redirects followed within the level
+    Column("priority", Float, nullable=False),  # the page order's; the least is fetched first
+    Column("state", SmallInteger, nullable=False),  # items.State
+    Column("reason", Text),
+    Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("request", Text),  # JSON of a Scrapy request that is more than its URL
+    Column("found_on", BigInteger),  # the page that showed it first; not part of any result
+    Column("found_at", Float, nullable=False),
+    Column("fetched_at", Float),
+    Column("state_at", Float, nullable=False),
+    Column("status", SmallInteger),
+    Column("moved_to", BigInteger),
+    Column("content_hash", String(32)),  # hexadecimal; equal for equal bodies
+    Column("skeleton", BigInteger),
+    Column("title", Text),
+    Column("canonical", Text),
+    Column("content_type", Text),
+    Column("size_bytes", BigInteger),
+    Index("page_key", "site_id", "key", unique=True),
+    Index(
+        "page_waiting",
+        "site_id",
+        "priority",
+        "id",
+        sqlite_where=text("state = 0"),
+        postgresql_where=text("state = 0"),
+    ),
+)
+
+link = Table(
+    "link",
+    metadata,
+    Column("source_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("target_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+external_url = Table(
+    "external_url",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),  # 64-bit hash of the URL: no look-up needed
+    Column("site", String, nullable=False),  # scheme://host[:port]
+    Column("url", Text, nullable=False),
+)
+
+link_context = Table(
+    "link_context",
+    metadata,
+    Column("id", Id, primary_key=True, autoincrement=False),  # 64-bit hash of the row's texts
+    Column("anchor", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("position", Text, nullable=False),
+    Column("rel", Text, nullable=False),
+    Column("tag", Text, nullable=False),
+)
+
+external_link = Table(
+    "external_link",
+    metadata,
+    Column("page_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("context_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+bad_link = Table(
+    "bad_link",
+    metadata,
+    Column("page_id", BigInteger, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Index("bad_link_page", "page_id"),
+)

@@ -1,0 +1,95 @@
+"""What one event of the crawl writes: rows that are committed together or not at all.
+
+Rows are plain lists in the order of the column tuples below, because they travel to the database as
+JSON text: one statement a table and batch, run without Python's lock, instead of one call a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+Row = list[Any]
+
+NEW_PAGE = (
+    ("id", "bigint"),
+    ("site_id", "integer"),
+    ("key", "bigint"),
+    ("url", "text"),
+    ("spelling", "integer"),
+    ("level", "integer"),
+    ("hops", "integer"),
+    ("priority", "float"),
+    ("state", "integer"),
+    ("reason", "text"),
+    ("request", "text"),
+    ("found_on", "bigint"),
+    ("found_at", "float"),
+    ("state_at", "float"),
+)
+# A waiting page found again, nearer or in a better spelling; or one that goes back to waiting.
+WAITING_PAGE = (
+    ("id", "bigint"),
+    ("url", "text"),
+    ("spelling", "integer"),
+    ("level", "integer"),
+    ("hops", "integer"),
+    ("priority", "float"),
+    ("reason", "text"),
+    ("attempts", "integer"),
+    ("state_at", "float"),
+)
+ENDED_PAGE = (
+    ("id", "bigint"),
+    ("state", "integer"),
+    ("reason", "text"),
+    ("attempts", "integer"),
+    ("fetched_at", "float"),
+    ("state_at", "float"),
+    ("status", "integer"),
+    ("moved_to", "bigint"),
+    ("content_hash", "text"),
+    ("skeleton", "bigint"),
+    ("title", "text"),
+    ("canonical", "text"),
+    ("content_type", "text"),
+    ("size_bytes", "bigint"),
+)
+EXTERNAL_URL = (("id", "bigint"), ("site", "text"), ("url", "text"))
+LINK_CONTEXT = (
+    ("id", "bigint"),
+    ("anchor", "text"),
+    ("context", "text"),
+    ("position", "text"),
+    ("rel", "text"),
+    ("tag", "text"),
+)
+EXTERNAL_LINK = (("page_id", "bigint"), ("url_id", "bigint"), ("context_id", "bigint"), ("count", "integer"))
+BAD_LINK = (("page_id", "bigint"), ("raw", "text"), ("reason", "text"))
+SITE_ROBOTS = (("id", "integer"), ("robots_status", "integer"), ("robots_text", "text"), ("robots_at", "float"))
+SITE_AVAILABILITY = (("id", "integer"), ("availability", "text"))
+
+
+@dataclass(slots=True)
+class Unit:
+    """Rows of one event; or, while they wait for the writer, of many."""
+
+    new_pages: list[Row] = field(default_factory=list)
+    waiting_pages: list[Row] = field(default_factory=list)
+    ended_pages: list[Row] = field(default_factory=list)
+    links: list[Row] = field(default_factory=list)  # [source id, {target id: count}]
+    external_urls: list[Row] = field(default_factory=list)
+    link_contexts: list[Row] = field(default_factory=list)
+    external_links: list[Row] = field(default_factory=list)
+    bad_links: list[Row] = field(default_factory=list)
+    site_robots: list[Row] = field(default_factory=list)
+    site_availability: list[Row] = field(default_factory=list)
+
+    def extend(self, other: Unit) -> None:
+        for name in _LISTS:
+            rows = getattr(other, name)
+            if rows:
+                getattr(self, name).extend(rows)
+
+
+_LISTS = tuple(f.name for f in fields(Unit))

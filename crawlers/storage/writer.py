@@ -1,0 +1,135 @@
+"""The one hand that writes: a thread that commits units in batches, in the order they came.
+
+A unit is never divided between two transactions, so whatever instant the process is killed at, the
+database holds the whole of some first part of the units.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from crawlers.errors import StoreError
+from crawlers.storage.bulk import write_unit
+from crawlers.storage.unit import Unit
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+logger = logging.getLogger(__name__)
+
+
+class Writer:
+    """Commits units in the background.
+
+    A batch is written when it holds *batch_units* units, or *batch_s* seconds after its first. When the
+    database is slower than the crawl, `submit` waits as soon as four batches are pending, so that the
+    memory stays bounded. After a failure every call raises `StoreError`, and nothing more is written.
+    """
+
+    def __init__(self, database: Database, *, batch_units: int = 200, batch_s: float = 1.0) -> None:
+        self._database = database
+        self._batch_units = batch_units
+        self._batch_s = batch_s
+        self._open = Unit()
+        self._open_units = 0
+        self._submitted = 0
+        self._committed = 0
+        self._failure: BaseException | None = None
+        self._closing = False
+        self._hurry = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, unit: Unit) -> int:
+        """Queue *unit*; return its number, to be held against `committed`."""
+        with self._changed:
+            self._check()
+            while self._open_units >= 4 * self._batch_units:
+                self._changed.wait()
+                self._check()
+            self._open.extend(unit)
+            self._open_units += 1
+            self._submitted += 1
+            if self._open_units == 1 or self._open_units == self._batch_units:
+                self._changed.notify_all()
+            return self._submitted
+
+    @property
+    def committed(self) -> int:
+        """The number of the last unit that is safe."""
+        if self._failure is not None:
+            with self._changed:
+                self._check()
+        return self._committed
+
+    def flush(self) -> None:
+        """Wait until everything submitted is committed."""
+        with self._changed:
+            target = self._submitted
+            self._hurry = True
+            self._changed.notify_all()
+            while self._committed < target:
+                self._check()
+                self._changed.wait()
+            self._check()
+
+    def close(self) -> None:
+        """Commit what is pending and end the thread; may be called twice."""
+        try:
+            if self._failure is None:
+                self.flush()
+        finally:
+            with self._changed:
+                self._closing = True
+                self._changed.notify_all()
+            self._thread.join()
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            cause = getattr(self._failure, "orig", None) or self._failure
+            raise StoreError(
+                f"{self._database.name} can't be written: {str(cause).strip().splitlines()[0]}; what was "
+                "committed before is safe: free some space or mend the database, then run the same command again"
+            ) from self._failure
+        if self._closing:
+            raise StoreError("the store is closed already")
+
+    def _run(self) -> None:
+        try:
+            while (batch := self._next_batch()) is not None:
+                unit, number = batch
+                with self._database.write() as connection:
+                    write_unit(connection, unit)
+                with self._changed:
+                    self._committed = number
+                    self._changed.notify_all()
+        except SQLAlchemyError as error:
+            self._fail(error)
+        except BaseException as error:
+            logger.exception("The store's writer stopped")
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        with self._changed:
+            self._failure = error
+            self._changed.notify_all()
+
+    def _next_batch(self) -> tuple[Unit, int] | None:
+        with self._changed:
+            while not self._open_units:
+                if self._closing:
+                    return None
+                self._hurry = False
+                self._changed.wait()
+            if self._open_units < self._batch_units and not self._hurry:
+                self._changed.wait_for(
+                    lambda: self._hurry or self._closing or self._open_units >= self._batch_units, self._batch_s
+                )
+            batch, self._open, self._open_units = self._open, Unit(), 0
+            self._changed.notify_all()
+            return batch, self._submitted

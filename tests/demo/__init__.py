@@ -1,0 +1,3 @@
+"""The demo web and the truth about it."""
+
+from __future__ import annotations

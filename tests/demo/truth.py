@@ -1,0 +1,202 @@
+"""The true graph of a demo site, walked from its pure answers with Python's own parsers.
+
+Nothing here comes from the crawler: html.parser reads the pages, urllib.parse the links, and there is no
+network. For the sites without end (archive) or with bad manners (babel, grumpy) there is no such truth.
+
+The rules of the graph. A page is an answer with status 200; its URL is the last one of a redirect. Its
+level is the least number of clicks from the home page; a redirect costs none. A redirect that runs in a
+ring, leaves the site or ends at another status makes no page. Links: *tags*; base counts; fragments don't.
+All pages are walked, copies too: a copy's relative links may lead where its twin's do not. Pages of equal
+bytes are a group and fold into its first by (level, URL); edges are between groups, none to itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from crawlers.demo.web import Web, respond
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+ALL_TAGS = ("a", "area", "frame", "iframe", "meta")
+
+
+class AmbiguousSiteError(AssertionError):
+    """Two spellings of one key lead to different pages: the outcome would depend on the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What a complete crawl of a site must find; all URLs are normalised ones."""
+
+    start: str
+    pages: Mapping[str, int]  # URL -> level, copies included
+    groups: tuple[tuple[str, ...], ...]  # each sorted by (level, URL); most have one member
+    edges: Mapping[tuple[str, str], int]  # (first of a group, first of another) -> number of links
+    moved: Mapping[str, str]  # redirecting URL -> the page it ends at
+    refused: Mapping[str, int]  # URL -> status; neither 200 nor a redirect that can be followed
+    rings: frozenset[str]  # URLs whose redirects never end
+    abroad: Mapping[str, str]  # redirecting URL -> where it leaves the site to
+    external: frozenset[str]  # targets of links that leave the site, as resolved, without fragment
+    spellings: Mapping[str, frozenset[str]]  # URL -> all its spellings that are linked
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Return the pages of the folded graph with their levels."""
+        return {group[0]: self.pages[group[0]] for group in self.groups}
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Return each page that is folded away, with the page that stands for it."""
+        return {url: group[0] for group in self.groups for url in group[1:]}
+
+
+class _Links(HTMLParser):
+    def __init__(self, tags: tuple[str, ...]) -> None:
+        super().__init__()
+        self.base: str | None = None
+        self.found: list[str] = []
+        self._tags = tags
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in reversed(attrs)}
+        if tag == "base" and self.base is None and "href" in values:
+            self.base = values["href"]
+        if tag not in self._tags:
+            return
+        target = values.get("src" if tag in ("frame", "iframe") else "href")
+        if tag == "meta":
+            refresh = values.get("http-equiv", "").lower() == "refresh" and values.get("content", "")
+            url = re.match(r"\s*[\d.]+\s*[;,]?\s*url\s*=\s*(['\"]?)(.*?)\1\s*$", refresh or "", re.IGNORECASE)
+            target = url[2] if url else None
+        if target is not None:
+            self.found.append(target.strip())
+
+
+def _links(url: str, body: bytes, tags: tuple[str, ...]) -> Iterator[str]:
+    parser = _Links(tags)
+    parser.feed(body.decode())
+    parser.close()
+    base = urljoin(url, parser.base or "")
+    for href in parser.found:
+        yield urldefrag(urljoin(base, href)).url
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where asking for a URL ends."""
+
+    url: str
+    kind: str  # page, refused, ring or abroad
+    status: int
+    body: bytes
+    hops: tuple[str, ...]  # the redirecting URLs on the way
+
+
+def _ask(site: str, url: str, web: Web) -> _End:
+    home = urlsplit(web.origins[site])
+    hops: list[str] = []
+    while True:
+        parts = urlsplit(url)
+        if (parts.scheme, parts.netloc) != (home.scheme, home.netloc):
+            return _End(url, "abroad", 0, b"", tuple(hops))
+        answer = respond(site, parts.path or "/", parts.query, web)
+        location = answer.header("Location")
+        if answer.status not in (301, 302, 303, 307, 308) or not location:
+            kind = "page" if answer.status == 200 else "refused"
+            return _End(url, kind, answer.status, answer.body, tuple(hops))
+        hops.append(url)
+        url = urldefrag(urljoin(url, location)).url
+        if url in hops:
+            return _End(url, "ring", answer.status, b"", tuple(hops))
+
+
+def truth(
+    site: str,
+    origins: Mapping[str, str] | None = None,
+    scale: int = 1,
+    *,
+    normalize: Callable[[str], str] = lambda url: url,
+    tags: tuple[str, ...] = ALL_TAGS,
+) -> Truth:
+    """Return the true graph of *site*, one of library, faculty and mirror, served at *origins*.
+
+    *normalize* is the crawler's: URLs that it makes equal count as one. AmbiguousSiteError is raised if that
+    makes equal what the site keeps apart.
+    """
+    web = Web(scale, origins) if origins else Web(scale)
+    home = web.origins[site] + "/"
+    ends: dict[str, tuple[object, ...]] = {}  # key -> kind, key of the end, its bytes, keys linked to
+    seen_as: defaultdict[str, set[str]] = defaultdict(set)
+    levels: dict[str, int] = {}
+    outs: dict[str, Counter[str]] = {}  # page -> keys linked to, with their number
+    hashes: dict[str, bytes] = {}
+    moved, refused, abroad, rings, external = {}, {}, {}, set(), set()
+
+    def settle(url: str, level: int) -> str | None:
+        """Ask for a spelling never seen; return its page if the walk shall go on there."""
+        key = normalize(url)
+        if url in seen_as[key]:
+            return None
+        seen_as[key].add(url)
+        end = _ask(site, url, web)
+        last = end.url if end.kind == "abroad" else normalize(end.url)
+        targets = list(_links(end.url, end.body, tags)) if end.kind == "page" else []
+        own = [target for target in targets if target.startswith(home)]
+        # A ring has no end of its own: which of its URLs closes it depends on where it was entered.
+        last = "" if end.kind == "ring" else last
+        outcome = (end.kind, last, end.body, [normalize(target) for target in own])
+        if ends.setdefault(key, outcome) != outcome:
+            raise AmbiguousSiteError(f"{key}: {sorted(seen_as[key])}")
+        for hop in map(normalize, end.hops):
+            if end.kind == "ring":
+                rings.add(hop)
+            elif end.kind == "abroad":
+                abroad[hop] = last
+            elif end.kind == "page" and hop != last:
+                moved[hop] = last
+        if end.kind == "refused":
+            refused[last] = end.status
+        if end.kind != "page" or last in levels:
+            return None
+        levels[last] = level
+        hashes[last] = sha256(end.body).digest()
+        outs[last] = Counter(own)
+        external.update(t for t in targets if t.startswith(("http://", "https://")) and t not in outs[last])
+        return last
+
+    layer, level = [settle(home, 0)], 0
+    while layer:
+        level += 1
+        found = [settle(target, level) for page in layer if page for target in outs[page]]
+        layer = [page for page in found if page]
+
+    members: defaultdict[bytes, list[str]] = defaultdict(list)
+    for url in sorted(levels, key=lambda url: (levels[url], url)):
+        members[hashes[url]].append(url)
+    first = {url: group[0] for group in members.values() for url in group}
+    edges: Counter[tuple[str, str]] = Counter()
+    for page, targets in outs.items():
+        for target, number in targets.items():
+            last = first.get(str(ends[normalize(target)][1]))
+            if last is not None and last != first[page]:
+                edges[first[page], last] += number
+    return Truth(
+        start=str(ends[normalize(home)][1]),
+        pages=levels,
+        groups=tuple(tuple(group) for group in members.values()),
+        edges=dict(edges),
+        moved=moved,
+        refused=refused,
+        rings=frozenset(rings),
+        abroad=abroad,
+        external=frozenset(external),
+        spellings={key: frozenset(urls) for key, urls in seen_as.items()},
+    )
