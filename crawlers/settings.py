@@ -91,6 +91,7 @@ ITEM_PIPELINES = {"crawlers.pipelines.store.StorePipeline": 900}  # behind every
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.leases.LeaseMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
+    "crawlers.extensions.graphs.Graphs": 0,
 }
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 HREF_MAX = 2000  # longer texts are not kept; they are mostly data: and javascript:
 
 _OF_THE_SITE = ("/", "http://", "https://")
+_MAYBE_OF_THE_PAGE = "?# hH"  # first characters for which the expression below has to be asked
 # Relative to the page: nothing, a query or a fragment, also behind its own scheme (`http:?q`). Blanks are
 # stripped by the standard before it looks, so what holds any at a place that matters counts as relative, too.
 _OF_THE_PAGE = re.compile(
@@ -72,8 +73,14 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
                 found = target_of(url, self._resolver.options)
             except BadUrl as error:
                 found = BadUrl(str(error))  # without the traceback, which would keep frames alive
-        if len(href) <= HREF_MAX and not _OF_THE_PAGE.match(href):
-            self._resolver.keep(self._site if href.startswith(_OF_THE_SITE) else self._directory, href, found)
+        if len(href) > HREF_MAX:
+            return found
+        if href.startswith(_OF_THE_SITE):
+            self._resolver.keep(self._site, href, found)
+        elif (href and href.isprintable() and href[0] not in _MAYBE_OF_THE_PAGE) or not _OF_THE_PAGE.match(
+            href
+        ):
+            self._resolver.keep(self._directory, href, found)
         return found
 
 

@@ -26,7 +26,8 @@ MIN_PAGES = 150  # a year of days in a calendar has 84 texts (weekday, month): f
 WINDOW_PAGES = 50  # the youngest pages that decide; of 50 pages with news, 2 or fewer never look new
 NEWS_SHARE = 0.05  # an honest listing brings far more, an endless part soon brings none
 BROAD_FACTOR = 2  # a broad pattern needs more proof, so that the narrow one that is at fault falls first
-SPARING_PAGES = 10  # this many pages of a narrow pattern with news protect it from the broad one's verdict
+SPARING_PAGES = 10  # so many pages of a narrow pattern, half of them with news, protect it from the broad
+SPARING_SHARE = 0.5  # one's verdict; a pattern of one text has news once, too
 SAMPLE_MAX = 2_048  # skeletons kept per pattern
 SKELETONS_MAX = 50_000  # and per site, 3 to 5 MB
 PATTERNS_MAX = 2_000  # per site; as many new ones per level
@@ -112,10 +113,10 @@ class _Pattern:
 
     def is_endless(self) -> bool:
         enough = self.pages >= MIN_PAGES * self.factor and self.window >= self._window_pages()
-        return enough and not self.brings_news()
+        return enough and self.news < NEWS_SHARE * self.window
 
-    def brings_news(self) -> bool:
-        return self.news >= NEWS_SHARE * self.window
+    def is_rich(self) -> bool:
+        return self.pages >= SPARING_PAGES and self.news >= SPARING_SHARE * self.window
 
     def _window_pages(self) -> int:
         # A sample of one in 2^depth wants as many more pages to be as sure.
@@ -161,7 +162,7 @@ class TrapWatch:
         if reason:
             return reason
         own = self._patterns.get(url_key(narrow))
-        if own and own.pages >= SPARING_PAGES and own.brings_news():
+        if own and own.is_rich():
             return None
         return next((self._endless[one] for one in broad_patterns(narrow) if one in self._endless), None)
 

@@ -37,6 +37,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANKS = "".join(map(chr, range(33)))
 _NOT_ASCII = re.compile(rb"[\x80-\xff#]")
 _WEB = ("http", "https")
+_WEB_START = ("http://", "https://")
 
 DEFAULT = Normalization()
 
@@ -56,7 +57,10 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
     """
     standard = parsed(url).href
     check_web(standard)
-    return _bounded(key_form(as_written(url, standard, options), options))
+    form = key_form(as_written(url, standard, options), options)
+    if len(form) > URL_MAX:
+        raise _too_long(form)
+    return form
 
 
 def join(base: str, href: str, encoding: str | None = None) -> str:
@@ -121,9 +125,10 @@ def parsed(url: str) -> can_ada.URL:
 
 def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
     """Join as `join` does; *base* is parsed, *codec* comes from `query_codec`."""
-    href, mark, _ = href.partition("#")
-    if mark and href and href[-1] <= " ":
-        href += mark  # else the blanks before a fragment would be stripped, as those at the end are
+    if "#" in href:
+        href = href[: href.index("#")]
+        if href and href[-1] <= " ":
+            href += "#"  # else the blanks before a fragment would be stripped, as those at the end are
     if len(href) > URL_MAX:
         raise _too_long(href)
     if codec and not href.isascii():
@@ -136,15 +141,21 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
         url = absolute(base, _SURROGATE.sub("\ufffd", href), None)
     except ValueError:
         raise _no_url(href) from None
-    return _bounded(url.partition("#")[0])
+    if href and href[-1] == "#":
+        url = url.partition("#")[0]
+    if len(url) > URL_MAX:
+        raise _too_long(url)
+    return url
 
 
 def target_of(url: str, options: Normalization) -> Target:
     """Return the `Target` of a *url* that `absolute` made; raises `BadUrl`."""
     check_web(url)
-    normalized = _bounded(key_form(url, options))
+    normalized = key_form(url, options)
     if normalized == url:
         normalized = url  # one text in memory instead of two
+    elif len(normalized) > URL_MAX:
+        raise _too_long(normalized)
     site = normalized[: normalized.find("/", 8)]
     if "@" in site:
         site = f"{site.partition('://')[0]}://{site.rpartition('@')[2]}"
@@ -191,15 +202,9 @@ def _character_reference(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("crawlers.url_query", _character_reference)
 
 
-def _bounded(url: str) -> str:
-    if len(url) > URL_MAX:
-        raise _too_long(url)
-    return url
-
-
 def check_web(url: str) -> None:
     """Raise `BadUrl` if *url*, as the parser wrote it, is neither http nor https."""
-    if not url.startswith(("http://", "https://")):
+    if not url.startswith(_WEB_START):
         raise BadUrl(f"scheme {url.partition(':')[0][:32]}")
 
 

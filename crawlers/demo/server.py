@@ -74,7 +74,7 @@ async def _run(
         loop.add_signal_handler(number, stop.set)
 
     def watch_stdin() -> None:
-        while True:
+        while os.read(0, 4096):
             pass
         if not closed.is_set():
             loop.call_soon_threadsafe(stop.set)

@@ -117,9 +117,10 @@ class Reader:
             else:
                 outside.add(href)
         if outside:  # only of these are the texts around the link wanted
-            for link in parsed.links:
-                if link.href in outside:
-                    target = targets[link.href]
+            for index, href in enumerate(parsed.hrefs):
+                if href in outside:
+                    link = parsed.link(index)
+                    target = targets[href]
                     assert isinstance(target, Target)
                     texts = (link.anchor, link.context, link.position, link.rel, link.tag)
                     page.external.append((ExternalLink(target.url, target.site, *texts), 1))

@@ -142,7 +142,7 @@ def _detect(body: bytes) -> str:
     if known is not None:
         return known
     best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
-    return DEFAULT if best is None else best.encoding
+    return DEFAULT if best is None else codecs.lookup(best.encoding).name
 
 
 def _japanese(sample: bytes) -> str | None:
@@ -160,7 +160,7 @@ def _russian(sample: bytes, high: int) -> str | None:
     # Whole words beyond ASCII, not an accent here and there.
     if sum(map(len, _HIGH_RUN.findall(sample))) * 2 < high:
         return None
-    for charset in ("cp1251", "koi8_r"):
+    for charset in ("cp1251", "koi8-r"):
         text = sample.decode(charset, "replace")
         if sum(map(text.count, _RUSSIAN)) >= _RUSSIAN_SHARE * high:
             return charset

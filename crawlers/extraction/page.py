@@ -24,7 +24,9 @@ LINK_TAGS = {"a": "href", "area": "href", "frame": "src", "iframe": "src", "meta
 TITLE_CHARS = 500
 
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
-_METADATA = frozenset({"title", "base", "link", "meta", "script", "style", "noscript", "-text", "-comment"})
+_METADATA = frozenset(
+    ["title", "base", "link", "meta", "script", "style", "noscript", "img", "iframe", "-text", "-comment"]
+)
 _REFRESH = re.compile(r"[\s\d.]*[;,]?\s*url\s*=\s*(.*)|\s*[\d.]+[\s;,]+(.*)", re.I | re.S)
 _ONLY_A = frozenset({"a"})
 _ROBOTS_SEPARATOR = re.compile(r"[\s,]+")
@@ -42,8 +44,8 @@ _NEVER_DEEP = frozenset(
 )
 # Kept: links and metadata, and what hides tags from a parser.
 _OTHER_TAG = re.compile(
-    rb"</?(?!(?:a|area|base|body|frame|frameset|head|html|iframe|link|meta|noframes|script|style|template|textarea"
-    rb"|title)[\s/>])[a-zA-Z](?:[^>\"']|\"[^\"]*\"|'[^']*')*+>",
+    rb"</?(?!(?:a|area|base|body|frame|frameset|head|html|iframe|link|meta|noframes|script|style|template"
+    rb"|textarea|title)[\s/>])[a-zA-Z](?:(?:[^<>\"']|\"[^<\"]*\"|'[^<']*')*+>|[^<>]*>)",
     re.I,
 )
 
@@ -70,9 +72,6 @@ class ParsedPage:
         self._read_metadata()
         self._tag = next(iter(tags)) if len(tags) == 1 else ""
         self._nodes, self.hrefs = _links(tree, tags)
-
-    def __len__(self) -> int:
-        return len(self.hrefs)
 
     def link(self, index: int) -> RawLink:
         """Return the link whose href is `hrefs[index]`."""

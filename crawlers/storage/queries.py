@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
+from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.tables import page
+from crawlers.storage.tables import crawl, page, site
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -22,3 +23,40 @@ def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]
     )
     with database.read() as connection:
         return [(url, level, skeleton or 0) for url, level, skeleton in connection.execute(statement)]
+
+
+class CrawledSite(NamedTuple):
+    """A site of a crawl."""
+
+    id: int
+    site: str
+    availability: str | None
+
+
+class NamedCrawl(NamedTuple):
+    id: int
+    name: str
+    mission: str
+    state: str
+
+
+def crawl_named(database: Database, name: str | None) -> NamedCrawl:
+    """The latest crawl of that *name*; None: the latest of all. Raises `ConfigError` if there is none."""
+    statement = select(crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state).order_by(crawl.c.id.desc())
+    if name is not None:
+        statement = statement.where(crawl.c.name == name)
+    with database.read() as connection:
+        row = connection.execute(statement.limit(1)).one_or_none()
+        if row is None:
+            names = sorted({found for (found,) in connection.execute(select(crawl.c.name))})
+            raise ConfigError(
+                f"CRAWL={name}: {database.name} holds no crawl of that name; it holds {', '.join(names) or 'none'}"
+            )
+    return NamedCrawl(*row)
+
+
+def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
+    """The sites of a crawl, by name."""
+    statement = select(site.c.id, site.c.site, site.c.availability).where(site.c.crawl_id == crawl_id)
+    with database.read() as connection:
+        return sorted((CrawledSite(*row) for row in connection.execute(statement)), key=lambda s: s.site)

@@ -108,6 +108,7 @@ page = Table(
     Column("canonical", Text),
     Column("content_type", Text),
     Column("size_bytes", BigInteger),
+    Column("duplicates", Integer, nullable=False, server_default="0"),  # rows of equal pages, given up
     Index("page_key", "site_id", "key", unique=True),
     Index(
         "page_waiting",

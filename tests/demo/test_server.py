@@ -102,7 +102,10 @@ def test_server_ends_when_told(how):
         assert [line.split()[0] for line in lines] == list(SITES)
         assert all(re.fullmatch(r"[a-z]+ http://127\.0\.0\.1:\d+/\n", line) for line in lines)
         process.stdin.close() if how == "stdin" else process.terminate()
-        assert process.wait(END_S) == 0
+        try:
+            assert process.wait(END_S) == 0
+        finally:
+            process.kill()
 
 
 def test_kill_9_of_the_owner_ends_the_server():

@@ -1,0 +1,31 @@
+"""Writes the graphs of a crawl to files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.hosts_file import file_stem
+from crawlers.storage.graph import SiteGraph
+from crawlers.storage.graph_analysis import AnalysedGraph, analyse
+from crawlers.storage.graph_files import graph_paths, write_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from crawlers.storage.database import Database
+    from crawlers.storage.graph_model import Graph, GraphSize
+    from crawlers.storage.queries import CrawledSite
+
+
+def write_site_graph(
+    database: Database, site: CrawledSite, folder: Path, formats: Sequence[str], measures: Sequence[str]
+) -> Iterator[tuple[Path, GraphSize]]:
+    """Write the graph of one site in all *formats*; yield each file and how much is in it."""
+    graph: Graph = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
+    if measures:
+        graph = AnalysedGraph(graph, analyse(graph, measures))
+    for name in formats:
+        base = folder / file_stem(site.site)
+        size = write_graph(graph, base, name)
+        yield graph_paths(base, name)[0], size

@@ -1,0 +1,140 @@
+"""What the bytes of a page mean, declared, misdeclared or not declared at all."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.extraction.charset import decode
+
+RUSSIAN = (
+    "Эта страница написана по-русски и нигде не говорит, в какой кодировке она сохранена. "
+    "Раньше таких страниц было много, и читатель сам выбирал кодировку в меню браузера."
+)
+JAPANESE = (
+    "このページは日本語で書かれていますが、文字コードをどこにも宣言していません。"
+    "昔はそのようなページがたくさんあり、読者が自分で文字コードを選んでいました。"
+)
+
+
+def page(text: str, charset: str, declared: str = "") -> bytes:
+    meta = f'<meta charset="{declared}">' if declared else ""
+    return f"<html><head>{meta}<title>{text}</title></head><body><p>{text}</p></body></html>".encode(charset)
+
+
+def test_utf8_and_ascii_come_back_as_the_very_object() -> None:
+    for body in (page(RUSSIAN, "utf-8"), page("plain", "ascii"), b""):
+        assert decode(body, None)[0] is body
+        assert decode(body, "text/html; charset=iso-8859-1") == (body, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "cp1251"),
+        (JAPANESE, "euc_jp"),
+        (JAPANESE, "cp932"),
+        (JAPANESE, "iso2022_jp"),
+        (RUSSIAN, "utf-16-le"),
+        (RUSSIAN, "utf-16-be"),
+    ],
+)
+@pytest.mark.parametrize("length", [60, 10_000])
+def test_undeclared_page_is_detected(text: str, charset: str, length: int) -> None:
+    text = (text * 200)[:length]
+    utf8, found = decode(page(text, charset), None)
+    assert found == charset
+    assert text in utf8.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"), [(RUSSIAN, "koi8-r"), (RUSSIAN, "cp1251"), (JAPANESE, "cp932"), (JAPANESE, "euc_jp")]
+)
+@pytest.mark.parametrize(("header", "meta"), [("utf-8", ""), ("", "utf-8"), ("utf-8", "utf-8")])
+def test_declared_utf8_that_is_none_is_not_believed(text: str, charset: str, header: str, meta: str) -> None:
+    utf8, found = decode(page(text, charset, meta), f"text/html; charset={header}" if header else None)
+    assert found == charset
+    assert text in utf8.decode()
+
+
+def test_lying_header_gives_way_to_meta() -> None:
+    body = page("Ёжик", "koi8-r", "koi8-r")
+    assert decode(body, "text/html; charset=utf-8")[1] == "koi8-r"
+    assert decode(body, "text/html; charset=ISO-8859-1")[1] == "koi8-r"
+
+
+def test_header_is_believed_before_meta() -> None:
+    assert decode(page("Ёж", "cp1251", "koi8-r"), "text/html; charset=windows-1251")[1] == "cp1251"
+
+
+def test_bom_is_believed_before_everything_and_taken_off() -> None:
+    for charset in ("utf-8", "utf-16-le", "utf-16-be"):
+        body = "\ufeff<p>Ёж</p>".encode(charset)
+        assert decode(body, "text/html; charset=koi8-r") == ("<p>Ёж</p>".encode(), charset)
+
+
+def test_labels_mean_what_they_mean_to_browsers() -> None:
+    body = "<p>“café”</p>".encode("cp1252")
+    assert decode(body, "text/html; charset=ISO-8859-1") == ("<p>“café”</p>".encode(), "cp1252")
+
+
+@pytest.mark.parametrize("label", ["nonsense", "rot13", "zlib", "punycode", "utf-7", "undefined", '"', ""])
+def test_unknown_label_falls_through_to_the_next_source(label: str) -> None:
+    assert decode(page("Ёж", "koi8-r", "koi8-r"), f"text/html; charset={label}")[1] == "koi8-r"
+
+
+def test_xml_prolog_declares_a_charset() -> None:
+    body = '<?xml version="1.0" encoding="koi8-r"?><html><p>Ёж</p></html>'.encode("koi8-r")
+    assert decode(body, None) == (body.decode("koi8-r").encode(), "koi8-r")
+
+
+def test_few_broken_bytes_leave_utf8_as_it_is() -> None:
+    body = page(RUSSIAN, "utf-8")[:-40] + b"\xff\xd0"
+    assert decode(body, "text/html; charset=utf-8") == (body, "utf-8")
+    assert decode(body, None) == (body, "utf-8")
+
+
+def test_utf8_is_seen_through_a_header_that_says_latin1() -> None:
+    assert decode(page(RUSSIAN, "utf-8"), "text/html; charset=iso-8859-1")[1] == "utf-8"
+
+
+def test_lone_accent_is_western() -> None:
+    assert decode("<p>café</p>".encode("cp1252"), None) == ("<p>café</p>".encode(), "cp1252")
+
+
+def test_accented_text_is_not_taken_for_russian_or_japanese() -> None:
+    text = "Les élèves français étaient à la fête près du château où l’été s’achève, naguère très fréquenté."
+    assert decode(page(text * 3, "cp1252"), None)[1] not in {"cp1251", "koi8-r", "euc_jp", "cp932"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"a" * 3_000_000 + b"\xe9",
+        b"<" * 1_000_000 + b"\xff" * 9,
+        b"<meta charset=" * 50_000 + b"\xe9",
+        b"\xe9" * 3_000_000,
+    ],
+    ids=["text", "brackets", "metas", "high"],
+)
+def test_large_rubbish_takes_linear_time(body: bytes) -> None:
+    start = time.process_time()
+    decode(body, "text/html; charset=utf-8")
+    assert time.process_time() - start < 2  # it is 0.05 s; quadratic would be minutes
+
+
+@given(
+    st.binary(max_size=400) | st.text().map(lambda text: text.encode("utf-16")),
+    st.none() | st.text(max_size=30) | st.sampled_from(["utf-16", "iso-2022-jp", "hz", "gb18030", "utf-32"]),
+    st.binary(max_size=12),
+)
+def test_no_bytes_raise(body: bytes, label: str | None, prefix: bytes) -> None:
+    utf8, charset = decode(prefix + body, None if label is None else f"text/html; charset={label}")
+    assert isinstance(utf8, bytes)
+    assert charset
+    if charset != "utf-8":
+        utf8.decode()
