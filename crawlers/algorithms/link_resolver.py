@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 HREF_MAX = 2000  # longer texts are not kept; they are mostly data: and javascript:
 
 _OF_THE_SITE = ("/", "http://", "https://")
-_MAYBE_OF_THE_PAGE = "?# hH"  # first characters for which the expression below has to be asked
 # Relative to the page: nothing, a query or a fragment, also behind its own scheme (`http:?q`). Blanks are
 # stripped by the standard before it looks, so what holds any at a place that matters counts as relative, too.
 _OF_THE_PAGE = re.compile(
     r"[\x00-\x20] | (?:https?:)?[\x00-\x20]*(?:[?#]|\Z) | [^\t\n\r]*[\t\n\r]", re.IGNORECASE | re.VERBOSE
 )
+
+
+def _is_of_the_page(href: str) -> bool:
+    if href and href.isprintable() and href[0] not in "?# hH":
+        return False  # most links; the expression costs as much as joining the URL
+    return _OF_THE_PAGE.match(href) is not None
 
 
 class _Shared(dict[str, "Target | BadUrl"]):
@@ -77,9 +82,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
             return found
         if href.startswith(_OF_THE_SITE):
             self._resolver.keep(self._site, href, found)
-        elif (href and href.isprintable() and href[0] not in _MAYBE_OF_THE_PAGE) or not _OF_THE_PAGE.match(
-            href
-        ):
+        elif not _is_of_the_page(href):
             self._resolver.keep(self._directory, href, found)
         return found
 

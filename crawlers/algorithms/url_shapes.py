@@ -8,7 +8,7 @@ from collections import Counter
 _DIGITS = re.compile(r"\d+")
 _RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _TOKEN = re.compile(r"[0-9A-Za-z_-]{8,}")
-_HEX = re.compile(r"[0-9a-fA-F-]{16,}")
+_HEX = re.compile(r"[0-9a-fA-F-]{8,}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
 
 
@@ -100,8 +100,8 @@ def _folded_parameter(parameter: str) -> str:
 
 def _is_token(text: str) -> bool:
     """Whether *text* looks drawn by lot: hexadecimal, or small, large letters and digits in turn."""
-    if not _TOKEN.fullmatch(text) or text.isdigit():
+    if not _TOKEN.fullmatch(text) or text.upper() == text.lower():  # 2024-05-01 is none
         return False
-    if _HEX.fullmatch(text):
+    if _HEX.fullmatch(text) and _DIGITS.search(text):
         return True
     return len(_RUNS.findall(text)) >= 5

@@ -73,6 +73,14 @@ def test_links_relative_to_the_page_are_not_shared():
         assert second[href].url.startswith("http://h/a/2")
 
 
+def test_pages_of_other_charsets_share_no_links():
+    resolver = LinkResolver()
+    for href in ("x?я", "/x?я"):
+        assert resolver.directory("http://h/a/1", "cp1251")[href].url.endswith("?%FF")
+        assert resolver.directory("http://h/a/2", "koi8-r")[href].url.endswith("?%D1")
+        assert resolver.directory("http://h/a/3")[href].url.endswith("?%D1%8F")
+
+
 def test_same_link_of_two_pages_is_resolved_once():
     resolver = LinkResolver()
     for href in ("b.html", "/b", "http://other.example/", "mailto:x"):

@@ -53,10 +53,13 @@ class Sessions:
 
     def __init__(self, url="http://h/page?n={page}&zz={session}", digits=16):
         self.url, self.digits, self.rng = url, digits, random.Random(7)
+        self.page_of = {}
 
     def link(self, page):
         session = "".join(self.rng.choices("0123456789abcdef", k=self.digits))
-        return self.url.format(page=page, word=self.word(page), session=session)
+        url = self.url.format(page=page, word=self.word(page), session=session)
+        self.page_of[url] = page
+        return url
 
     def word(self, page):
         return "p" + "".join("ghijklmnop"[int(digit)] for digit in str(page))
@@ -65,9 +68,9 @@ class Sessions:
         return self.link(0)
 
     def fetch(self, url):
-        page = self.rng.randrange(120)  # which one is no matter
+        session = self.rng.getrandbits(64)  # shown on the page, too
         links = [self.link(self.rng.randrange(120)) for _ in range(3)]
-        return f"text of {self.word(page)}, your session is {url[-self.digits :]}", links
+        return f"text of {self.word(self.page_of[url])}, your session is {session:x}", links
 
 
 def crawl(site, watch, most=5_000, rng=None):
@@ -117,8 +120,9 @@ def test_listing_of_thirty_thousand_texts_is_never_cut(width):
         "http://h/page.php/{session}",
     ],
 )
-def test_session_parameter_of_unknown_name_is_cut(url):
-    pages, cuts = crawl(Sessions(url), TrapWatch())
+@pytest.mark.parametrize("digits", [8, 32])
+def test_session_parameter_of_unknown_name_is_cut(url, digits):
+    pages, cuts = crawl(Sessions(url, digits), TrapWatch())
     assert cuts
     assert len(pages) < 2_500
 
@@ -163,6 +167,34 @@ def test_script_that_serves_a_calendar_and_a_listing_loses_the_calendar_only():
     assert sum("page=list" in url for url, _, _ in pages) == 1_000
     assert cuts
     assert all("page=cal" in url for url in cuts)
+
+
+def test_neighbour_in_the_same_script_as_a_trap_is_not_cut():
+    watch = TrapWatch()
+    for number in range(1_000):
+        watch.observe(f"http://h/x?page=cal&id={number}", 1, skeleton("May"))
+    assert watch.verdict("http://h/x?page=cal&id=1", 2)
+    assert watch.verdict("http://h/x?page=news&id=1", 2) is None
+
+
+def test_many_small_traps_of_one_script_are_cut_without_its_rich_part():
+    watch = TrapWatch()
+    words = ["".join(chr(0x67 + int(digit)) for digit in str(number)) for number in range(10, 30)]
+    for level in (1, 2):
+        for number in range(20):
+            for word in words:
+                watch.observe(f"http://h/x?page={word}&id={number}", level, skeleton(word))
+            watch.observe(f"http://h/x?page=news&id={number}", level, skeleton(words[number] * (level + 1)))
+    assert watch.verdict(f"http://h/x?page={words[0]}&id=1", 3).endswith("like /x?id=*&page=* say the same")
+    assert watch.verdict("http://h/x?page=news&id=1", 3) is None
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("width", [1, 2, 7])
+def test_listing_is_not_cut_when_its_texts_are_but_sampled(width):
+    pages, cuts = crawl(Listing(3_000, width), TrapWatch())
+    assert len(pages) == 3_000
+    assert not cuts
 
 
 def test_small_section_with_equal_texts_is_not_cut():

@@ -58,6 +58,8 @@ def test_bounds_of_the_shape_can_be_set():
         ("http://h/x?u=123e4567-e89b-12d3-a456-426614174000", "/x?u=~"),
         ("http://h/x?f[12]=on&f[3]=on&flag", "/x?f[#]=on&f[#]=on&flag"),
         ("http://h/x?q=%C3%A9&v=1.5", "/x?q=*&v=*"),
+        ("http://h/x?zz=a1234567&on=2024-05-01", "/x?on=*&zz=~"),
+        ("http://h/facade/feedface", "/facade/feedface"),
         ("http://h/contact-information?view=month", "/contact-information?view=month"),
     ],
 )

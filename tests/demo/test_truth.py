@@ -55,6 +55,7 @@ def test_levels_are_those_of_a_breadth_first_walk(site):
         {"/print/", "/print/notes/1.html"} if site == "mirror" else set()
     )
     assert all(found.nodes[url] > walked[url] for url in behind_copies)
+    assert all(a != b and {a, b} <= set(found.nodes) for a, b in found.edges)
 
 
 @pytest.mark.parametrize("site", ["library", "faculty", "mirror"])

@@ -1,0 +1,1 @@
+"""Measurements: `make bench`, or one at a time with `python -m bench.NAME`."""
