@@ -96,7 +96,9 @@ EXTENSIONS = {
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "crawlers.middlewares.plain_responses.PlainResponses": 595,  # just before decompression, 590
 }
+LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = None
 USER_AGENT = "crawlers/0.1 (+https://example.org/crawlers)"

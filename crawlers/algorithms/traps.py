@@ -99,7 +99,8 @@ class _Pattern:
         self.fresh = {one for one in self.fresh if one & mask == 0}
 
     def end_level(self) -> None:
-        level = (self.fresh_pages, min(self.fresh_pages, len(self.fresh) << self.depth))
+        # The estimate may exceed the level's pages; capped, those of small levels would sum up to too little.
+        level = (self.fresh_pages, len(self.fresh) << self.depth)
         self.levels.append(level)
         self.pages += level[0]
         self.window += level[0]

@@ -6,6 +6,7 @@ broke off.
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import argparse
 
     from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
@@ -49,5 +52,7 @@ class Command(ScrapyCrawl):
         if not isinstance(error, CrawlersError):
             return False
         print(f"Error: {error}", file=sys.stderr)
+        if self.settings is not None and self.settings.get("LOG_FILE"):
+            logger.error("%s", error)  # scrapyd shows people this file, not what goes to standard error
         self.exitcode = 2
         return True

@@ -16,11 +16,13 @@ class RobotsRules:
     (section 2.3.1.4), since nobody knows what it would say.
     """
 
-    __slots__ = ("_agent", "_rules", "crawl_delay_s", "status")
+    __slots__ = ("_agent", "_rules", "_why", "crawl_delay_s", "status")
 
     def __init__(self, status: int, body: str | None, agent: str) -> None:
+        """*body*: the file; where no answer came (status 0), why."""
         self.status = status
         self._agent = agent
+        self._why = f"status {status}" if status else body
         self._rules = Protego.parse(body) if status == 200 and body else None
         delay = self._rules.crawl_delay(agent) if self._rules else None
         self.crawl_delay_s = float(delay) if delay and delay > 0 else 0.0
@@ -32,8 +34,7 @@ class RobotsRules:
     def reason_against(self, url: str) -> str | None:
         """Why *url* may not be fetched, or None."""
         if self.is_unreachable:
-            what = f"status {self.status}" if self.status else "no answer"
-            return f"robots.txt can't be read ({what})"
+            return f"robots.txt can't be read: {self._why}"
         if self._rules is not None and not self._rules.can_fetch(url, self._agent):
             return "robots.txt disallows it"
         return None

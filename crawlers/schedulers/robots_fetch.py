@@ -75,4 +75,4 @@ class RobotsFetch:
         if reason.is_transient and attempt < self._attempts:
             self._ask(request.url, site_id, attempt + 1, hops)
             return
-        self._on_rules(site_id, RobotsRules(UNREACHABLE, None, self._agent), None)
+        self._on_rules(site_id, RobotsRules(UNREACHABLE, reason.text, self._agent), reason.text)

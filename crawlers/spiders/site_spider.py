@@ -30,10 +30,45 @@ KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "meta"})
 SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
 
 
+# What the frontier does itself (retries, redirects, depth, limits to sites), or what only looks at requests
+# that a spider yields, which ours don't: each would cost some 10 µs a page.
+_SCRAPY = "scrapy.downloadermiddlewares"
+_UNUSED_DOWNLOADER_MIDDLEWARES = (
+    f"{_SCRAPY}.offsite.OffsiteMiddleware",
+    f"{_SCRAPY}.retry.RetryMiddleware",
+    f"{_SCRAPY}.redirect.MetaRefreshMiddleware",
+    f"{_SCRAPY}.redirect.RedirectMiddleware",
+    f"{_SCRAPY}.cookies.CookiesMiddleware",  # a crawl must not depend on which page came first
+)
+_UNUSED_SPIDER_MIDDLEWARES = (
+    "crawlers.middlewares.leases.LeaseMiddleware",
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
+    "scrapy.spidermiddlewares.referer.RefererMiddleware",
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+    "scrapy.spidermiddlewares.depth.DepthMiddleware",
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
+)
+
+
 class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
     site_limits: list[SiteLimits]
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks for each answer
+    }
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        # Into the dicts of settings.py, so that a user's own middlewares stay.
+        for setting, unused in (
+            ("DOWNLOADER_MIDDLEWARES", _UNUSED_DOWNLOADER_MIDDLEWARES),
+            ("SPIDER_MIDDLEWARES", _UNUSED_SPIDER_MIDDLEWARES),
+        ):
+            off: dict[str, None] = dict.fromkeys(unused)
+            settings.set(setting, {**settings.getdict(setting), **off}, priority="spider")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -92,8 +127,9 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     if not path.is_file():
         if "," in hosts or "://" in hosts or ("." in hosts and "/" not in hosts and path.suffix != ".txt"):
             return parse_host_list(hosts)
+        place, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(
-            f"hosts={hosts}: there is no such file in {Path.cwd()}; give its full path, or the sites themselves "
+            f"hosts={hosts}: there is no such file{place}; {remedy} its full path, or give the sites themselves "
             "with commas between them"
         )
     try:

@@ -1,0 +1,34 @@
+"""Log lines a page only when somebody wants them: LOG_LEVEL=DEBUG.
+
+Scrapy makes two records a page for a handler that drops them; at 400 pages a second that is an eighth of
+the time.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.logformatter import LogFormatter
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class PageLogFormatter(LogFormatter):
+    def __init__(self, is_verbose: bool) -> None:
+        self._is_verbose = is_verbose
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        level = crawler.settings.get("LOG_LEVEL")
+        number = level if isinstance(level, int) else logging.getLevelNamesMapping().get(str(level).upper(), 0)
+        return cls(number <= logging.DEBUG)
+
+    def crawled(self, *args: Any, **kwargs: Any) -> Any:
+        return super().crawled(*args, **kwargs) if self._is_verbose else None
+
+    def scraped(self, *args: Any, **kwargs: Any) -> Any:
+        return super().scraped(*args, **kwargs) if self._is_verbose else None

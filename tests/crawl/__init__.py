@@ -1,0 +1,1 @@
+"""Whole crawls, as processes, against a web on loopback."""

@@ -1,0 +1,133 @@
+"""The demo web in a thread of the test's own process, so that a test sees each request when it comes.
+
+Besides the demo sites there is `corner`, a site of little things that go wrong, and `dead`, where nobody
+listens. What they answer is a function of the URL alone; only the pace may be varied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections import Counter
+from contextlib import ExitStack
+from functools import cache
+from typing import TYPE_CHECKING, Self
+
+from aiohttp import web as http
+
+from crawlers.demo.pages import Answer, redirect, typed
+from crawlers.demo.web import Web, respond
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+DEMO = ("library", "faculty", "mirror", "archive")
+ALL = (*DEMO, "corner", "dead")
+END_S = 10
+
+_CORNER = {
+    "/robots.txt": typed("text/plain", b"User-agent: *\nDisallow: /secret/\n"),
+    "/": typed(
+        "text/html",
+        b"""<title>Corner</title> <a href="a.html">a</a> <a href="b.html?utm_source=x&amp;z=1">b</a>
+        <a href="mailto:a@b.example">mail</a> <a href="http://[::1">bad</a> <a href="http://[::1">bad</a>
+        <a href="secret/x.html">secret</a> <a href="error.html">error</a> <a href="text">text</a>
+        <a href="paper.pdf">pdf</a> <a href="go1">go</a> <a href="http://other.example/">other</a>""",
+    ),
+    "/a.html": typed(
+        "text/html",
+        b"""<title>A</title> <a href="b.html?z=1&amp;utm_source=y">b</a> <a href="/">up</a>
+        <a href="paper.pdf">pdf</a> <a href="go1">go</a> <a href="http://:x/">bad</a>""",
+    ),
+    "/b.html": typed("text/html", b'<title>B</title> <a href="a.html">a</a> <a href="missing.html">?</a>'),
+    "/end.html": typed("text/html", b'<title>End</title> <a href="javascript:void(0)">bad</a>'),
+    "/text": typed("text/plain", b"no page"),
+    "/error.html": Answer(500, (("Content-Type", "text/html"),), b"an error"),
+    "/go1": redirect("/go2", 302),
+    "/go2": redirect("/end.html", 301),
+}
+
+
+class WatchedWeb:
+    """A web of the sites *names*, served while the `with` block lasts.
+
+    *pace* gives the seconds before the answer to a URL; *on_request* may be set to anything that is to be
+    called, in the server's thread, when a request has come and nothing is answered yet.
+    """
+
+    def __init__(
+        self, names: Sequence[str] = DEMO, scale: int = 1, pace: Callable[[str], float] = lambda url: 0.0
+    ) -> None:
+        self.asked: Counter[str] = Counter()
+        self.on_request: Callable[[], None] | None = None
+        self.pace = pace
+        self._scale = scale
+        self._exit = ExitStack()
+        self._sockets = {name: self._exit.enter_context(socket.socket()) for name in names}
+        for sock in self._sockets.values():
+            sock.bind(("127.0.0.1", 0))
+        self.origins: Mapping[str, str] = {
+            name: f"http://127.0.0.1:{sock.getsockname()[1]}" for name, sock in self._sockets.items()
+        }
+        self.web = Web(scale, {**Web().origins, **self.origins})
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._answer = cache(self._respond)
+
+    def hosts(self, *names: str, parallel: int = 8) -> list[str]:
+        """Lines of hosts.txt for the sites *names* (all: none named), without any delay."""
+        return [f"{self.origins[name]};{parallel};;0" for name in names or self.origins]
+
+    @property
+    def requests(self) -> int:
+        return self.asked.total()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(END_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(END_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(END_S)
+        self._loop.close()
+        self._exit.close()
+
+    async def _open(self) -> None:
+        self._runners = []
+        for name, sock in self._sockets.items():
+            if name == "dead":
+                continue
+            sock.listen(512)
+            application = http.Application()
+            application.router.add_route("*", "/{path:.*}", self._handler(name))
+            runner = http.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+            await runner.setup()
+            await http.SockSite(runner, sock).start()
+            self._runners.append(runner)
+
+    async def _close(self) -> None:
+        for runner in self._runners:
+            await runner.cleanup()
+
+    def _handler(self, name: str) -> Callable[[http.Request], object]:
+        async def handle(request: http.Request) -> http.Response:
+            url = self.origins[name] + request.raw_path
+            self.asked[url] += 1
+            if self.on_request is not None:
+                self.on_request()
+            pause_s = self.pace(url)
+            if pause_s:
+                await asyncio.sleep(pause_s)
+            answer = self._answer(name, request.raw_path)
+            return http.Response(status=answer.status, headers=answer.headers, body=answer.body)
+
+        return handle
+
+    def _respond(self, name: str, raw_path: str) -> Answer:
+        path, _, query = raw_path.partition("?")
+        if name == "corner":
+            return _CORNER.get(path) or typed("text/html", b"nothing here", 404)
+        return respond(name, path, query, self.web)
