@@ -51,12 +51,12 @@ URL_SORT_PARAMETERS = True  # ?b=1&a=2 -> ?a=2&b=1
 URL_DROP_EMPTY_QUERY = True  # /? -> /
 URL_DROP_EMPTY_PARAMETERS = True  # ?a&b=1 -> ?b=1
 URL_IP_NAMES: dict[str, str] = {}  # IP address -> host name that stands for it
-URL_IGNORED_PARAMETERS = [  # parameters that say nothing about the page: tracking and sessions
-    "utm_*",
-    "fbclid",
-    "gclid",
-    "PHPSESSID",
-]
+URL_IGNORED_PARAMETERS = (  # parameters that say nothing about the page: tracking and sessions
+    # A bare `sid` is the number of an article elsewhere (PHP-Nuke, Slash), so it goes only where its value is a
+    # hash, as phpBB's is: 16 hexadecimal digits or more.
+    "utm_* fbclid gclid dclid msclkid yclid ysclid _openstat mc_cid mc_eid "
+    "phpsessid jsessionid aspsessionid* cfid cftoken session_id sessionid sid=hex s=hex"
+).split()
 
 # The frontier
 
@@ -92,6 +92,7 @@ SPIDER_MIDDLEWARES = {"crawlers.middlewares.leases.LeaseMiddleware": 10}  # the 
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.graphs.Graphs": 0,
+    "crawlers.extensions.progress.Progress": 0,
 }
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
@@ -110,6 +111,7 @@ DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # bytes; a larger page is refused
 DOWNLOAD_WARNSIZE = 0  # a large page is a state with a reason, no warning
 RETRY_TIMES = 2  # repetitions after an error
 LOG_LEVEL = "INFO"
+COOKIES_ENABLED = False  # a crawl must not depend on which page came first; and tldextract asks the network
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # nobody runs code in a crawl from outside
 FEED_EXPORT_ENCODING = "utf-8"

@@ -10,16 +10,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawlers.settings import URL_IGNORED_PARAMETERS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-# They name a visit or a campaign, never a page. A bare `sid` is the number of an article elsewhere (PHP-Nuke,
-# Slash), so it goes only where its value is a hash, as phpBB's is.
-DEFAULT_IGNORED_PARAMETERS = (
-    *("utm_*", "fbclid", "gclid", "dclid", "msclkid", "yclid", "ysclid", "_openstat", "mc_cid", "mc_eid"),
-    *("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken"),
-    *("session_id", "sessionid", "sid=hex", "s=hex"),
-)
 
 _DEFAULT_PORT = {"http": 80, "https": 443}
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
@@ -54,7 +48,7 @@ class Normalization:
     drop_empty_query: bool = True
     drop_empty_parameters: bool = True  # `a` as well as `a=`
     ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
-    ignored_parameters: tuple[str, ...] = DEFAULT_IGNORED_PARAMETERS
+    ignored_parameters: tuple[str, ...] = tuple(URL_IGNORED_PARAMETERS)
     _exact: frozenset[str] = field(init=False, repr=False, compare=False)
     _hex: frozenset[str] = field(init=False, repr=False, compare=False)
     _prefixes: tuple[str, ...] = field(init=False, repr=False, compare=False)

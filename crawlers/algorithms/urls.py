@@ -14,12 +14,11 @@ from functools import lru_cache
 import can_ada
 
 from crawlers.algorithms.fingerprints import url_key
-from crawlers.algorithms.normal_form import DEFAULT_IGNORED_PARAMETERS, Normalization, as_written, key_form
+from crawlers.algorithms.normal_form import Normalization, as_written, key_form
 from crawlers.errors import BadUrl
 from crawlers.items import Target
 
 __all__ = [
-    "DEFAULT_IGNORED_PARAMETERS",
     "URL_MAX",
     "Normalization",
     "join",

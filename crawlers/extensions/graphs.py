@@ -6,10 +6,10 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlers.errors import ConfigError, CrawlersError
+from crawlers.errors import ConfigError
+from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
 from crawlers.storage.graph_export import write_site_graph
@@ -48,10 +48,10 @@ class Graphs:
         extension = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
         if getattr(crawler.spider, "site_limits", None):
             _check_folder(extension._folder)
-            crawler.signals.connect(extension._closed, signals.spider_closed)
+            crawler.signals.connect(extension._write, crawl_stored)
         return extension
 
-    def _closed(self, reason: str) -> None:
+    def _write(self) -> None:
         settings = self._crawler.settings
         database = Database(settings.get("DATABASE_URL"), create=False)
         try:
@@ -59,9 +59,6 @@ class Graphs:
             for site in sites_of(database, crawl.id):
                 for path, size in write_site_graph(database, site, self._folder, self._formats, self._measures):
                     logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
-        except CrawlersError as error:
-            logger.error("No graph: %s", error)
-            self._crawler.stats.inc_value("graphs/failed")
         finally:
             database.close()
 

@@ -9,15 +9,15 @@ FIRST_REST_S = 1.0  # without Retry-After; doubles at each further refusal
 LONGEST_REST_S = 300.0  # a longer Retry-After is cut: a hostile host must not park the crawl for days
 FIRST_DELAY_S = 0.1  # what a host without any delay gets after it refused
 LONGEST_DELAY_S = 30.0
-RELIEF = 0.98  # after each good answer; a delay halves within some 35 of them
+RELIEF = 0.9  # after each good answer: a delay halves within seven of them
 
 
 class HostGate:
     """Says when a host may be asked again.
 
-    A host that answers 429 or 503 rests as long as it asks (`Retry-After`), else for a time that doubles
-    from refusal to refusal; and its delay doubles, to come down slowly with good answers (additive
-    congestion control would find the limit no better, and this needs no more state than two numbers).
+    A host that answers 429 or 503 rests as long as it asks (`Retry-After`). If it does not say, it rests for
+    a time that doubles from refusal to refusal, and its delay doubles, too, to come down with good answers:
+    so a limit that nobody told us is found and kept near.
     """
 
     __slots__ = ("_asked_delay_s", "_rest_s", "delay_s", "in_flight", "next_at", "parallel", "resting_until")
@@ -65,12 +65,13 @@ class HostGate:
 
         Answers to requests that were under way when the rest began don't prolong it by themselves.
         """
-        if now >= self.resting_until:
-            rest_s = min(max(retry_after_s or 0.0, self._rest_s), LONGEST_REST_S)
+        rest_s = 0.0
+        if retry_after_s is not None:
+            rest_s = min(retry_after_s, LONGEST_REST_S)
+        elif now >= self.resting_until:
+            rest_s = self._rest_s
             self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
             self.delay_s = min(max(self.delay_s * 2, FIRST_DELAY_S), max(LONGEST_DELAY_S, self._asked_delay_s))
-        else:
-            rest_s = min(retry_after_s or 0.0, LONGEST_REST_S)
         self.resting_until = max(self.resting_until, now + rest_s)
         self.next_at = max(self.next_at, self.resting_until)
         return self.resting_until

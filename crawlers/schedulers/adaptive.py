@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
+from twisted.python.failure import Failure
 
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
 from crawlers.algorithms.urls import resolve, site_of
-from crawlers.errors import BadUrl, ConfigError, StoreError
+from crawlers.errors import BadUrl, CrawlersError, StoreError
 from crawlers.frontier.base import Candidate, Lease, SiteState
 from crawlers.items import Page, SiteLimits, State
 from crawlers.schedulers.admission import Admission
@@ -28,6 +29,7 @@ from crawlers.schedulers.requests import RequestKeeper, target_of_request
 from crawlers.schedulers.session import CrawlSession
 from crawlers.schedulers.sites import Sites
 from crawlers.schedulers.wakeup import Wakeup
+from crawlers.signals import crawl_stored
 from crawlers.storage.csv_logs import CsvLogs
 from crawlers.storage.unit import Unit
 
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.spiders import Spider
-    from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
@@ -117,10 +118,27 @@ class AdaptiveScheduler(BaseScheduler):
         if self.session is None:
             return
         self._logs.close()
-        finished = reason == "finished" and not self.frontier.is_waiting
         try:
+            self.session.commit()
+            # Only when its graphs are written a crawl is finished: a kill before that lets it go on here.
+            is_told = self._tell_stored()
+            finished = reason == "finished" and is_told and not self.frontier.is_waiting
             self.session.close(finished=finished, reason=reason, now=self._clock())
         except StoreError as error:
+            self._fail(error)
+        finally:
+            self.session.let_go()
+
+    def _tell_stored(self) -> bool:
+        """Whether all who work on the complete store (graphs) succeeded."""
+        outcomes = self.crawler.signals.send_catch_log(crawl_stored, dont_log=CrawlersError)
+        errors = [outcome.value for _, outcome in outcomes if isinstance(outcome, Failure)]
+        for error in errors:
+            self._fail(error)
+        return not errors
+
+    def _fail(self, error: Exception) -> None:
+        if self.failure is None:
             self.failure = error
             logger.error("%s", error)
 
@@ -285,8 +303,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _give_up(self, error: StoreError) -> None:
         if self.failure is None:
-            self.failure = error
-            logger.error("%s", error)
+            self._fail(error)
             deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_failed"))
 
 

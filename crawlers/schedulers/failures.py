@@ -24,7 +24,6 @@ _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
     (scrapy_errors.ResponseDataLossError, "the connection broke off within the body", State.FAILED, True),
     (scrapy_errors.DownloadCancelledError, "too large", State.REFUSED, False),
     (scrapy_errors.DownloadFailedError, "the connection failed", State.FAILED, True),
-    (IgnoreRequest, "ignored", State.REJECTED, False),
 )
 
 
@@ -33,5 +32,7 @@ def reason_of(error: BaseException) -> Reason:
     for kind, text, state, is_transient in _REASONS:
         if isinstance(error, kind):
             return Reason(text, state, is_transient)
+    if isinstance(error, IgnoreRequest) and "DOWNLOAD_MAXSIZE" in str(error):
+        return Reason("too large once decompressed", State.REFUSED, False)
     detail = " ".join(str(error).split())[:200]
     return Reason(f"{type(error).__name__}: {detail}".rstrip(": "), State.FAILED, False)

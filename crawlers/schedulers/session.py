@@ -12,6 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import scrapy
+from sqlalchemy.exc import SQLAlchemyError
+
 from crawlers import __version__
 from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.site_rules import RULES
@@ -80,7 +82,7 @@ class CrawlSession:
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
             )
         except BaseException:
-            self._let_go()
+            self.let_go()
             raise
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
@@ -113,15 +115,21 @@ class CrawlSession:
         """A site that turned up while the crawl ran."""
         return crawls.add_site(self.database, self.row.id, self._site_row(limits))
 
-    def close(self, *, finished: bool, reason: str, now: float) -> None:
-        """Commit what is pending and record how the run ended. Raises `StoreError` when it can't."""
-        try:
-            self.writer.close()
-            crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
-        finally:
-            self._let_go()
+    def commit(self) -> None:
+        """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
+        self.writer.close()
 
-    def _let_go(self) -> None:
+    def close(self, *, finished: bool, reason: str, now: float) -> None:
+        """Record how the run ended, and let go. Raises `StoreError` when it can't."""
+        try:
+            crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
+        except SQLAlchemyError as error:
+            raise self.writer.store_error(error) from error
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close writer, lock and database, whatever state they are in; may be called twice."""
         if self._writer is not None:
             with suppress(StoreError):
                 self._writer.close()

@@ -38,7 +38,6 @@ _UNUSED_DOWNLOADER_MIDDLEWARES = (
     f"{_SCRAPY}.retry.RetryMiddleware",
     f"{_SCRAPY}.redirect.MetaRefreshMiddleware",
     f"{_SCRAPY}.redirect.RedirectMiddleware",
-    f"{_SCRAPY}.cookies.CookiesMiddleware",  # a crawl must not depend on which page came first
 )
 _UNUSED_SPIDER_MIDDLEWARES = (
     "crawlers.middlewares.leases.LeaseMiddleware",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
@@ -60,3 +60,33 @@ def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
     statement = select(site.c.id, site.c.site, site.c.availability).where(site.c.crawl_id == crawl_id)
     with database.read() as connection:
         return sorted((CrawledSite(*row) for row in connection.execute(statement)), key=lambda s: s.site)
+
+
+class SiteProgress(NamedTuple):
+    """How far a site is: pages per state, and the deepest level that has a page."""
+
+    site: str
+    availability: str | None
+    counts: dict[State, int]
+    level: int
+
+
+def progress(database: Database, crawl_id: int) -> list[SiteProgress]:
+    """All sites of a crawl, by name."""
+    statement = (
+        select(page.c.site_id, page.c.state, func.count(), func.max(page.c.level))
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+        .group_by(page.c.site_id, page.c.state)
+    )
+    counts: dict[int, dict[State, int]] = {}
+    levels: dict[int, int] = {}
+    with database.read() as connection:
+        for site_id, state, number, level in connection.execute(statement):
+            counts.setdefault(site_id, {})[State(state)] = number
+            if state == State.DONE:
+                levels[site_id] = level
+    return [
+        SiteProgress(row.site, row.availability, counts.get(row.id, {}), levels.get(row.id, 0))
+        for row in sites_of(database, crawl_id)
+    ]

@@ -89,13 +89,17 @@ class Writer:
                 self._changed.notify_all()
             self._thread.join()
 
+    def store_error(self, error: BaseException) -> StoreError:
+        """What to tell the user about *error* of the database."""
+        cause = getattr(error, "orig", None) or error
+        return StoreError(
+            f"{self._database.name} can't be written: {str(cause).strip().splitlines()[0]}; what was "
+            "committed before is safe: free some space or mend the database, then run the same command again"
+        )
+
     def _check(self) -> None:
         if self._failure is not None:
-            cause = getattr(self._failure, "orig", None) or self._failure
-            raise StoreError(
-                f"{self._database.name} can't be written: {str(cause).strip().splitlines()[0]}; what was "
-                "committed before is safe: free some space or mend the database, then run the same command again"
-            ) from self._failure
+            raise self.store_error(self._failure) from self._failure
         if self._closing:
             raise StoreError("the store is closed already")
 

@@ -1,0 +1,104 @@
+"""A live display of the crawl, read from the store: one line a site, the sums below.
+
+On a terminal it redraws in place; elsewhere Scrapy's log lines say enough.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from crawlers.items import State
+from crawlers.storage.database import Database
+from crawlers.storage.queries import NamedCrawl, SiteProgress, crawl_named, progress
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+MOST_SITES = 15  # lines; the busiest are shown, the others are in the sums
+
+
+class Progress:
+    """Looks into the store every *interval_s* seconds; the crawl itself is not asked."""
+
+    def __init__(self, crawler: Crawler, interval_s: float) -> None:
+        self._crawler = crawler
+        self._interval_s = interval_s
+        self._live = Live(console=Console(stderr=True), auto_refresh=False, redirect_stdout=False)
+        self._loop = create_looping_call(self._show)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        wanted = settings.get("PROGRESS_ENABLED")
+        enabled = sys.stderr.isatty() if wanted in (None, "") else settings.getbool("PROGRESS_ENABLED")
+        if not enabled or not getattr(crawler.spider, "site_limits", None):
+            raise NotConfigured
+        extension = cls(crawler, settings.getfloat("PROGRESS_INTERVAL_SECONDS"))
+        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._closed, signals.spider_closed)
+        return extension
+
+    def _opened(self) -> None:
+        settings = self._crawler.settings
+        name = settings.get("CRAWL") or self._crawler.spider.name  # type: ignore[union-attr]
+        self._database = Database(settings.get("DATABASE_URL"), create=False)
+        self._crawl = crawl_named(self._database, name)
+        self._started = time.monotonic()
+        self._live.start()
+        self._loop.start(self._interval_s)
+
+    def _closed(self) -> None:
+        if self._loop.running:
+            self._loop.stop()
+            self._show()
+            self._live.stop()
+            self._database.close()
+
+    def _show(self) -> None:
+        sites = progress(self._database, self._crawl.id)
+        self._live.update(table(self._crawl, sites, time.monotonic() - self._started), refresh=True)
+
+
+def table(crawl: NamedCrawl, sites: list[SiteProgress], seconds: float) -> Table:
+    """The display after *seconds* of this run."""
+    shown = Table(title=f"{crawl.mission} “{crawl.name}”, {seconds:.0f} s", expand=False)
+    shown.add_column("site", overflow="fold")
+    for name in ("pages", "waiting", "level", "moved", "refused", "failed", "rejected"):
+        shown.add_column(name, justify="right")
+    shown.add_column("")
+    busiest = sorted(sites, key=lambda s: (-s.counts.get(State.WAITING, 0), -sum(s.counts.values()), s.site))
+    for site in busiest[:MOST_SITES]:
+        shown.add_row(site.site, *_cells(site.counts, str(site.level)), site.availability or "")
+    sums: dict[State, int] = {}
+    for site in sites:
+        for state, number in site.counts.items():
+            sums[state] = sums.get(state, 0) + number
+    shown.add_section()
+    shown.add_row(f"{len(sites)} sites", *_cells(sums, ""), "")
+    return shown
+
+
+def _cells(counts: dict[State, int], level: str) -> list[str]:
+    def number(state: State) -> str:
+        return f"{counts.get(state, 0):,}"
+
+    return [
+        number(State.DONE),
+        number(State.WAITING),
+        level,
+        number(State.MOVED),
+        number(State.REFUSED),
+        number(State.FAILED),
+        number(State.REJECTED),
+    ]

@@ -1,0 +1,35 @@
+"""Fixtures for the services that tests of several rooms need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.services import fresh_database, running_postgresql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def postgresql_socket() -> Iterator[Path]:
+    """The folder of the socket of the session's own server."""
+    with running_postgresql() as socket:
+        yield socket
+
+
+@pytest.fixture
+def postgresql_url(postgresql_socket: Path) -> Iterator[str]:
+    """The URL of an empty PostgreSQL database of the test's own."""
+    with fresh_database(postgresql_socket) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of both kinds in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'crawl.sqlite'}"
+    return str(request.getfixturevalue("postgresql_url"))

@@ -1,0 +1,152 @@
+"""Small random webs, and what a crawl of each must end with: a model that shares nothing with the frontier.
+
+A page has four spellings of one key. Asked for, it is a page with links, it is gone, it moved to another
+page, it insists on one spelling of its own, it sends from spelling to spelling without end, or it fails a
+few times first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+from crawlers.algorithms.page_orders import MAX_HOPS
+from crawlers.algorithms.urls import resolve, spelling_rank
+from crawlers.items import State, Target
+
+SITE = "http://a.test"
+SPELLINGS = ("/p{}/", "/p{}", "/p{}/?x", "//p{}/")  # ranks 0, 1, 2 and 2
+MOST_ATTEMPTS = 2  # the third failure is the last
+BANNED = 7  # this page is not admitted
+
+
+class Kind(Enum):
+    PAGE = "page"
+    GONE = "gone"
+    MOVED = "moved"  # to links[0]
+    CANONICAL = "canonical"  # any spelling but the one of links[0] is redirected to that one
+    RESTLESS = "restless"  # every spelling is redirected to the next
+
+
+class Way(NamedTuple):
+    """A link: to which page, in which spelling."""
+
+    page: int
+    spelling: int
+
+
+@dataclass(frozen=True)
+class PageSpec:
+    kind: Kind
+    links: tuple[Way, ...]
+    failures: int = 0
+
+
+Web = tuple[PageSpec, ...]
+
+
+@cache
+def target(way: Way) -> Target:
+    return resolve(SITE + "/", SITE + SPELLINGS[way.spelling].format(way.page) if way.page else SITE + "/")
+
+
+@cache
+def page_of(key: int) -> int:
+    return next(page for page in range(100) if target(Way(page, 0)).key == key)
+
+
+def answer(web: Web, page: int, url: str) -> tuple[State, tuple[Way, ...], Way | None]:
+    """State, links, and redirect of *page* asked for by *url*, when it does not fail."""
+    spec = web[page]
+    spelling = next(s for s in range(4) if target(Way(page, s)).url == url)
+    if spec.kind is Kind.MOVED and spec.links:
+        return State.MOVED, (), spec.links[0]
+    if spec.kind is Kind.RESTLESS and page:
+        return State.MOVED, (), Way(page, (spelling + 1) % 4)
+    if spec.kind is Kind.CANONICAL and page and spec.links and spelling != spec.links[0].spelling:
+        return State.MOVED, (), Way(page, spec.links[0].spelling)
+    if spec.kind is Kind.GONE:
+        return State.REFUSED, (), None
+    return State.DONE, spec.links, None
+
+
+class Row(NamedTuple):
+    """What must be known of a page at the end."""
+
+    url: str
+    level: int
+    state: State
+    moved_to: int | None
+
+
+Outcome = tuple[dict[int, Row], dict[tuple[int, int], int]]  # by page; number of links by (source, target)
+
+
+def expected(web: Web, max_level: int | None) -> Outcome:
+    """Breadth first, one (level, hops) after the other, whatever was found nearest and spelled best."""
+    ways: dict[tuple[int, int], dict[int, Target]] = {(0, 0): {0: target(Way(0, 0))}}
+    rows: dict[int, Row] = {}
+    links: dict[tuple[int, int], int] = {}
+    settled: set[int] = set()  # pages whose turn came
+
+    def find(way: Way, level: int, hops: int) -> None:
+        if way.page in settled:
+            return
+        found = target(way)
+        if way.page == BANNED or (max_level is not None and level > max_level):
+            rows.setdefault(way.page, Row(found.normalized, level, State.REJECTED, None))
+            return
+        best = ways.setdefault((level, hops), {}).get(way.page)
+        if best is None or (spelling_rank(found), found.url) < (spelling_rank(best), best.url):
+            ways[level, hops][way.page] = found
+
+    while ways:
+        level, hops = here = min(ways)
+        for page, found in sorted(ways.pop(here).items()):
+            if page in settled:
+                continue
+            settled.add(page)
+            url = found.url
+            if web[page].failures > MOST_ATTEMPTS:
+                rows[page] = Row(url, level, State.FAILED, None)
+                continue
+            state, out, moved = answer(web, page, url)
+            if moved is None:
+                rows[page] = Row(url, level, state, None)
+                for way in out:
+                    links[page, way.page] = links.get((page, way.page), 0) + 1
+                    find(way, level + 1, 0)
+            elif hops >= MAX_HOPS or target(moved).url == url:
+                rows[page] = Row(url, level, State.FAILED, None)
+            elif moved.page == page:
+                settled.discard(page)
+                _reserve(ways, level, hops + 1, page, moved)
+            else:
+                rows[page] = Row(url, level, State.MOVED, moved.page)
+                find(moved, level, hops + 1)
+    return rows, links
+
+
+def _reserve(ways: dict[tuple[int, int], dict[int, Target]], level: int, hops: int, page: int, way: Way) -> None:
+    """The server's own word for itself stands, whoever else names the page."""
+    for pages in ways.values():
+        pages.pop(page, None)
+    ways.setdefault((level, hops), {})[page] = target(way)
+    for here in [here for here, pages in ways.items() if not pages]:
+        del ways[here]
+
+
+@st.composite
+def webs(draw: st.DrawFn, most_pages: int = 14) -> Web:
+    size = draw(st.integers(2, most_pages))
+    ways = st.builds(Way, st.integers(0, size - 1), st.integers(0, 3))
+    kinds = st.sampled_from([Kind.PAGE] * 6 + [Kind.MOVED, Kind.MOVED, Kind.CANONICAL, Kind.RESTLESS, Kind.GONE])
+    failures = st.sampled_from([0] * 6 + [1, 2, 3])
+    return tuple(
+        PageSpec(draw(kinds) if page else Kind.PAGE, tuple(draw(st.lists(ways, max_size=6))), draw(failures))
+        for page in range(size)
+    )

@@ -1,0 +1,24 @@
+"""The webs that crawls are run against, and the folders they are run in."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from .running import Crawl
+from .web import WatchedWeb
+
+
+@pytest.fixture(scope="module")
+def web():
+    """The demo sites without manners or charsets, served for the whole module."""
+    with WatchedWeb() as served:
+        yield served
+
+
+@pytest.fixture
+def crawl_in(tmp_path):
+    """Makes crawls in folders of their own, and ends what is left of them."""
+    with ExitStack() as stack:
+        yield lambda name, hosts, **settings: stack.enter_context(Crawl(tmp_path / name, hosts, **settings))

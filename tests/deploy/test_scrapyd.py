@@ -1,0 +1,232 @@
+"""Deployed as an egg to a real scrapyd, the project crawls, stops, goes on and is replaced."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+import zipfile
+from collections import Counter
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import networkx
+import pytest
+
+from crawlers.demo import library
+from crawlers.demo.server import ROOT, serve
+
+PAGES = 20  # of the gated site, beside its home page
+
+
+@pytest.fixture(scope="module")
+def web():
+    with serve() as served:
+        yield served
+
+
+def settings(folder):
+    """As one gives them to scrapyd: nothing relative."""
+    folder.mkdir(exist_ok=True)
+    return [
+        f"DATABASE_URL=sqlite:///{folder}/crawl.sqlite",
+        f"RESULT_FOLDER={folder}/result",
+        f"COMMON_LOG_FILE={folder}/common.csv",
+        f"ERROR_LOG_FILE={folder}/error.csv",
+        f"STOP_FILE={folder}/stop.txt",
+    ]
+
+
+def crawls(folder):
+    """(state, reason, version of the code) of each crawl in the store, in their order."""
+    with closing(sqlite3.connect(folder / "crawl.sqlite")) as connection:
+        rows = connection.execute("SELECT state, reason, manifest FROM crawl ORDER BY id").fetchall()
+    return [(state, reason, json.loads(text)["versions"]["crawlers"]) for state, reason, text in rows]
+
+
+def graph(folder):
+    (path,) = (folder / "result").glob("*.gexf")
+    return path
+
+
+class GatedSite(ThreadingHTTPServer):
+    """A site that holds one of its pages back until it is told to let go."""
+
+    held = f"/page/{PAGES // 2}"
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Gate)
+        self.asked = Counter()
+        self.is_reached, self.may_go = threading.Event(), threading.Event()
+        self.hosts = f"http://127.0.0.1:{self.server_port};1;;50"
+
+
+class _Gate(BaseHTTPRequestHandler):
+    def do_GET(self):
+        site = self.server
+        site.asked[self.path] += 1
+        if self.path == site.held:
+            site.is_reached.set()
+            site.may_go.wait(30)
+        is_page = self.path != "/robots.txt"
+        links = "".join(f"<a href=/page/{n}>{n}</a>" for n in range(1, PAGES + 1))
+        body = f"<title>{self.path}</title><p>This is {self.path}</p>{links}".encode() if is_page else b""
+        self.send_response(200 if is_page else 404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextmanager
+def gated():
+    with GatedSite() as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        try:
+            yield site
+        finally:
+            site.may_go.set()
+            site.shutdown()
+
+
+def test_egg_holds_every_file_of_the_package_and_nothing_else(project):
+    (project.folder / "crawlers/demo/data").mkdir()  # no package: a folder of pictures, templates or scripts
+    (project.folder / "crawlers/demo/data/later.lua").write_text("return 1", "utf-8")
+    (project.folder / "tests").mkdir()
+    (project.folder / "tests/__init__.py").touch()
+    with zipfile.ZipFile(project.build_egg()) as egg:
+        held = {
+            name for name in egg.namelist() if not name.startswith("EGG-INFO/") and "__pycache__" not in name
+        }
+        entry_points = egg.read("EGG-INFO/entry_points.txt").decode()
+    there = {
+        path.relative_to(project.folder).as_posix()
+        for path in (project.folder / "crawlers").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert held == there
+    assert "settings = crawlers.settings" in entry_points
+
+
+def test_setup_takes_version_and_requirements_from_where_they_stand(project):
+    project.set_version("7.8.9")
+    with zipfile.ZipFile(project.build_egg()) as egg:
+        about = egg.read("EGG-INFO/PKG-INFO").decode()
+        required = egg.read("EGG-INFO/requires.txt").decode().partition("\n\n")[0].split()
+    assert "\nVersion: 7.8.9\n" in about
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    assert required == [line.split("#")[0].strip() for line in lines if not line.startswith("#")]
+
+
+def test_migrations_run_from_a_zipped_egg(project, environment, tmp_path):
+    egg = project.build_egg()
+    made = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import crawlers; from crawlers.storage.database import Database; "
+            "Database('sqlite:///made.sqlite').close(); print(crawlers.__file__)",
+        ],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(egg)},
+        capture_output=True,
+        text=True,
+    )
+    assert made.stdout.startswith(str(egg)), made.stderr
+    with closing(sqlite3.connect(tmp_path / "made.sqlite")) as connection:
+        tables = {
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+    assert {"alembic_version", "crawl", "site", "page", "link"} <= tables
+
+
+def test_comma_list_and_hosts_file_give_the_same_graph(node, web, tmp_path):
+    line = f"{web.origins['library']};4;;0"
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text(f"# nightly\n{line}\n", "utf-8")
+    lists = {"comma": f"{line},", "path": str(hosts)}
+    jobs = {
+        name: node.schedule(hosts=given, setting=settings(tmp_path / name)) for name, given in lists.items()
+    }
+    assert [node.end_of(job) for job in jobs.values()] == [0, 0]
+    for name in lists:
+        assert crawls(tmp_path / name) == [("finished", "finished", "1.0.1")], (
+            "the job ran other code than the egg: is the project installed in this environment?"
+        )
+        nodes = networkx.read_gexf(graph(tmp_path / name)).nodes
+        assert len(nodes) == library.page_count(web.web)
+        assert (tmp_path / name / "common.csv").read_text("utf-8").count(web.origins["library"]) == len(nodes)
+    assert graph(tmp_path / "comma").read_bytes() == graph(tmp_path / "path").read_bytes()
+
+
+def test_relative_hosts_file_is_refused_with_the_folder_it_was_looked_for_in(node, tmp_path):
+    job = node.schedule(hosts="nightly/hosts.txt", setting=settings(tmp_path / "store"))
+    assert node.end_of(job) == 2
+    sentence = f"hosts=nightly/hosts.txt: there is no such file in {node.folder}; give its full path"
+    assert sentence in node.log_of(job)
+    node.hear(sentence)
+    assert not (tmp_path / "store/crawl.sqlite").exists()
+
+
+def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_started_in(node, web):
+    (node.folder / "hosts.txt").write_text(f"{web.origins['library']};4;1;0\n", "utf-8")
+    assert node.end_of(node.schedule(hosts="hosts.txt")) == 0
+    assert crawls(node.folder) == [("finished", "finished", "1.0.1")]
+    assert graph(node.folder).stat().st_size > 0
+    assert (node.folder / "logs/common_log.csv").exists()
+
+
+def test_cancelled_job_is_interrupted_and_the_next_one_goes_on(node, tmp_path):
+    with gated() as site:
+        job = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
+        assert site.is_reached.wait(60), node.log_of(job)
+        assert node.ask("cancel", project="crawlers", job=job)["prevstate"] == "running"
+        site.may_go.set()
+        assert node.end_of(job) == 0
+        assert crawls(tmp_path) == [("interrupted", "shutdown", "1.0.1")]
+        assert 0 < sum(site.asked.values()) < PAGES
+        assert node.end_of(node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))) == 0
+    assert crawls(tmp_path) == [("finished", "finished", "1.0.1")]
+    assert len(networkx.read_gexf(graph(tmp_path)).nodes) == PAGES + 1
+    assert {number for path, number in site.asked.items() if path != "/robots.txt"} == {1}
+
+
+def test_second_job_of_a_running_crawl_is_refused_and_a_new_egg_leaves_the_first_alone(node, tmp_path):
+    with gated() as site:
+        first = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
+        assert site.is_reached.wait(60), node.log_of(first)
+        second = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
+        assert node.end_of(second) == 2
+        assert "is being run by another process" in node.log_of(second)
+
+        node.project.set_version("1.0.2")
+        node.project.run(
+            "-m", "scrapyd_client", "deploy", "--version", str(2**40)
+        )  # later than any clock says
+        try:
+            site.may_go.set()
+            assert node.end_of(first) == 0
+            assert node.end_of(node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))) == 0
+        finally:
+            node.ask("delversion", project="crawlers", version=str(2**40))
+    assert crawls(tmp_path) == [("finished", "finished", "1.0.1"), ("finished", "finished", "1.0.2")]
+
+
+def test_client_schedules_with_the_target_of_scrapy_cfg(node, web, tmp_path):
+    given = [f"hosts={web.origins['library']};4;0;0", *(f"setting={one}" for one in settings(tmp_path))]
+    arguments = [part for one in given for part in ("--arg", one)]
+    said = node.project.run("-m", "scrapyd_client", "schedule", "-p", "crawlers", "sitegraph", *arguments)
+    assert node.end_of(said.split()[-1]) == 0
+    assert len(networkx.read_gexf(graph(tmp_path)).nodes) == 1
+
+
+def test_target_in_the_repository_has_no_slash_at_its_end():
+    # scrapyd-client 2.0.3 asks for //listprojects.json otherwise, which scrapyd answers with 404.
+    lines = (ROOT / "scrapy.cfg").read_text("utf-8").splitlines()
+    assert [line for line in lines if line.startswith("url")] == ["url = http://localhost:6800"]

@@ -1,0 +1,89 @@
+"""A throw-away PostgreSQL server for the tests, started once a session from the programs that are installed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ADMIN = "postgres"
+_numbers = count(1)
+
+
+def unavailable(why: str) -> None:
+    """Skip the test; fail it where nothing may be missing (the variable CI is set)."""
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+def postgresql_programs() -> Path | None:
+    """The folder of initdb and pg_ctl, of the newest version where several are installed."""
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).parent
+    folders = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    return max(folders, key=lambda path: float(path.parent.name), default=None)
+
+
+def _server_user() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root: what `subprocess` needs to run it as somebody else."""
+    if os.geteuid() != 0:
+        return {}
+    names = {entry.pw_name: entry for entry in pwd.getpwall()}
+    user = names.get("postgres") or names["nobody"]
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+@contextmanager
+def running_postgresql() -> Iterator[Path]:
+    """The folder of the socket of a server that lives as long as the block; its only user is ADMIN."""
+    programs = postgresql_programs()
+    if programs is None:
+        unavailable("no PostgreSQL server installed")
+    assert programs is not None
+    user = _server_user()
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # pytest's own folders are closed to other users
+    try:
+        if user:
+            os.chown(folder, user["user"], user["group"])
+        data = folder / "data"
+
+        def run(*command: str) -> None:
+            with (folder / "commands.log").open("ab") as log:
+                subprocess.run(command, check=True, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
+
+        run(str(programs / "initdb"), "-D", str(data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        pg_ctl = (str(programs / "pg_ctl"), "-D", str(data))
+        options = f"-F -c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=100"
+        run(*pg_ctl, "-w", "-l", str(folder / "server.log"), "-o", options, "start")
+        try:
+            yield folder
+        finally:
+            run(*pg_ctl, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def fresh_database(socket: Path) -> Iterator[str]:
+    """The URL of an empty database that is dropped at the end of the block."""
+    name = f"test{next(_numbers)}"
+    with psycopg.connect(host=str(socket), user=ADMIN, dbname="postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield f"postgresql+psycopg://{ADMIN}@/{name}?host={socket}"
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
