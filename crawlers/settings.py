@@ -71,7 +71,7 @@ STORE_BATCH_SECONDS = 1.0  # seconds that a page waits for its transaction at mo
 # Graphs
 
 GRAPH_FORMATS = ["gexf"]  # written when the crawl stops: gexf, graphml, csv; empty: none
-GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hits, components
+GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hub, authority, component, component_size
 
 # Logs and progress
 

@@ -123,7 +123,7 @@ class AdaptiveScheduler(BaseScheduler):
             # Only when its graphs are written a crawl is finished: a kill before that lets it go on here.
             is_told = self._tell_stored()
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
-            self.session.close(finished=finished, reason=reason, now=self._clock())
+            self.session.end(finished=finished, reason=reason, now=self._clock())
         except StoreError as error:
             self._fail(error)
         finally:

@@ -21,6 +21,7 @@ from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.sql import SqlFrontier
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.duplicates import give_up_duplicates
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.writer import Writer
 
@@ -43,7 +44,7 @@ def chosen(registry: Mapping[str, Callable[[], Any]], settings: BaseSettings, na
 
 
 class CrawlSession:
-    """Open from construction until `close`. Raises `ConfigError` with one clear sentence."""
+    """Open from construction until `let_go`. Raises `ConfigError` with one clear sentence."""
 
     def __init__(
         self,
@@ -119,14 +120,12 @@ class CrawlSession:
         """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
         self.writer.close()
 
-    def close(self, *, finished: bool, reason: str, now: float) -> None:
-        """Record how the run ended, and let go. Raises `StoreError` when it can't."""
+    def end(self, *, finished: bool, reason: str, now: float) -> None:
+        """Record how the run ended. Raises `StoreError` when it can't."""
         try:
             crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
         except SQLAlchemyError as error:
             raise self.writer.store_error(error) from error
-        finally:
-            self.let_go()
 
     def let_go(self) -> None:
         """Close writer, lock and database, whatever state they are in; may be called twice."""

@@ -71,6 +71,10 @@ class SiteGraph:
         """The number of nodes."""
         return len(self._members) - 1
 
+    def members(self) -> Iterator[list[int]]:
+        """The page ids of each node, the representative's first."""
+        return iter(self._members[1:])
+
     def _pages(self, connection: Connection) -> Any:
         collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
         statement = text(_PAGES.format(collation=collation))

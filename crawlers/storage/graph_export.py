@@ -19,13 +19,21 @@ if TYPE_CHECKING:
 
 
 def write_site_graph(
-    database: Database, site: CrawledSite, folder: Path, formats: Sequence[str], measures: Sequence[str]
+    database: Database,
+    site: CrawledSite,
+    crawled: Sequence[CrawledSite],
+    folder: Path,
+    formats: Sequence[str],
+    measures: Sequence[str],
 ) -> Iterator[tuple[Path, GraphSize]]:
-    """Write the graph of one site in all *formats*; yield each file and how much is in it."""
+    """Write the graph of *site* in all *formats*; yield each file and how much is in it.
+
+    *crawled*, all sites of the crawl, tells whether a file name must say https.
+    """
     graph: Graph = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
     if measures:
         graph = AnalysedGraph(graph, analyse(graph, measures))
     for name in formats:
-        base = folder / file_stem(site.site)
+        base = folder / file_stem(site.site, [other.site for other in crawled])
         size = write_graph(graph, base, name)
         yield graph_paths(base, name)[0], size

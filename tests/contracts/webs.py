@@ -88,56 +88,45 @@ Outcome = tuple[dict[int, Row], dict[tuple[int, int], int]]  # by page; number o
 
 def expected(web: Web, max_level: int | None) -> Outcome:
     """Breadth first, one (level, hops) after the other, whatever was found nearest and spelled best."""
-    ways: dict[tuple[int, int], dict[int, Target]] = {(0, 0): {0: target(Way(0, 0))}}
+    found: dict[tuple[int, int], dict[int, Target]] = {(0, 0): {0: target(Way(0, 0))}}
+    insisted: dict[tuple[int, int], dict[int, Target]] = {}  # what servers redirected a page's own URL to
     rows: dict[int, Row] = {}
     links: dict[tuple[int, int], int] = {}
-    settled: set[int] = set()  # pages whose turn came
+    settled: set[int] = set()  # pages whose turn came: nothing that is found later changes them
 
     def find(way: Way, level: int, hops: int) -> None:
         if way.page in settled:
             return
-        found = target(way)
+        new = target(way)
         if way.page == BANNED or (max_level is not None and level > max_level):
-            rows.setdefault(way.page, Row(found.normalized, level, State.REJECTED, None))
+            rows.setdefault(way.page, Row(new.normalized, level, State.REJECTED, None))
             return
-        best = ways.setdefault((level, hops), {}).get(way.page)
-        if best is None or (spelling_rank(found), found.url) < (spelling_rank(best), best.url):
-            ways[level, hops][way.page] = found
+        best = found.setdefault((level, hops), {}).get(way.page)
+        if best is None or (spelling_rank(new), new.url) < (spelling_rank(best), best.url):
+            found[level, hops][way.page] = new
 
-    while ways:
-        level, hops = here = min(ways)
-        for page, found in sorted(ways.pop(here).items()):
-            if page in settled:
-                continue
-            settled.add(page)
-            url = found.url
+    while found or insisted:
+        level, hops = here = min([*found, *insisted])
+        turn = {page: way for page, way in found.pop(here, {}).items() if page not in settled}
+        settled |= set(turn)
+        for page, way in (turn | insisted.pop(here, {})).items():
             if web[page].failures > MOST_ATTEMPTS:
-                rows[page] = Row(url, level, State.FAILED, None)
+                rows[page] = Row(way.url, level, State.FAILED, None)
                 continue
-            state, out, moved = answer(web, page, url)
+            state, out, moved = answer(web, page, way.url)
             if moved is None:
-                rows[page] = Row(url, level, state, None)
-                for way in out:
-                    links[page, way.page] = links.get((page, way.page), 0) + 1
-                    find(way, level + 1, 0)
-            elif hops >= MAX_HOPS or target(moved).url == url:
-                rows[page] = Row(url, level, State.FAILED, None)
+                rows[page] = Row(way.url, level, state, None)
+                for link in out:
+                    links[page, link.page] = links.get((page, link.page), 0) + 1
+                    find(link, level + 1, 0)
+            elif hops >= MAX_HOPS or target(moved).url == way.url:
+                rows[page] = Row(way.url, level, State.FAILED, None)
             elif moved.page == page:
-                settled.discard(page)
-                _reserve(ways, level, hops + 1, page, moved)
+                insisted.setdefault((level, hops + 1), {})[page] = target(moved)
             else:
-                rows[page] = Row(url, level, State.MOVED, moved.page)
+                rows[page] = Row(way.url, level, State.MOVED, moved.page)
                 find(moved, level, hops + 1)
     return rows, links
-
-
-def _reserve(ways: dict[tuple[int, int], dict[int, Target]], level: int, hops: int, page: int, way: Way) -> None:
-    """The server's own word for itself stands, whoever else names the page."""
-    for pages in ways.values():
-        pages.pop(page, None)
-    ways.setdefault((level, hops), {})[page] = target(way)
-    for here in [here for here, pages in ways.items() if not pages]:
-        del ways[here]
 
 
 @st.composite

@@ -115,8 +115,7 @@ class Killer:
         run.until(lambda: self._graph_files() != before, "a graph file")
 
     def _graph_files(self) -> set[tuple[str, int]]:
-        folder = self._crawl.folder / "result"
-        return {(path.name, path.stat().st_ino) for path in folder.glob("*") if path.exists()}
+        return {(path.name, *_stamp(path)) for path in self._crawl.result.glob("*")}
 
 
 def _stamp(path: Path) -> tuple[int, int]:

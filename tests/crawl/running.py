@@ -162,6 +162,10 @@ class Crawl:
     def database(self) -> Path:
         return self.folder / "crawl.sqlite"
 
+    @property
+    def result(self) -> Path:
+        return self.folder / "result"
+
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Rows of the database, [] while it does not exist; never writes, not even a checkpoint."""
         try:
@@ -194,8 +198,7 @@ class Crawl:
 
     def files(self) -> dict[str, bytes]:
         """The files of the result folder by name, hidden ones too."""
-        folder = self.folder / "result"
-        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+        return {path.name: path.read_bytes() for path in self.result.glob("*")}
 
 
 def differences(wanted: Tables, found: Tables) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 
 import pytest
 
@@ -53,3 +54,20 @@ def test_a_crawl_killed_25_times_ends_as_if_it_had_not_been(everything, undistur
     assert differences(undisturbed.tables(), crawl.tables()) == []
     assert crawl.files() == undisturbed.files()
     assert crawl.query("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_kill_while_graphs_are_written_costs_no_page(everything, undisturbed, crawl_in):
+    crawl = crawl_in("killed", everything.hosts(), **SETTINGS)
+    run = crawl.start()
+    assert run.until(lambda: any(crawl.result.glob("*.gexf")), "the first graph")
+    run.kill()
+    assert run.wait().status == -signal.SIGKILL
+    assert crawl.states == ["running"]
+    assert crawl.waiting == 0
+
+    everything.asked.clear()
+    assert crawl.run().status == 0
+    assert everything.requests == 0
+    assert crawl.states == ["finished"]
+    assert differences(undisturbed.tables(), crawl.tables()) == []
+    assert crawl.files() == undisturbed.files()

@@ -1,0 +1,45 @@
+# Everything a fresh machine with Python 3.11+, git and make needs. The second time is quick.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+
+.PHONY: demo test check bench clean help
+
+help:
+	@echo "make demo    set up, and crawl a small web of our own"
+	@echo "make test    set up, and run all tests"
+	@echo "make check   ruff, mypy, import-linter"
+	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(RUNTIME): requirements.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt requirements.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ $(RUNTIME)
+
+demo: $(RUNTIME)
+	$(BIN)/python -m crawlers.demo demo
+
+test: $(DEV)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEV)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) demo bench-out build *.egg-info

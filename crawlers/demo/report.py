@@ -1,0 +1,75 @@
+"""Says in plain words what a crawl found, from its store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from crawlers.algorithms.hosts_file import file_stem
+from crawlers.items import State
+from crawlers.storage.graph import SiteGraph
+from crawlers.storage.queries import crawl_named, progress, sites_of
+from crawlers.storage.tables import page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from crawlers.storage.database import Database
+
+MOST_REASONS = 12
+
+
+def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
+    """Some forty lines; *names* tells what the sites are called besides their address."""
+    crawl = crawl_named(database, None)
+    lines = ["", "What was found", ""]
+    states = {row.site: row for row in progress(database, crawl.id)}
+    for crawled in sites_of(database, crawl.id):
+        graph = SiteGraph(database, crawled.id, crawled.site)
+        edges = sum(len(targets) for _, targets in graph.edges())
+        copies = sum(len(members) - 1 for members in graph.members())
+        row = states[crawled.site]
+        lines.append(
+            f"  {names.get(crawled.site, crawled.site):<9} {len(graph):>4} pages, {edges:>5} links between them, "
+            f"{copies} duplicates folded, {row.counts.get(State.MOVED, 0)} redirects followed, "
+            f"down to level {row.level}"
+        )
+    lines += ["", "What was not fetched, or is no page, and why", ""]
+    lines += [f"  {number:>5}  {state.name.lower()}: {reason}" for state, reason, number in reasons(database, crawl.id)]
+    result = folder / "result"
+    stem = file_stem(next(iter(states)))
+    lines += [
+        "",
+        "Where it is",
+        "",
+        f"  {result}/*.gexf    one graph a site: open it with Gephi",
+        f"  {result}/*.csv     the same as tables",
+        f"  {folder}/crawl.sqlite    everything: pages, links, reasons",
+        f"  {folder}/logs/     a line for each answer, and for each error",
+        "",
+        "What to do next",
+        "",
+        f"  cd {folder}",
+        f"  scrapy explain {next(iter(states))}/     tells the story of one URL",
+        f"  scrapy graph --level site     writes the graph of the sites themselves ({stem} and the others)",
+        "  scrapy crawl sitegraph -a hosts=example.org     crawls a site of yours, politely",
+        "  (with the environment of the project: source .venv/bin/activate; export SCRAPY_SETTINGS_MODULE=crawlers.settings)",
+    ]
+    return "\n".join(lines)
+
+
+def reasons(database: Database, crawl_id: int) -> list[tuple[State, str, int]]:
+    """(state, reason, number) of what is no page, the most frequent first."""
+    number = func.count()
+    statement = (
+        select(page.c.state, page.c.reason, number)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, page.c.state.notin_([State.DONE, State.MOVED, State.WAITING]))
+        .group_by(page.c.state, page.c.reason)
+        .order_by(number.desc(), page.c.reason)
+        .limit(MOST_REASONS)
+    )
+    with database.read() as connection:
+        return [(State(state), reason, count) for state, reason, count in connection.execute(statement)]

@@ -1,0 +1,125 @@
+"""The life of a URL in words: who showed it, what was asked, what came, and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from crawlers.items import State
+from crawlers.storage.tables import bad_link, external_link, external_url, link, page, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.items import Target
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+
+SHOWN = 5
+
+
+def story(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
+    """Lines about *target* in *crawl*, the last word first."""
+    with database.read() as connection:
+        row = connection.execute(
+            select(page)
+            .join(site, site.c.id == page.c.site_id)
+            .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
+        ).one_or_none()
+        if row is not None:
+            return _known(connection, crawl, target, row)
+        return _unknown(connection, crawl, target)
+
+
+def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) -> list[str]:
+    state = State(row.state)
+    lines = [
+        f"{row.url}",
+        f"  {state.name.lower()}{': ' + row.reason if row.reason else ''}, since {_time(row.state_at)}",
+        f"  in crawl {crawl.name} (number {crawl.id}), level {row.level}, page {row.id}",
+        f"  known as {target.normalized}",
+        f"  found {_time(row.found_at)}{_found_on(connection, row.found_on)}",
+    ]
+    if row.fetched_at is not None:
+        lines.append(
+            f"  asked for {_time(row.fetched_at)}, attempt {row.attempts}, status {row.status}, "
+            f"{row.content_type or 'no content type'}, {row.size_bytes} bytes"
+        )
+    if row.moved_to is not None:
+        lines.append(f"  moved to {_url(connection, row.moved_to)}")
+    if row.title:
+        lines.append(f"  title: {row.title}")
+    lines += _copies(connection, row)
+    lines += _linking(connection, row.id)
+    return lines
+
+
+def _copies(connection: Connection, row: Any) -> list[str]:
+    if row.content_hash is None:
+        return []
+    same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
+    urls = connection.execute(select(page.c.id, page.c.url).where(same).order_by(page.c.level, page.c.url)).all()
+    if len(urls) == 1:
+        return ["  no other page has the same content"]
+    first = urls[0]
+    if first.id == row.id:
+        return [f"  stands for {len(urls) - 1} further URLs with the same content: {_some([u.url for u in urls[1:]])}"]
+    return [f"  a duplicate of {first.url}: the graph has that one"]
+
+
+def _linking(connection: Connection, page_id: int) -> list[str]:
+    number, times = connection.execute(
+        select(func.count(), func.coalesce(func.sum(link.c.count), 0)).where(link.c.target_id == page_id)
+    ).one()
+    if not number:
+        return ["  no stored page links to it"]
+    sources = connection.execute(
+        select(page.c.url)
+        .join(link, link.c.source_id == page.c.id)
+        .where(link.c.target_id == page_id)
+        .order_by(page.c.level, page.c.url)
+        .limit(SHOWN)
+    ).scalars()
+    return [f"  linked to {times} times from {number} pages: {_some(list(sources), number)}"]
+
+
+def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[str]:
+    outside = connection.execute(
+        select(func.count(), func.min(page.c.url))
+        .select_from(external_url)
+        .join(external_link, external_link.c.url_id == external_url.c.id)
+        .join(page, page.c.id == external_link.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl.id, external_url.c.site == target.site, external_url.c.url == target.url)
+    ).one()
+    if outside[0]:
+        return [target.url, f"  external: linked to from {outside[0]} places, for example {outside[1]}; not followed"]
+    bad = connection.execute(
+        select(bad_link.c.reason, page.c.url)
+        .join(page, page.c.id == bad_link.c.page_id)
+        .where(bad_link.c.raw == target.url)
+        .limit(1)
+    ).one_or_none()
+    if bad is not None:
+        return [target.url, f"  a bad link on {bad.url}: {bad.reason}"]
+    return [target.url, f"  never found in the crawl {crawl.name} (number {crawl.id})", f"  known as {target.normalized}"]
+
+
+def _found_on(connection: Connection, page_id: int | None) -> str:
+    return f" on {_url(connection, page_id)}" if page_id is not None else " in the list of sites"
+
+
+def _url(connection: Connection, page_id: int) -> str:
+    return str(connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar() or f"page {page_id}")
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+
+
+def _some(urls: list[str], total: int | None = None) -> str:
+    total = total or len(urls)
+    more = f" and {total - SHOWN} more" if total > SHOWN else ""
+    return ", ".join(urls[:SHOWN]) + more

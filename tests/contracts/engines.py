@@ -1,0 +1,203 @@
+"""Engines to put a frontier on, opened alike; and writers that lose what a killed process would lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import text
+
+from crawlers.algorithms.page_orders import BreadthFirst
+from crawlers.algorithms.site_rules import RoundRobin
+from crawlers.frontier.core import QueuedFrontier
+from crawlers.frontier.memory import MemoryFrontier, MemoryJournal
+from crawlers.frontier.sql import SqlFrontier
+from crawlers.storage import crawls
+from crawlers.storage.bulk import write_unit
+from crawlers.storage.database import Database
+from crawlers.storage.unit import Unit
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Links = dict[tuple[int, int], int]  # number of links by (source, target)
+
+
+class Engine(Protocol):
+    """What a suite needs of an engine."""
+
+    def frontier(self, **limits: Any) -> QueuedFrontier:
+        """A frontier on this engine's store; the one before it counts as killed after its last commit."""
+
+    def new_site(self) -> int:
+        """The id of a site that no frontier knows yet."""
+
+    def rows(self, site_id: int) -> list[dict[str, Any]]:
+        """The site's pages as they are stored."""
+
+    def links(self) -> Links: ...
+
+    def close(self) -> None: ...
+
+
+class MemoryEngine:
+    def __init__(self) -> None:
+        self._journal = MemoryJournal()
+        self._sites = 0
+
+    def frontier(self, **limits: Any) -> QueuedFrontier:
+        frontier = MemoryFrontier(RoundRobin(), BreadthFirst(), **limits)
+        journal = frontier._journal
+        assert isinstance(journal, MemoryJournal)
+        self._journal = journal
+        return frontier
+
+    def new_site(self) -> int:
+        self._sites += 1
+        return self._sites
+
+    def rows(self, site_id: int) -> list[dict[str, Any]]:
+        return [row for row in self._journal.pages.values() if row["site_id"] == site_id]
+
+    def links(self) -> Links:
+        return {(s, t): count for s, targets in self._journal.links.items() for t, count in targets.items()}
+
+    def close(self) -> None:
+        pass
+
+
+class SqlEngine:
+    """On a database of either kind, with the writer that crawls use, or with the *writer* given."""
+
+    def __init__(self, url: str, writer: HeldWriter | None = None) -> None:
+        self.database = Database(url)
+        self._crawl_id = crawls.begin(self.database, "test", "test", (), {}, 0.0).id
+        self._sites = 0
+        self._held = writer
+        self._writer: Writer | None = None
+        if writer is not None:
+            writer.database = self.database
+
+    def frontier(self, **limits: Any) -> QueuedFrontier:
+        if self._held is not None:
+            self._held.lose()
+            return SqlFrontier(self.database, self._held, RoundRobin(), BreadthFirst(), **limits)  # type: ignore[arg-type]
+        self.close_writer()
+        self._writer = Writer(self.database, batch_units=20, batch_s=0.01)
+        return SqlFrontier(self.database, self._writer, RoundRobin(), BreadthFirst(), **limits)
+
+    def new_site(self) -> int:
+        self._sites += 1
+        site = crawls.SiteRow(0, f"http://host{self._sites}.test", 1, None, 0.0)
+        return crawls.add_site(self.database, self._crawl_id, site).id
+
+    def rows(self, site_id: int) -> list[dict[str, Any]]:
+        self._flush()
+        with self.database.read() as connection:
+            found = connection.execute(text("SELECT * FROM page WHERE site_id = :site"), {"site": site_id})
+            return [dict(row) for row in found.mappings()]
+
+    def links(self) -> Links:
+        self._flush()
+        with self.database.read() as connection:
+            found = connection.execute(text("SELECT source_id, target_id, count FROM link"))
+            return {(source, target): count for source, target, count in found}
+
+    def _flush(self) -> None:
+        writer = self._writer or self._held
+        if writer is not None:
+            writer.flush()
+
+    def close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def close(self) -> None:
+        self.close_writer()
+        self.database.close()
+
+
+class Held:
+    """Commits when it is told to, so that a kill loses a last part of the units that is known."""
+
+    def __init__(self) -> None:
+        self._pending: list[Unit] = []
+
+    def submit(self, unit: Unit) -> None:
+        self._pending.append(unit)
+
+    def flush(self) -> None:
+        self.commit(len(self._pending))
+
+    def commit(self, number: int) -> None:
+        """Write the first *number* units, as one transaction."""
+        batch = Unit()
+        for unit in self._pending[:number]:
+            batch.extend(unit)
+        del self._pending[:number]
+        self.write(batch)
+
+    def lose(self) -> None:
+        self._pending.clear()
+
+    @property
+    def pending(self) -> int:
+        return len(self._pending)
+
+    def write(self, unit: Unit) -> None:
+        raise NotImplementedError
+
+
+class HeldWriter(Held):
+    database: Database
+
+    def write(self, unit: Unit) -> None:
+        with self.database.write() as connection:
+            write_unit(connection, unit)
+
+
+class HeldJournal(Held):
+    """A `MemoryJournal` with a memory of its own for what is not committed yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.journal = MemoryJournal()
+
+    def write(self, unit: Unit) -> None:
+        self.journal.submit(unit)
+
+    def new_id(self) -> int:
+        return self.journal.new_id()
+
+    def known(self, site_id: int, keys: Iterable[int] | None) -> Any:
+        return self.journal.known(site_id, keys)
+
+    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> Any:
+        return self.journal.waiting(site_id, after, limit)
+
+    def counts(self, site_id: int) -> Any:
+        return self.journal.counts(site_id)
+
+
+class HeldMemoryEngine(MemoryEngine):
+    """Survives the frontiers on it, as a store does; `held` is what may be lost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = HeldJournal()
+        self._journal = self.held.journal
+
+    def frontier(self, **limits: Any) -> QueuedFrontier:
+        self.held.lose()
+        return QueuedFrontier(self.held, RoundRobin(), BreadthFirst(), **limits)
+
+    def rows(self, site_id: int) -> list[dict[str, Any]]:
+        self.held.flush()
+        return super().rows(site_id)
+
+
+class HeldSqlEngine(SqlEngine):
+    def __init__(self, url: str) -> None:
+        self.held = HeldWriter()
+        super().__init__(url, self.held)

@@ -1,0 +1,222 @@
+"""However a small web is crawled, it ends the same: any cache, concurrency, interleaving, kills, failures, rests."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawlers.frontier.base import Candidate, Lease, SiteState
+from crawlers.items import Page, State
+from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
+from tests.contracts.webs import (
+    BANNED,
+    MOST_ATTEMPTS,
+    Kind,
+    Outcome,
+    PageSpec,
+    Row,
+    Way,
+    Web,
+    answer,
+    expected,
+    page_of,
+    target,
+    webs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlers.frontier.core import QueuedFrontier
+
+EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "150"))
+MOST_STEPS = 5_000  # far more than any of these crawls needs: one that takes longer does not end
+
+
+class Crawl:
+    """One crawl of *web* with accidents; *rng* decides on all of them."""
+
+    def __init__(self, engine: Any, web: Web, max_level: int | None, rng: random.Random) -> None:
+        self._engine = engine
+        self._web = web
+        self._max_level = max_level
+        self._rng = rng
+        self._now = 0.0
+        self._site_id = engine.new_site()
+        self._in_flight: list[Lease] = []
+        self._asked: set[int] = set()  # pages that are leased or ended, as far as this process knows
+        self._is_paused = False
+        self._kills = rng.choice([0, 0, 2, 5])
+        self._open()
+
+    def _open(self) -> None:
+        rng = self._rng
+        self._frontier: QueuedFrontier = self._engine.frontier(
+            admit=lambda found: "banned" if page_of(found.key) == BANNED else None,
+            cache_urls=rng.choice([1, 2, 10, 1000]),
+            head_urls=rng.choice([1, 16, 1000]),
+        )
+        state = SiteState(self._site_id, rng.choice([1, 2, 5]), rng.choice([0.0, 1.0]), self._max_level)
+        self._frontier.open_site(state, self._now)
+        self._frontier.add([Candidate(self._site_id, target(Way(0, 0)))], self._now)
+        self._in_flight.clear()
+        self._asked.clear()
+        self._is_paused = False
+
+    def run(self) -> Outcome:
+        for _ in range(MOST_STEPS):
+            if self._accident():
+                continue
+            leases = self._frontier.lease(self._now, self._rng.choice([1, 1, 3]))
+            for lease in leases:
+                assert lease.id not in self._asked, f"{lease.url} is leased twice"
+                self._asked.add(lease.id)
+            self._in_flight += leases
+            if self._in_flight and (not leases or self._rng.random() < 0.5):
+                self._end(self._in_flight.pop(self._rng.randrange(len(self._in_flight))))
+            elif not leases and not self._wait():
+                return self._outcome()
+        raise AssertionError("the crawl does not end")
+
+    def _wait(self) -> bool:
+        due = self._frontier.next_due(self._now)
+        if due is None and self._is_paused:
+            self._pause(False)
+            return True
+        assert self._frontier.has_pending == (due is not None)
+        if due is None:
+            assert not self._frontier.is_waiting, "something waits that is never leased"
+            assert self._frontier.pending == 0
+            return False
+        self._now += due
+        return True
+
+    def _accident(self) -> bool:
+        rng, chance = self._rng, self._rng.random()
+        if chance < 0.05 and self._kills:
+            self._kills -= 1
+            self._engine.held.commit(rng.randint(0, self._engine.held.pending))
+            self._open()
+        elif chance < 0.10:
+            self._pause(not self._is_paused)
+        elif chance < 0.20 and self._in_flight:
+            lease = self._in_flight.pop(rng.randrange(len(self._in_flight)))
+            self._asked.discard(lease.id)
+            self._frontier.release(lease, rng.choice([self._now, self._now + 3]))
+        elif chance < 0.23:
+            self._frontier.gate(self._site_id).refused(self._now, 5.0)
+        elif chance < 0.26:
+            self._engine.held.commit(rng.randint(0, self._engine.held.pending))
+        else:
+            return False
+        return True
+
+    def _pause(self, pause: bool) -> None:
+        self._is_paused = pause
+        if pause:
+            self._frontier.pause(self._site_id)
+        else:
+            self._frontier.resume(self._site_id, self._now)
+
+    def _end(self, lease: Lease) -> None:
+        page = page_of(lease.key)
+        if lease.attempts < self._web[page].failures:
+            if lease.attempts < MOST_ATTEMPTS:
+                self._asked.discard(lease.id)
+                self._frontier.release(lease, self._now + self._rng.choice([0, 2]), "no answer", failed=True)
+            else:
+                failed = Page(lease.id, lease.url, lease.level, State.FAILED)
+                self._frontier.acknowledge(lease, failed, self._now)
+            return
+        state, links, moved = answer(self._web, page, lease.url)
+        counts: dict[Way, int] = {}
+        for way in links:
+            counts[way] = counts.get(way, 0) + 1
+        result = Page(lease.id, lease.url, lease.level, state, links=[(target(w), n) for w, n in counts.items()])
+        if moved is not None:
+            result.moved_to = target(moved)
+        self._frontier.acknowledge(lease, result, self._now)
+        if self._frontier.leased(lease.id) is None and result.moved_to and moved.page == page:
+            self._asked.discard(lease.id)  # it may be asked for again, under its other spelling
+
+    def _outcome(self) -> Outcome:
+        rows = self._engine.rows(self._site_id)
+        counts: dict[State, int] = {}
+        for row in rows:
+            counts[State(row["state"])] = counts.get(State(row["state"]), 0) + 1
+        assert self._frontier.counts()[self._site_id] == counts
+        page = {row["id"]: page_of(row["key"]) for row in rows}
+        links = {
+            (page[source], page[found]): count
+            for (source, found), count in self._engine.links().items()
+            if source in page
+        }
+        return {
+            page[row["id"]]: Row(row["url"], row["level"], State(row["state"]), page.get(row.get("moved_to")))
+            for row in rows
+        }, links
+
+
+def _agreed(outcome: Outcome) -> Outcome:
+    # How near a page is that is never asked for anyway is not looked into twice.
+    rows, links = outcome
+    return {p: r._replace(level=0) if p == BANNED else r for p, r in rows.items()}, links
+
+
+def check(engine: Any, web: Web, max_level: int | None, seed: int) -> None:
+    assert _agreed(Crawl(engine, web, max_level, random.Random(seed)).run()) == _agreed(expected(web, max_level))
+
+
+accidents = given(
+    web=webs(), max_level=st.sampled_from([None, None, 1, 2]), seed=st.integers(0, 1_000_000)
+)
+
+
+def budget(examples: int) -> Callable[..., Any]:
+    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=checks)
+
+
+@budget(EXAMPLES)
+@accidents
+def test_any_crawl_in_memory_ends_as_the_web_says(web: Web, max_level: int | None, seed: int) -> None:
+    check(HeldMemoryEngine(), web, max_level, seed)
+
+
+@pytest.fixture
+def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
+    engine = HeldSqlEngine(database_url)
+    yield engine
+    engine.close()
+
+
+@budget(max(EXAMPLES // 5, 1))
+@accidents
+def test_any_crawl_in_a_database_ends_as_the_web_says(
+    sql_engine: HeldSqlEngine, web: Web, max_level: int | None, seed: int
+) -> None:
+    check(sql_engine, web, max_level, seed)
+
+
+def test_model_knows_levels_redirects_and_spellings() -> None:
+    web = (
+        PageSpec(Kind.PAGE, (Way(1, 3), Way(1, 2), Way(2, 0), Way(2, 0))),
+        PageSpec(Kind.PAGE, (Way(3, 0),)),
+        PageSpec(Kind.MOVED, (Way(4, 1),)),
+        PageSpec(Kind.PAGE, ()),
+        PageSpec(Kind.CANONICAL, (Way(4, 0),)),
+    )
+    rows, links = expected(web, 1)
+    assert rows == {
+        0: Row("http://a.test/", 0, State.DONE, None),
+        1: Row("http://a.test//p1/", 1, State.DONE, None),
+        2: Row("http://a.test/p2/", 1, State.MOVED, 4),
+        3: Row("http://a.test/p3/", 2, State.REJECTED, None),
+        4: Row("http://a.test/p4/", 1, State.DONE, None),
+    }
+    assert links == {(0, 1): 2, (0, 2): 2, (1, 3): 1, (4, 4): 1}
