@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ from crawlers.algorithms.traps import TrapWatch
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages
-from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
     from collections import deque
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crawlers.items import Page
     from crawlers.schedulers.session import CrawlSession
     from crawlers.storage.crawls import SiteRow
+
+logger = logging.getLogger(__name__)
 
 MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
 
@@ -115,9 +117,3 @@ class Sites:
                 for url, level, skeleton in fetched_pages(self._session.database, site_id):
                     watch.observe(url, level, skeleton)
         return watch
-
-    # Availability -----------------------------------------------------------------------------------
-
-    def home_answered(self, site_id: int, availability: str | None) -> None:
-        """Record why the home page can't be loaded; None: it can."""
-        self._session.writer.submit(Unit(site_availability=[[site_id, availability]]))

@@ -1,0 +1,28 @@
+"""`make bench`: every measurement that needs nothing but this project, one after the other.
+
+Figures of absolute time mean little on a shared machine; the ratios do. See docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+COMMANDS = (
+    ["bench.speed", "--rounds", "5"],
+    ["bench.frontier"],
+    ["bench.graph_writing"],
+    ["bench.kills", "--kills", "500"],
+)
+
+
+def main() -> int:
+    worst = 0
+    for command in COMMANDS:
+        print(f"\n== python -m {' '.join(command)}", flush=True)
+        worst = max(worst, subprocess.run([sys.executable, "-m", *command], check=False).returncode)
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Runs one spider in this process and prints what it cost, as one line of JSON."""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from typing import Any
+
+from scrapy import signals
+from scrapy.crawler import AsyncCrawlerProcess
+
+
+def run(spider: Any, settings: Any, **arguments: Any) -> None:
+    """Crawl, and print answers received, seconds and CPU seconds between opening and closing the spider.
+
+    What a scheduler or pipeline writes when it is closed counts; imports and graphs do not.
+    """
+    process = AsyncCrawlerProcess(settings)
+    crawler = process.create_crawler(spider)
+    at: dict[str, float] = {}
+
+    def opened() -> None:
+        at.update(wall=time.perf_counter(), cpu=time.process_time())
+
+    def closed() -> None:
+        at["seconds"] = time.perf_counter() - at["wall"]
+        at["cpu_s"] = time.process_time() - at["cpu"]
+
+    crawler.signals.connect(opened, signals.engine_started)
+    crawler.signals.connect(closed, signals.spider_closed)
+    process.crawl(crawler, **arguments)
+    process.start()
+    stats = crawler.stats.get_stats()
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(
+        json.dumps(
+            {
+                "answers": stats["response_received_count"],
+                "seconds": round(at["seconds"], 3),
+                "cpu_s": round(at["cpu_s"], 3),
+                "peak_mib": round(peak_kib / 1024),
+            }
+        ),
+        flush=True,
+    )
