@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select, text, update
 
 from crawlers.errors import ConfigError
 from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
@@ -66,11 +66,14 @@ def begin(
     manifest: Mapping[str, Any],
     now: float,
 ) -> CrawlRow:
-    """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today.
+    """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today; a crawl
+    of none goes on with those that it found itself.
 
     Raises `ConfigError` when the unfinished crawl of that name is of another mission.
     """
     with database.write() as connection:
+        if not database.is_sqlite:  # where a writer has the whole database: nobody begins the same name with us
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
         crawl_id = _unfinished(connection, name)
         resumed = crawl_id is not None
         if crawl_id is None:
@@ -85,8 +88,14 @@ def begin(
             connection.execute(
                 update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None)
             )
-        rows = tuple(_site_row(connection, crawl_id, wanted) for wanted in sites)
+        rows = tuple(_site_row(connection, crawl_id, wanted) for wanted in sites or _found(connection, crawl_id))
     return CrawlRow(crawl_id, name, resumed, rows)
+
+
+def _found(connection: Connection, crawl_id: int) -> list[SiteRow]:
+    columns = (site.c.id, site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s)
+    rows = connection.execute(select(*columns).where(site.c.crawl_id == crawl_id).order_by(site.c.id))
+    return [SiteRow(*row) for row in rows]
 
 
 def _insert_crawl(

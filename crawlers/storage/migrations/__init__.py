@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 HEAD = "0001"
+_LOCK = 0x6372_6177  # "craw"; those of storage.locks are pairs, which PostgreSQL keeps apart
 
 
 def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
@@ -42,7 +43,14 @@ def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
     from alembic import command
     from alembic.config import Config
 
-    with _scripts() as folder, engine.connect().execution_options(writes=True) as connection, connection.begin():
+    with (
+        _scripts() as folder,
+        engine.connect().execution_options(writes=True) as connection,
+        connection.begin(),
+    ):
+        if connection.dialect.name == "postgresql":
+            # Jobs that start together all find the tables missing. (In SQLite, BEGIN IMMEDIATE lets one in.)
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         config = Config()
         config.set_main_option("script_location", str(folder).replace("%", "%%"))
         config.attributes["connection"] = connection
