@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class State(IntEnum):
@@ -74,6 +77,11 @@ class SiteLimits:
     delay_s: float | None = None  # seconds between the starts of two downloads
 
 
+def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
+    """Metadata by which Scrapy's feed exports write a field that JSON has no form for."""
+    return {"serializer": write}
+
+
 @dataclass(slots=True)
 class Page:
     """What one answer taught us; an item that pipelines and feeds may read."""
@@ -81,7 +89,7 @@ class Page:
     id: int  # its number in the store
     url: str
     level: int
-    state: State
+    state: State = field(metadata=_in_feeds(lambda state: state.name.lower()))
     status: int = 0
     reason: str = ""
     title: str = ""
@@ -90,9 +98,17 @@ class Page:
     size_bytes: int = 0
     is_transient: bool = False  # no answer came, but one may come the next time
     retry_after_s: float | None = None  # the host asked for rest; None: it did not
-    content_hash: bytes = b""  # 16 bytes; equal for equal bodies
+    content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16; equal for equal bodies
     skeleton: int = 0  # hash of the text without its numbers, see algorithms.traps
-    moved_to: Target | None = None
-    links: list[tuple[Target, int]] = field(default_factory=list)  # internal, with their number
-    external: list[tuple[ExternalLink, int]] = field(default_factory=list)
-    bad: list[BadLink] = field(default_factory=list)
+    moved_to: Target | None = field(default=None, metadata=_in_feeds(lambda target: target and target.url))
+    links: list[tuple[Target, int]] = field(  # internal, with their number
+        default_factory=list,
+        metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
+    )
+    external: list[tuple[ExternalLink, int]] = field(
+        default_factory=list,
+        metadata=_in_feeds(lambda links: [{**link._asdict(), "count": count} for link, count in links]),
+    )
+    bad: list[BadLink] = field(
+        default_factory=list, metadata=_in_feeds(lambda links: [link._asdict() for link in links])
+    )

@@ -16,7 +16,7 @@ LINK_TAGS = "a"  # tags whose links count: a, area, frame, iframe, meta
 RESULT_FOLDER = "result"  # where graphs are written
 SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
 STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
-TIMEOUT_SECONDS = 0  # seconds after which the crawl stops; 0: never
+TIMEOUT_SECONDS = 0.0  # seconds after which the crawl stops; 0: never
 
 # Politeness
 
@@ -99,14 +99,15 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawlers.middlewares.plain_responses.PlainResponses": 595,  # just before decompression, 590
 }
+ADDONS = {"crawlers.extensions.parts.Parts": 0}  # keeps the parts above beside those of a user
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = None
 USER_AGENT = "crawlers/0.1 (+https://example.org/crawlers)"
 CONCURRENT_REQUESTS = 64  # all sites together
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
-DOWNLOAD_DELAY = 0  # likewise
-DOWNLOAD_TIMEOUT = 60  # seconds
+DOWNLOAD_DELAY = 0.0  # likewise
+DOWNLOAD_TIMEOUT = 60.0  # seconds
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # bytes; a larger page is refused
 DOWNLOAD_WARNSIZE = 0  # a large page is a state with a reason, no warning
 RETRY_TIMES = 2  # repetitions after an error

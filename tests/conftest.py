@@ -1,16 +1,21 @@
-"""Fixtures for the services that tests of several rooms need."""
+"""Fixtures for the services that tests of several rooms need; and the same hypothesis examples on every run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
+from crawlers.storage.database import Database
 from tests.services import fresh_database, running_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+settings.register_profile("suite", derandomize=True, deadline=None)  # a busy machine is slow, not wrong
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +38,11 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'crawl.sqlite'}"
     return str(request.getfixturevalue("postgresql_url"))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An open empty database, of both kinds in turn."""
+    database = Database(database_url)
+    yield database
+    database.close()

@@ -82,7 +82,9 @@ def fresh_database(socket: Path) -> Iterator[str]:
     """The URL of an empty database that is dropped at the end of the block."""
     name = f"test{next(_numbers)}"
     with psycopg.connect(host=str(socket), user=ADMIN, dbname="postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        # Twice as fast; before version 15 it was the only way.
+        strategy = "STRATEGY file_copy" if connection.info.server_version >= 150_000 else ""
+        connection.execute(f"CREATE DATABASE {name} {strategy}")
         try:
             yield f"postgresql+psycopg://{ADMIN}@/{name}?host={socket}"
         finally:

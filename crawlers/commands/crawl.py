@@ -10,43 +10,59 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawlers.errors import CrawlersError
+from crawlers.commands.checks import check_settings
+from crawlers.errors import ConfigError, CrawlersError
 
 if TYPE_CHECKING:
     import argparse
 
+    from scrapy.core.scheduler import BaseScheduler
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
+    _scheduler: BaseScheduler | None = None
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt")
         assert self.crawler_process is not None
-        crawler = self._create_crawler(args[0])
-        outcome = self.crawler_process.crawl(crawler, **opts.spargs)
+        try:
+            check_settings(self.crawler_process.settings)
+        except ConfigError as error:
+            self._report(error)
+            return
+        crawler = self._crawler = self._create_crawler(args[0])
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)
         if hasattr(outcome, "addErrback"):
             outcome.addErrback(self._failed)
         else:
             outcome.add_done_callback(self._done)
         self.crawler_process.start()
-        engine = crawler._engine
-        if getattr(getattr(engine, "scheduler", None), "failure", None) is not None:
-            self.exitcode = 1
+        failure = getattr(self._scheduler, "failure", None)
+        if failure is not None:
+            has_begun = getattr(self._scheduler, "session", None) is not None
+            if not self._report(failure) or has_begun:
+                self.exitcode = 1
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
+
+    def _opened(self) -> None:
+        self._scheduler = self._crawler.engine.scheduler  # the engine forgets it at its end
 
     def _done(self, task: Any) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._report(error)
 
     def _failed(self, failure: Failure) -> Failure | None:
-        return None if self._report(failure.value) else failure
+        return None if failure.value and self._report(failure.value) else failure
 
     def _report(self, error: BaseException) -> bool:
         if not isinstance(error, CrawlersError):

@@ -12,8 +12,8 @@ from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
 from crawlers.errors import BadUrl, CrawlersError
 from crawlers.storage.database import Database
-from crawlers.storage.queries import crawl_named
-from crawlers.storage.story import story
+from crawlers.storage.queries import NamedCrawl, crawl_named
+from crawlers.storage.story import bad_link_story, story
 
 if TYPE_CHECKING:
     import argparse
@@ -38,17 +38,24 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("name one URL")
         try:
-            target = resolve(args[0], "", normalization(self.settings))
             database = Database(self.settings.get("DATABASE_URL"), create=False)
             try:
-                lines = story(database, crawl_named(database, opts.crawl), target)
+                lines = self._lines(database, crawl_named(database, opts.crawl), args[0])
             finally:
                 database.close()
-        except BadUrl as error:
-            print(f"Error: {args[0]}: {error}; give a whole URL, http://…", file=sys.stderr)
-            self.exitcode = 2
         except CrawlersError as error:
             print(f"Error: {error}", file=sys.stderr)
             self.exitcode = 2
         else:
             print("\n".join(lines))
+
+    def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
+        assert self.settings is not None
+        try:
+            target = resolve(text, "", normalization(self.settings))
+        except BadUrl as error:
+            lines = bad_link_story(database, crawl, text)
+            if lines is None:
+                raise BadUrl(f"{text}: {error}, nor a link of any page; give a whole URL, http://…") from error
+            return lines
+        return story(database, crawl, target)

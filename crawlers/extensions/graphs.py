@@ -13,10 +13,12 @@ from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
 from crawlers.storage.graph_export import write_site_graph
-from crawlers.storage.graph_files import graph_format
+from crawlers.storage.graph_files import FORMATS
 from crawlers.storage.queries import crawl_named, sites_of
+from crawlers.storage.writable import check_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -39,15 +41,16 @@ class Graphs:
         formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
         if not formats:
             raise NotConfigured("set GRAPH_FORMATS")
-        for name in formats:
-            graph_format(name)
+        strange = set(formats) - set(FORMATS)
+        if strange:
+            raise _unknown("GRAPH_FORMATS", strange, FORMATS)
         measures = [name for name in settings.getlist("GRAPH_MEASURES") if name]
         unknown = set(measures) - set(MEASURES)
         if unknown:
-            raise ConfigError(f"GRAPH_MEASURES={','.join(sorted(unknown))} is unknown; known are: {', '.join(MEASURES)}")
+            raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
         extension = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
         if getattr(crawler.spider, "site_limits", None):
-            _check_folder(extension._folder)
+            check_folder(extension._folder, "RESULT_FOLDER")
             crawler.signals.connect(extension._write, crawl_stored)
         return extension
 
@@ -66,14 +69,5 @@ class Graphs:
             database.close()
 
 
-def _check_folder(folder: Path) -> None:
-    """Raise `ConfigError` now rather than after the crawl."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise ConfigError(
-            f"RESULT_FOLDER={folder} can't be written ({error.strerror}); make it writable or name another folder"
-        ) from error
+def _unknown(setting: str, names: Iterable[str], known: Iterable[str]) -> ConfigError:
+    return ConfigError(f"{setting}={','.join(sorted(names))} is unknown; known are: {', '.join(known)}")

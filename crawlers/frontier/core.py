@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, cast
 from crawlers.algorithms.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
 from crawlers.frontier.base import Lease
-from crawlers.frontier.interning import Interner
+from crawlers.frontier.interning import SETTLED_SPELLING, Interner
 from crawlers.frontier.journal import Entry
-from crawlers.frontier.seen import TAKEN
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.items import State
 from crawlers.storage.page_rows import add_page_rows
@@ -55,7 +54,8 @@ class QueuedFrontier:
         self._rule = rule
         self._order = order
         self._head_total = head_urls
-        self._interner = Interner(journal, order, admit, cache_urls)
+        self._held: set[int] = set()  # pages that are leased, or rest
+        self._interner = Interner(journal, order, admit, cache_urls, self._held)
         self._sites: dict[int, SiteQueue] = {}
         self._leases: dict[int, Lease] = {}
         self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
@@ -72,8 +72,13 @@ class QueuedFrontier:
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything will be leased sooner or later without further news; O(1)."""
-        return bool(self._due or self._resting or self._paused or self._rule.select() is not None)
+        """Whether anything will be leased sooner or later without further news; O(1) on average."""
+        return bool(
+            self._resting
+            or self._paused
+            or self._rule.select() is not None
+            or self._first_due() is not None
+        )
 
     @property
     def is_waiting(self) -> bool:
@@ -97,14 +102,14 @@ class QueuedFrontier:
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         unit = Unit()
         new = 0
-        touched = {}
+        candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
+        sites = {c.site_id: self._site(c.site_id) for c in candidates}
         for c in candidates:
-            site = touched[c.site_id] = self._site(c.site_id)
             new += self._interner.intern(
-                site, [(c.target, 1)], c.level, c.hops, c.found_on, now, unit, c.request
+                sites[c.site_id], [(c.target, 1)], c.level, c.hops, c.found_on, now, unit, c.request
             )[1]
-        self._journal.submit(unit)
-        for site in touched.values():
+        self._submit(unit)
+        for site in sites.values():
             self._settle(site, now)
         return new
 
@@ -115,22 +120,19 @@ class QueuedFrontier:
         leases: list[Lease] = []
         while len(leases) < n and (arm := self._rule.select()) is not None:
             site = self._sites[cast("int", arm)]
-            if self._settle(site, now) and (lease := self._pop(site, now)) is not None:
-                leases.append(lease)
+            if self._settle(site, now):
+                leases.append(self._pop(site, now))
                 self._rule.started(site.id)
                 self._settle(site, now)
         return leases
 
-    def _pop(self, site: SiteQueue, now: float) -> Lease | None:
+    def _pop(self, site: SiteQueue, now: float) -> Lease:
         entry = heapq.heappop(site.heap)
-        value = self._interner.value(site, entry)
-        if value is None or value & TAKEN:
-            return None  # a nearer or better spelled entry of the same page went out already
-        site.seen.young[entry.key] = value | TAKEN
+        self._held.add(entry.id)
+        self._interner.taken(site, entry)
         site.pending -= 1
-        url = site.best_url.pop(entry.id, entry.url)
         lease = Lease(
-            entry.id, site.id, entry.key, url, entry.level, entry.hops, entry.attempts, entry.request, now
+            entry.id, site.id, entry.key, entry.url, entry.level, entry.hops, entry.attempts, entry.request, now
         )
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
@@ -140,32 +142,57 @@ class QueuedFrontier:
     def next_due(self, now: float) -> float | None:
         if self._rule.select() is not None:
             return 0.0
-        times = [heap[0][0] for heap in (self._due, self._resting) if heap]
+        times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
+
+    def _first_due(self) -> float | None:
+        while self._due and self._sites[self._due[0][1]].due_at != self._due[0][0]:
+            heapq.heappop(self._due)  # the site was settled otherwise in the meantime
+        return self._due[0][0] if self._due else None
+
+    def _first_rested(self) -> float | None:
+        while self._resting:
+            rested_at, entry, site_id = self._resting[0]
+            host_at = self._sites[site_id].gate.next_at
+            if host_at <= rested_at:
+                return rested_at
+            heapq.heapreplace(self._resting, (host_at, entry, site_id))  # the host rests longer than the URL
+        return None
 
     # What comes back --------------------------------------------------------------------------------
 
     def acknowledge(self, lease: Lease, page: Page, now: float, reward: float = 0.0) -> int:
         site = self._end(lease, asked=page.state is not State.REJECTED)
+        self._interner.taken(site, lease)  # the cache may have lost that in the meantime
         unit = Unit()
         new = 0
         moved_to = None
         if page.moved_to is not None:
             moved_to, new = self._follow(site, lease, page, page.moved_to, now, unit)
             if moved_to == lease.id:
-                self._again(site, lease, page.moved_to.url, now, unit)
+                self._again(site, lease, page, page.moved_to.url, now, unit)
                 return 0
         if page.links:
             counts, new = self._interner.intern(
                 site, page.links, lease.level + 1, 0, lease.id, now, unit
             )
             unit.links.append([lease.id, counts])
+        asked = page.state is not State.REJECTED
         add_page_rows(
-            unit, page, attempts=lease.attempts + 1, fetched_at=lease.leased_at, now=now, moved_to=moved_to
+            unit,
+            page,
+            attempts=lease.attempts + asked,
+            fetched_at=lease.leased_at if asked else None,
+            now=now,
+            moved_to=moved_to,
         )
+        if lease.level == 0 and page.state is not State.MOVED:
+            # In the page's own transaction: a kill must not keep the one and lose the other.
+            unit.site_availability.append([site.id, None if page.state is State.DONE else page.reason])
         site.counts[State.WAITING] -= 1
         site.counts[page.state] = site.counts.get(page.state, 0) + 1
-        self._journal.submit(unit)
+        self._held.discard(lease.id)
+        self._submit(unit)
         if page.state is State.REJECTED:
             self._rule.cancelled(site.id)
         else:
@@ -188,22 +215,27 @@ class QueuedFrontier:
         )
         return next(iter(counts)), new
 
-    def _again(self, site: SiteQueue, lease: Lease, url: str, now: float, unit: Unit) -> None:
+    def _again(self, site: SiteQueue, lease: Lease, page: Page, url: str, now: float, unit: Unit) -> None:
         """Another spelling of the same page is where the server wants it to be asked for."""
+        page.state = State.WAITING
         lease.url = url
         lease.hops += 1
-        self._requeue(site, lease, now, unit, f"redirected to {url}")
-        self._journal.submit(unit)
+        self._requeue(lease, now, unit, f"redirected to {url}")
+        self._submit(unit)
         self._push(site, lease)
+        self._rule.rewarded(site.id, 0.0)  # a download it was, whatever it brought
         self._settle(site, now)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
         lease.attempts += failed
-        if failed:
+        if not failed:
+            self._rule.cancelled(site.id)
+        else:
+            self._rule.rewarded(site.id, 0.0)
             unit = Unit()
-            self._requeue(site, lease, lease.leased_at, unit, reason)
-            self._journal.submit(unit)
+            self._requeue(lease, lease.leased_at, unit, reason)
+            self._submit(unit)
         if not_before <= lease.leased_at:
             self._push(site, lease)
         else:
@@ -213,35 +245,42 @@ class QueuedFrontier:
             heapq.heappush(self._resting, (not_before, self._entry(lease), site.id))
         self._settle(site, lease.leased_at)
 
-    def _requeue(self, site: SiteQueue, lease: Lease, now: float, unit: Unit, reason: str) -> None:
-        spelling = self._interner.spelling(site, lease.key)
+    def _requeue(self, lease: Lease, now: float, unit: Unit, reason: str) -> None:
         unit.waiting_pages.append(
             [
                 lease.id,
                 lease.url,
-                spelling,
+                SETTLED_SPELLING,
                 lease.level,
                 lease.hops,
                 self._priority(lease),
+                int(State.WAITING),
                 reason,
                 lease.attempts,
+                lease.request,
                 now,
             ]
         )
 
     def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
-        if self._leases.pop(lease.id, None) is not lease:
+        if self._leases.get(lease.id) is not lease:
             raise FrontierError(f"the lease of page {lease.id} ({lease.url}) ended already")
+        del self._leases[lease.id]
         site = self._sites[lease.site_id]
         site.ended(self._priority(lease))
         if asked:
             site.gate.ended()
         else:
-            site.gate.cancelled()
+            site.gate.cancelled(lease.leased_at)
         return site
 
+    def _submit(self, unit: Unit) -> None:
+        self._journal.submit(unit)
+        self._interner.trim()
+
     def _push(self, site: SiteQueue, lease: Lease) -> None:
-        site.seen.young[lease.key] = self._interner.untaken(site, lease)
+        self._held.discard(lease.id)
+        self._interner.untaken(site, lease)
         site.pending += 1
         site.push(self._entry(lease), self._interner.head_urls)
 
@@ -286,20 +325,18 @@ class QueuedFrontier:
             raise FrontierError(f"site {site_id} was not opened") from None
 
     def _wake(self, now: float) -> None:
-        while self._resting and self._resting[0][0] <= now:
+        while (rested_at := self._first_rested()) is not None and rested_at <= now:
             _, entry, site_id = heapq.heappop(self._resting)
             site = self._sites[site_id]
             site.ended(entry.priority)
-            value = self._interner.value(site, entry)
-            site.seen.young[entry.key] = (value or 0) & ~TAKEN
+            self._held.discard(entry.id)
+            self._interner.untaken(site, entry)
             site.push(entry, self._interner.head_urls)
             self._settle(site, now)
-        while self._due and self._due[0][0] <= now:
-            due_at, site_id = heapq.heappop(self._due)
-            site = self._sites[site_id]
-            if site.due_at == due_at:
-                site.due_at = None
-                self._settle(site, now)
+        while (due_at := self._first_due()) is not None and due_at <= now:
+            site = self._sites[heapq.heappop(self._due)[1]]
+            site.due_at = None
+            self._settle(site, now)
 
     def _settle(self, site: SiteQueue, now: float) -> bool:
         """Let the site wake, sleep, or sleep until it is due; returns whether it is awake."""
@@ -313,6 +350,7 @@ class QueuedFrontier:
             or (self._order.finishes_each_priority and site.must_wait(site.heap[0].priority))
         ):
             self._rule.sleep(site.id)  # some news will settle it again: a page, an answer, `resume`
+            site.due_at = None
             return False
         if gate.next_at > now:
             self._rule.sleep(site.id)
@@ -321,6 +359,7 @@ class QueuedFrontier:
                 heapq.heappush(self._due, (gate.next_at, site.id))
             return False
         self._rule.wake(site.id)
+        site.due_at = None
         return True
 
     def _refill(self, site: SiteQueue) -> None:
@@ -328,9 +367,7 @@ class QueuedFrontier:
         limit = self._interner.head_urls
         while not site.heap and site.has_more:
             entries = self._journal.waiting(site.id, site.horizon, limit)
-            held = {e.id for e in entries if e.id in self._leases}
-            held.update(entry.id for _, entry, site_id in self._resting if site_id == site.id)
-            site.refill(entries, limit, held)
+            site.refill(entries, limit, self._held)
 
     def counts(self) -> dict[int, Counts]:
         return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._sites.values()}

@@ -12,9 +12,10 @@ from crawlers.algorithms.urls import spelling_rank
 from crawlers.frontier.journal import Entry
 from crawlers.frontier.seen import MAX_LEVEL, TAKEN, TOO_DEEP, id_of, pack, rank, rank_of, spelling_of
 from crawlers.items import State
+from crawlers.storage.crawls import too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.frontier.base import Lease
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from crawlers.storage.unit import Unit
 
 ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
-TOO_DEEP_REASON = "too deep"
+SETTLED_SPELLING = 0  # none is better: of a page that was asked for, whose spelling must not change any more
 
 
 class Interner:
-    """Known URLs of all sites, within *cache_urls* of memory; what is not there is asked of the journal."""
+    """Known URLs of all sites, within *cache_urls* of memory; what is not there is asked of the journal.
+
+    *held* has the numbers of pages that the journal calls waiting although they were handed out.
+    """
 
     def __init__(
         self,
@@ -36,10 +40,12 @@ class Interner:
         order: PageOrder,
         admit: Callable[[Target], str | None],
         cache_urls: int,
+        held: Container[int],
     ) -> None:
         self._journal = journal
         self._order = order
         self._admit = admit
+        self._held = held
         self._generation_urls = max(cache_urls // 2, 1)
         self._cached = 0  # keys of the young generation
         self._sites: list[SiteQueue] = []
@@ -60,6 +66,7 @@ class Interner:
         level = min(level, MAX_LEVEL)
         seen = site.seen
         young = seen.young
+        before = len(young)
         if not seen.is_complete:
             missing = [target.key for target, _ in found if seen.get(target.key) is None]
             if missing:
@@ -73,12 +80,10 @@ class Interner:
                 value = self._new(site, target, level, hops, found_on, now, unit, request)
                 new += 1
             elif not value & TAKEN:
-                self._improve(site, value, target, level, hops, nearness, now, unit)
+                self._improve(site, value, target, level, hops, nearness, now, unit, request)
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
-        self._cached += new
-        if self._cached > self._generation_urls:
-            self._age()
+        self._cached += len(young) - before
         return counts, new
 
     def _new(
@@ -93,20 +98,22 @@ class Interner:
         request: str | None,
     ) -> int:
         page_id = self._journal.new_id()
-        spelling = spelling_rank(target)
+        url, spelling = target.url, spelling_rank(target)
         priority = self._order.priority(level, hops)
         reason = self._admit(target)
-        flags = TAKEN if reason else 0
-        if reason is None and site.max_level is not None and level > site.max_level:
-            reason = f"{TOO_DEEP_REASON}: level {level}, the limit is {site.max_level}"
+        flags = 0
+        if reason is not None:
+            flags = TAKEN
+            url, spelling = target.normalized, 0  # never asked for, so no spelling is better than another
+        elif (reason := _reason_against(level, site)) is not None:
             flags = TOO_DEEP
-        state = State.REJECTED if reason else State.WAITING
+        state = State.WAITING if reason is None else State.REJECTED
         unit.new_pages.append(
             [
                 page_id,
                 site.id,
                 target.key,
-                target.url,
+                url,
                 spelling,
                 level,
                 hops,
@@ -121,13 +128,11 @@ class Interner:
         )
         site.counts[state] = site.counts.get(state, 0) + 1
         value = site.seen.young[target.key] = pack(page_id, rank(level, hops), spelling, flags)
-        if state is State.WAITING:
+        if spelling == ARBITRARY_SPELLING:
+            site.seen.urls[target.key] = url
+        if reason is None:
             site.pending += 1
-            if spelling == ARBITRARY_SPELLING:
-                site.best_url[page_id] = target.url
-            site.push(
-                Entry(priority, page_id, target.key, target.url, level, hops, 0, request), self.head_urls
-            )
+            site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request), self.head_urls)
         return value
 
     def _improve(
@@ -140,8 +145,9 @@ class Interner:
         nearness: int,
         now: float,
         unit: Unit,
+        request: str | None,
     ) -> None:
-        """A URL that waits (or was too deep) is found again: nearer, or better spelled.
+        """A URL that waits, or is too deep, is found again: nearer, or better spelled.
 
         The spelling that is asked for must not depend on which page was parsed first: of those found
         nearest, the best by `spelling_rank`, then the least.
@@ -155,20 +161,29 @@ class Interner:
             best = spelling_of(value)
             if spelling > best or (
                 spelling == best
-                and (spelling != ARBITRARY_SPELLING or target.url >= site.best_url.get(page_id, ""))
+                and (spelling != ARBITRARY_SPELLING or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return
-        if value & TOO_DEEP:
-            if site.max_level is not None and level > site.max_level:
-                return
+        reason = _reason_against(level, site)
+        if not value & TOO_DEEP:
+            site.discard(page_id)
+        elif reason is None:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
             site.pending += 1
+        state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
-        site.seen.young[target.key] = pack(page_id, nearness, spelling, 0)
-        site.best_url[page_id] = target.url
-        unit.waiting_pages.append([page_id, target.url, spelling, level, hops, priority, None, 0, now])
-        site.push(Entry(priority, page_id, target.key, target.url, level, hops, 0, None), self.head_urls)
+        flags = 0 if reason is None else TOO_DEEP
+        site.seen.young[target.key] = pack(page_id, nearness, spelling, flags)
+        if spelling == ARBITRARY_SPELLING:
+            site.seen.urls[target.key] = target.url
+        else:
+            site.seen.urls.pop(target.key, None)
+        unit.waiting_pages.append(
+            [page_id, target.url, spelling, level, hops, priority, int(state), reason, 0, request, now]
+        )
+        if reason is None:
+            site.push(Entry(priority, page_id, target.key, target.url, level, hops, 0, request), self.head_urls)
 
     # The cache --------------------------------------------------------------------------------------
 
@@ -176,39 +191,47 @@ class Interner:
         """Warm the cache with all that a resumed site knows, if it fits."""
         self._sites.append(site)
         total = sum(site.counts.values())
+        if not total:
+            return
         if self._cached + total <= self._generation_urls:
             self._recall(site, None)
+            self._cached += total
         else:
             site.seen.is_complete = False
 
     def _recall(self, site: SiteQueue, keys: Iterable[int] | None) -> None:
+        seen = site.seen
+        for known in self._journal.known(site.id, keys):
+            waits = known.waits and known.id not in self._held
+            flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
+            seen.young[known.key] = pack(known.id, rank(known.level, known.hops), known.spelling, flags)
+            if flags != TAKEN and known.url is not None:
+                seen.urls[known.key] = known.url
+
+    def taken(self, site: SiteQueue, page: Entry | Lease) -> None:
+        """Remember that *page* is handed out, or has ended."""
+        self._remember(site, page, TAKEN)
+        site.seen.urls.pop(page.key, None)
+
+    def untaken(self, site: SiteQueue, page: Entry | Lease) -> None:
+        """Remember that *page* waits again, under the spelling that it was asked for by."""
+        self._remember(site, page, 0)
+
+    def _remember(self, site: SiteQueue, page: Entry | Lease, flags: int) -> None:
         young = site.seen.young
         before = len(young)
-        for known in self._journal.known(site.id, keys):
-            flags = TOO_DEEP if known.is_too_deep else 0 if known.waits else TAKEN
-            young[known.key] = pack(known.id, rank(known.level, known.hops), known.spelling, flags)
-            if known.url is not None:
-                site.best_url[known.id] = known.url
+        young[page.key] = pack(page.id, rank(page.level, page.hops), SETTLED_SPELLING, flags)
         self._cached += len(young) - before
 
-    def _age(self) -> None:
-        # The journal must be able to answer for every URL that is forgotten here or at the next call.
-        self._journal.flush()
-        for site in self._sites:
-            site.seen.age()
-        self._cached = 0
+    def trim(self) -> None:
+        """Forget what was not met for longest, if more is known than fits. All that was found must be submitted."""
+        if self._cached > self._generation_urls:
+            # The journal must be able to answer for every URL that is forgotten here or at the next call.
+            self._journal.flush()
+            for site in self._sites:
+                site.seen.age()
+            self._cached = 0
 
-    def value(self, site: SiteQueue, entry: Entry) -> int | None:
-        """What is known of a queued URL, from the cache or else from the journal."""
-        value = site.seen.get(entry.key)
-        if value is None:
-            self._recall(site, [entry.key])
-            value = site.seen.get(entry.key)
-        return value
 
-    def spelling(self, site: SiteQueue, key: int) -> int:
-        value = site.seen.get(key)
-        return spelling_of(value) if value is not None else ARBITRARY_SPELLING
-
-    def untaken(self, site: SiteQueue, lease: Lease) -> int:
-        return pack(lease.id, rank(lease.level, lease.hops), self.spelling(site, lease.key), 0)
+def _reason_against(level: int, site: SiteQueue) -> str | None:
+    return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)

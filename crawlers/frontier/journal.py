@@ -34,7 +34,7 @@ class Known(NamedTuple):
     spelling: int
     waits: bool
     is_too_deep: bool  # rejected for its level alone: a shorter way revives it
-    url: str | None  # only of a waiting one whose spelling is no rule's
+    url: str | None  # only where a better spelling may still come, and this one is no rule's
 
 
 class Journal(Protocol):

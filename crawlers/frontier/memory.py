@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.frontier.core import QueuedFrontier
-from crawlers.frontier.interning import ARBITRARY_SPELLING, TOO_DEEP_REASON
+from crawlers.frontier.interning import ARBITRARY_SPELLING
 from crawlers.frontier.journal import Entry, Known
 from crawlers.items import State
+from crawlers.storage.crawls import TOO_DEEP
 from crawlers.storage.unit import ENDED_PAGE, NEW_PAGE, WAITING_PAGE, Unit
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class MemoryJournal:
             self._by_key.setdefault(row["site_id"], {})[row["key"]] = row
         for values in unit.waiting_pages:
             change = dict(zip((name for name, _ in WAITING_PAGE), values, strict=True))
-            self.pages[change["id"]].update(change, state=int(State.WAITING))
+            self.pages[change["id"]].update(change)
         for values in unit.ended_pages:
             change = dict(zip((name for name, _ in ENDED_PAGE), values, strict=True))
             self.pages[change["id"]].update(change)
@@ -69,8 +70,8 @@ class MemoryJournal:
 
 def _known(row: Row) -> Known:
     waits = row["state"] == State.WAITING
-    is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP_REASON)
-    url = row["url"] if waits and row["spelling"] == ARBITRARY_SPELLING else None
+    is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP)
+    url = row["url"] if (waits or is_too_deep) and row["spelling"] == ARBITRARY_SPELLING else None
     return Known(row["key"], row["id"], row["level"], row["hops"], row["spelling"], waits, is_too_deep, url)
 
 

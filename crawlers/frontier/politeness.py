@@ -20,7 +20,17 @@ class HostGate:
     so a limit that nobody told us is found and kept near.
     """
 
-    __slots__ = ("_asked_delay_s", "_rest_s", "delay_s", "in_flight", "next_at", "parallel", "resting_until")
+    __slots__ = (
+        "_asked_delay_s",
+        "_next_before",
+        "_rest_s",
+        "_started_at",
+        "delay_s",
+        "in_flight",
+        "next_at",
+        "parallel",
+        "resting_until",
+    )
 
     def __init__(self, parallel: int, delay_s: float) -> None:
         self.parallel = parallel
@@ -29,6 +39,8 @@ class HostGate:
         self.in_flight = 0
         self.next_at = float("-inf")  # not before this time
         self.resting_until = float("-inf")
+        self._started_at = float("-inf")  # the last start
+        self._next_before = float("-inf")  # `next_at` as it was before that
         self._rest_s = FIRST_REST_S
 
     def ask_for_delay(self, delay_s: float) -> None:
@@ -42,16 +54,22 @@ class HostGate:
 
     def started(self, now: float) -> None:
         self.in_flight += 1
+        self._started_at = now
+        self._next_before = self.next_at
         if self.delay_s:
             self.next_at = max(self.next_at, now) + self.delay_s
 
     def ended(self) -> None:
         self.in_flight -= 1
 
-    def cancelled(self) -> None:
-        """The download that `started` just counted was none: the host was not asked."""
+    def cancelled(self, started_at: float) -> None:
+        """The download that `started` counted at *started_at* was none: the host was not asked.
+
+        The delay is given back for the last start only: after an earlier one, others came that count.
+        """
         self.in_flight -= 1
-        self.next_at -= self.delay_s
+        if started_at == self._started_at:
+            self.next_at = max(self._next_before, self.resting_until)
 
     def answered(self) -> None:
         """A good answer came: the rest is forgiven, the delay comes down towards what was asked for."""

@@ -34,28 +34,33 @@ def pack(page_id: int, nearness: int, spelling: int, flags: int) -> int:
 
 
 def id_of(value: int) -> int:
+    """The number of the page."""
     return value >> _ID_SHIFT
 
 
 def rank_of(value: int) -> int:
+    """The nearness, as `rank` made it."""
     return value >> _RANK_SHIFT & _RANK_MASK
 
 
 def spelling_of(value: int) -> int:
+    """The rank among the spellings, see `urls.spelling_rank`."""
     return value >> _SPELLING_SHIFT & _SPELLING_MASK
 
 
 class SeenUrls:
     """Key -> packed value, in two generations: `age` drops the older one.
 
-    *is_complete* means that a missing key is a new URL; otherwise the store must be asked.
+    *is_complete* means that a missing key is a new URL; otherwise the store must be asked. *urls* has the
+    spelling of those waiting or too deep URLs whose rank among the spellings does not say which of two is better.
     """
 
-    __slots__ = ("is_complete", "old", "young")
+    __slots__ = ("is_complete", "old", "urls", "young")
 
     def __init__(self) -> None:
         self.young: dict[int, int] = {}
         self.old: dict[int, int] = {}
+        self.urls: dict[int, str] = {}
         self.is_complete = True
 
     def get(self, key: int) -> int | None:
@@ -71,4 +76,5 @@ class SeenUrls:
         if self.old:
             self.is_complete = False
         self.old, self.young = self.young, {}
+        self.urls = {key: url for key, url in self.urls.items() if key in self.old}
         return len(self.old)

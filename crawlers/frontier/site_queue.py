@@ -1,7 +1,7 @@
 """What waits on one site: the head of its queue in memory, the rest in the journal.
 
 Everything up to the *horizon* is in the heap; behind it, waiting URLs are in the journal only. So the
-memory of a queue is bounded, however many URLs wait.
+memory of a queue is bounded, however many URLs wait. The heap holds each of them once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ class SiteQueue:
     """A site's queue, gate and memory of known URLs."""
 
     __slots__ = (
-        "best_url",
         "counts",
         "due_at",
         "gate",
@@ -50,8 +49,6 @@ class SiteQueue:
         self.horizon: tuple[float, int] = NOTHING if self.pending else ALL
         # Priorities that were handed out and are not answered yet, with their number.
         self.outstanding: dict[float, int] = {}
-        # Spellings that the rules of spelling don't give, of waiting URLs only.
-        self.best_url: dict[int, str] = {}
         self.due_at: float | None = None
         self.is_paused = False
 
@@ -70,6 +67,11 @@ class SiteQueue:
             del self.heap[head_urls:]
             last = self.heap[-1]
             self.horizon = (last.priority, last.id)
+
+    def discard(self, page_id: int) -> None:
+        """Take a URL out of the heap, if it is there; costs as much as the heap is long, but is rare."""
+        self.heap = [entry for entry in self.heap if entry.id != page_id]
+        heapq.heapify(self.heap)
 
     def refill(self, entries: list[Entry], limit: int, held: set[int]) -> None:
         """Take what the journal had behind the horizon, save URLs that are *held* already."""

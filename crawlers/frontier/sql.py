@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import text
 
 from crawlers.frontier.core import QueuedFrontier
-from crawlers.frontier.interning import ARBITRARY_SPELLING, TOO_DEEP_REASON
+from crawlers.frontier.interning import ARBITRARY_SPELLING
 from crawlers.frontier.journal import Entry, Known
 from crawlers.items import State
-from crawlers.storage.crawls import reserve_page_ids
+from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,8 +28,8 @@ ID_BLOCK = 10_000  # a reservation is a commit of its own; a killed process wast
 
 _KNOWN = f"""
     SELECT key, id, level, hops, spelling, state = {int(State.WAITING)},
-        state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP_REASON}%',
-        CASE WHEN state = {int(State.WAITING)} AND spelling = {ARBITRARY_SPELLING} THEN url END
+        state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
+        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING} THEN url END
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 _KEYS = {
     "sqlite": " AND key IN (SELECT value FROM json_each(:keys))",

@@ -1,6 +1,6 @@
-"""Ends the lease of an ordinary spider's request when its callback has yielded everything.
+"""Watches what ordinary spiders make of the answers to their requests, so that a lease ends when all is done.
 
-Spiders that yield a `Page` end theirs by it; this middleware leaves them alone.
+Spiders that yield a `Page` end theirs by it; those of ours have this middleware switched off.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.items import Page, State
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class LeaseMiddleware:
-    """Outermost of the spider middlewares, so that nothing yielded comes after the end."""
+    """Outermost of the spider middlewares, so that it sees all and nothing but what reaches the engine.
+
+    Needs a scheduler with `answers`; requests without a lease are left alone.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -27,24 +30,35 @@ class LeaseMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        has_page = False
-        for output in result:
-            has_page = has_page or isinstance(output, Page)
-            yield output
-        self._end(response, has_page)
+    def process_spider_input(self, response: Response) -> None:
+        lease = response.request.meta.get("lease") if response.request else None
+        if lease is None or lease.request is None:  # a mission's: its `Page` ends it
+            return
+        is_fine = 200 <= response.status < 300
+        page = Page(
+            lease.id,
+            response.url,
+            lease.level,
+            State.DONE if is_fine else State.REFUSED,
+            response.status,
+            reason="" if is_fine else f"status {response.status}",
+            content_type=(response.headers.get("Content-Type") or b"").decode("latin-1")[:200],
+            size_bytes=len(response.body),
+        )
+        self._answers.begin(response, page)
 
-    async def process_spider_output_async(
+    async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        has_page = False
+        if response.request is None or "lease" not in response.request.meta:
+            async for output in result:
+                yield output
+            return
         async for output in result:
-            has_page = has_page or isinstance(output, Page)
+            self._answers.came(response, output)
             yield output
-        self._end(response, has_page)
+        self._answers.read(response)
 
-    def _end(self, response: Response, has_page: bool) -> None:
-        lease = response.request.meta.get("lease") if response.request else None
-        if lease is not None and not has_page:
-            page = Page(lease.id, response.url, lease.level, State.DONE, response.status)
-            self._crawler.engine.scheduler.finish(page)  # type: ignore[union-attr]
+    @property
+    def _answers(self) -> Any:
+        return self._crawler.engine.scheduler.answers  # type: ignore[union-attr]  # our own scheduler

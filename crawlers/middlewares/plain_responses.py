@@ -18,7 +18,9 @@ class PlainResponses:
     """Turns answers to our own requests into plain ones; nearer to the downloader than decompression."""
 
     def process_response(self, request: Request, response: Response) -> Response:
-        if "lease" not in request.meta or not isinstance(response, TextResponse):
+        lease = request.meta.get("lease")
+        is_own = lease is not None and lease.request is None  # an ordinary spider wants its `response.css`
+        if not is_own or not isinstance(response, TextResponse):
             return response
         return Response(
             response.url,

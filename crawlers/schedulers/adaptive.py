@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
@@ -23,6 +24,7 @@ from crawlers.errors import BadUrl, CrawlersError, StoreError
 from crawlers.frontier.base import Candidate, Lease, SiteState
 from crawlers.items import Page, SiteLimits, State
 from crawlers.schedulers.admission import Admission
+from crawlers.schedulers.answers import AnswersInWork, WatchedErrback
 from crawlers.schedulers.clock import ForwardClock
 from crawlers.schedulers.failures import reason_of
 from crawlers.schedulers.requests import RequestKeeper, target_of_request
@@ -32,6 +34,7 @@ from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
 from crawlers.storage.csv_logs import CsvLogs
 from crawlers.storage.unit import Unit
+from crawlers.storage.writable import check_file
 
 if TYPE_CHECKING:
     from typing import Self
@@ -52,7 +55,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler, retries: RetryPolicy) -> None:
         self.crawler = crawler
-        self.failure: Exception | None = None  # why the store gave up, for whoever reports it
+        self.failure: BaseException | None = None  # why the store gave up, for whoever reports it
         self.session: CrawlSession | None = None
         self._settings = crawler.settings
         self._retries = retries
@@ -60,6 +63,9 @@ class AdaptiveScheduler(BaseScheduler):
         self._wakeup = Wakeup(crawler)
         self._options = normalization(crawler.settings)
         self._serial = 0
+        self._announced: Request | None = None  # a request that the engine is about to enqueue
+        self.answers = AnswersInWork(self.finish)
+        self._logs = CsvLogs(None, None)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -72,6 +78,7 @@ class AdaptiveScheduler(BaseScheduler):
                 settings.getfloat("RETRY_BACKOFF_SECONDS"),
             ),
         )
+        crawler.signals.connect(scheduler._spider_opened, signals.spider_opened)
         crawler.signals.connect(scheduler._spider_error, signals.spider_error)
         crawler.signals.connect(scheduler._item_error, signals.item_error)
         return scheduler
@@ -79,18 +86,35 @@ class AdaptiveScheduler(BaseScheduler):
     # Opening and closing ----------------------------------------------------------------------------
 
     def open(self, spider: Spider) -> None:
+        # What is raised here makes Scrapy close parts that were never opened, with a traceback for each.
+        try:
+            self._open(spider)
+        except CrawlersError as error:
+            self.failure = error
+
+    def _spider_opened(self) -> None:
+        if self.failure is not None:
+            raise CloseSpider("could not begin")
+
+    def _open(self, spider: Spider) -> None:
         settings = self._settings
         now = self._clock()
         limits = getattr(spider, "site_limits", ())
         self._is_mission = bool(limits)
         self._keeper = RequestKeeper(spider)
+        if not self._is_mission:
+            self._watch_requests()
         admission = Admission(
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
-        self._logs = CsvLogs(*(self._log_path(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")))
+        logs = {name: self._log_path(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
+        for name, path in logs.items():
+            if path is not None:
+                check_file(path, name)
         self.session = CrawlSession(settings, spider.name, limits, admission.reason_against, now)
         self.frontier = self.session.frontier
+        self._logs = CsvLogs(*logs.values())
         self._sites = Sites(self.session, settings, self._is_mission, self._robots_known)
         for row in self.session.row.sites:
             self._sites.open(row)
@@ -108,6 +132,12 @@ class AdaptiveScheduler(BaseScheduler):
             len(self.session.row.sites),
             self.session.database.name,
         )
+
+    def _watch_requests(self) -> None:
+        connect = self.crawler.signals.connect
+        connect(self._request_announced, signals.request_scheduled)
+        for done in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            connect(self.answers.item_done, done)
 
     def _log_path(self, setting: str) -> Path | None:
         value = self._settings.get(setting)
@@ -132,12 +162,12 @@ class AdaptiveScheduler(BaseScheduler):
     def _tell_stored(self) -> bool:
         """Whether all who work on the complete store (graphs) succeeded."""
         outcomes = self.crawler.signals.send_catch_log(crawl_stored, dont_log=CrawlersError)
-        errors = [outcome.value for _, outcome in outcomes if isinstance(outcome, Failure)]
+        errors = [outcome.value for _, outcome in outcomes if isinstance(outcome, Failure) and outcome.value]
         for error in errors:
             self._fail(error)
         return not errors
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         if self.failure is None:
             self.failure = error
             logger.error("%s", error)
@@ -157,6 +187,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _next_request(self) -> Request | None:
         now = self._clock()
+        self._drop_announced()
         if self._sites.robots_queue:
             return self._sites.robots_queue.popleft()
         for _ in range(MOST_REJECTED):
@@ -172,52 +203,81 @@ class AdaptiveScheduler(BaseScheduler):
                 self.frontier.pause(lease.site_id)
                 return self._sites.ask_robots(lease.site_id)
             reason = self._sites.reason_against(lease)
-            if reason is None:
-                return self._request(lease)
-            self.finish(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
+            if reason is None and (request := self._request(lease)) is not None:
+                return request
+            if reason is not None:
+                self.finish(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
         self._wakeup.at(now, now)
         return None
 
     def _request(self, lease: Lease) -> Request | None:
         if lease.request is None:
             return Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
-        request = self._keeper.read(lease.request)
-        if request is None:
-            reason = "the request could not be written down and was lost with its process"
-            self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
+        try:
+            request = self._keeper.read(lease.request)
+        except LookupError as error:
+            self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=str(error.args[0])))
             return None
         request.meta[LEASE] = lease
+        request.errback = WatchedErrback(
+            request.errback, self.answers, lambda failure: _failed_page(lease, failure.value)
+        )
         return request
 
     def enqueue_request(self, request: Request) -> bool:
+        self._announced = None
         try:
             return self._enqueue(request)
         except StoreError as error:
             self._give_up(error)
             return False
+        finally:
+            self.answers.scheduled(request)
+
+    def _request_announced(self, request: Request) -> None:
+        self._drop_announced()
+        self._announced = request
+
+    def _drop_announced(self) -> None:
+        """A request that was announced and not enqueued was refused by somebody, such as OffsiteMiddleware."""
+        request, self._announced = self._announced, None
+        if request is None:
+            return
+        self.answers.scheduled(request)
+        if (lease := self._replaced_lease(request)) is not None:
+            reason = f"replaced by a request to {request.url}, which was refused"
+            self.finish(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
 
     def _enqueue(self, request: Request) -> bool:
         now = self._clock()
-        lease = self._open_lease(request)
+        lease = self._replaced_lease(request)
         request.meta.pop(LEASE, None)
-        is_repeated = request.dont_filter and not request.meta.get("is_start_request")
+        if isinstance(request.errback, WatchedErrback):
+            request.errback = request.errback.original
+        # A start request is known again by its URL when the crawl goes on; its retry is a request of its own.
+        is_repeated = request.dont_filter and (lease is not None or not request.meta.get("is_start_request"))
         if is_repeated:
             self._serial += 1
         try:
             target = target_of_request(request, self._options, unique=f"{now}#{self._serial}" if is_repeated else "")
         except BadUrl as error:
             logger.warning("%s is dropped: %s", request, error)
-            return False
+            new = 0
+        else:
+            row = self._sites.of(target.site) or self._add_site(target.site, now)
+            # A click away is a level; a priority of Scrapy's counts as that many clicks.
+            level = max(0, int(request.meta.get("depth", 0)) - request.priority)
+            new = self.frontier.add([Candidate(row, target, level, 0, None, self._keeper.write(request))], now)
         if lease is not None:
-            # A downloader middleware replaced a request that was under way (a redirect, a retry).
-            self.finish(
-                Page(lease.id, lease.url, lease.level, State.REFUSED, reason=f"replaced by a request to {request.url}")
-            )
-        row = self._sites.of(target.site) or self._add_site(target.site, now)
-        # A click away is a level; a priority of Scrapy's counts as that many clicks.
-        level = max(0, int(request.meta.get("depth", 0)) - request.priority)
-        candidate = Candidate(row, target, level, 0, None, self._keeper.write(request))
-        return self.frontier.add([candidate], now) > 0
+            # Only now that the other one is written down: a kill in between must not lose both.
+            reason = f"replaced by a request to {request.url}"
+            self.finish(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
+        return new > 0
+
+    def _replaced_lease(self, request: Request) -> Lease | None:
+        """The lease of the request that a downloader middleware replaced by this one (a redirect, a retry)."""
+        lease = self._open_lease(request)
+        return lease if lease is not None and lease.id not in self.answers else None  # else: a copy of its meta
 
     def _open_lease(self, request: Request) -> Lease | None:
         lease = request.meta.get(LEASE)
@@ -225,7 +285,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _add_site(self, site: str, now: float) -> int:
         assert self.session is not None
-        row = self.session.add_site(SiteLimits(site))
+        row = self.session.add_site(SiteLimits(site), now)
         self._sites.open(row)
         self.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
         return row.id
@@ -235,8 +295,8 @@ class AdaptiveScheduler(BaseScheduler):
     def finish(self, page: Page) -> None:
         """End the lease of *page* with what came of it; a transient failure goes back to wait."""
         lease = self.frontier.leased(page.id)
-        if lease is None:
-            return
+        if lease is None or self.failure is not None:
+            return  # after a failure the frontier may know URLs that the store does not: nothing may follow
         try:
             self._finish(lease, page)
         except StoreError as error:
@@ -248,7 +308,8 @@ class AdaptiveScheduler(BaseScheduler):
         rest_until = 0.0
         if page.status in REST_STATUSES:
             rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)
-        if page.is_transient or (page.state is State.REFUSED and page.status):
+        # What becomes of an ordinary spider's request is for Scrapy's RetryMiddleware to say.
+        if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
             delay_s = retry_delay_s(self._retries, page.status, attempts)
             if delay_s is not None:
                 self._count("pages/retried")
@@ -270,8 +331,8 @@ class AdaptiveScheduler(BaseScheduler):
             self._count("pages/found", new)
         if page.state is not State.REJECTED:
             self._logs.write(page, now, is_error=page.state in (State.REFUSED, State.FAILED))
-        if lease.level == 0 and page.state is not State.MOVED:
-            self._sites.home_answered(lease.site_id, None if page.state is State.DONE else page.reason)
+        if lease.level == 0 and self._is_mission and page.state in (State.REFUSED, State.FAILED, State.REJECTED):
+            logger.warning("%s is not available: %s", page.url, page.reason)
 
     def _count(self, name: str, number: int = 1) -> None:
         self.crawler.stats.inc_value(name, number)
@@ -282,10 +343,12 @@ class AdaptiveScheduler(BaseScheduler):
             self.finish(_failed_page(lease, failure.value))
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
+        reason = f"the spider failed: {reason_of(failure.value).text}"
         request = getattr(response, "request", None)
-        lease = self._open_lease(request) if request is not None else None
-        if lease is not None:
-            self.finish(_failed_page(lease, failure.value, "the spider failed: "))
+        if self.answers.failed(response, reason) or request is None:
+            return
+        if (lease := self._open_lease(request)) is not None:
+            self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
 
     def _item_error(self, item: object, failure: Failure) -> None:
         if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
@@ -307,7 +370,7 @@ class AdaptiveScheduler(BaseScheduler):
             deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_failed"))
 
 
-def _failed_page(lease: Lease, error: BaseException, prefix: str = "") -> Page:
+def _failed_page(lease: Lease, error: BaseException | None, prefix: str = "") -> Page:
     reason = reason_of(error)
     return Page(
         lease.id,

@@ -11,6 +11,8 @@ from crawlers.items import State
 
 
 class Reason(NamedTuple):
+    """Why no answer came, what that makes of the URL, and whether asking again may help."""
+
     text: str
     state: State
     is_transient: bool
@@ -27,7 +29,7 @@ _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
 )
 
 
-def reason_of(error: BaseException) -> Reason:
+def reason_of(error: BaseException | None) -> Reason:
     """The reason that is stored for *error*; one that is not known keeps its name and text."""
     for kind, text, state, is_transient in _REASONS:
         if isinstance(error, kind):

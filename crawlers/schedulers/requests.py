@@ -41,9 +41,12 @@ class RequestKeeper:
                 for name, values in fields["headers"].items()
             }
             fields["body"] = fields["body"].decode("latin-1")
-            return json.dumps(fields)
+            text = json.dumps(fields)
+            if json.loads(text) != fields:
+                raise ValueError("a tuple or a key that is no text would come back as something else")
+            return text
         except (TypeError, ValueError) as error:
-            if not self._kept:
+            if not self._serial:
                 logger.warning(
                     "%s can't be written as JSON (%s): it is kept in memory and lost with the process; no more "
                     "such requests will be shown",
@@ -54,13 +57,19 @@ class RequestKeeper:
             self._kept[self._serial] = request
             return json.dumps({"kept": self._serial})
 
-    def read(self, text: str) -> Request | None:
-        """The request, or None when it was lost with an earlier process."""
+    def read(self, text: str) -> Request:
+        """The request; raises `LookupError` with the reason when it can't be made again."""
         fields: dict[str, Any] = json.loads(text)
         if "kept" in fields:
-            return self._kept.pop(fields["kept"], None)
+            try:
+                return self._kept.pop(fields["kept"])
+            except KeyError:
+                raise LookupError("the request could not be written down and was lost with its process") from None
         fields["body"] = fields["body"].encode("latin-1")
-        return request_from_dict(fields, spider=self._spider)
+        try:
+            return request_from_dict(fields, spider=self._spider)
+        except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:
+            raise LookupError(f"the spider has changed, the request can't be made again: {error}") from error
 
 
 def target_of_request(request: Request, options: Normalization, *, unique: str = "") -> Target:

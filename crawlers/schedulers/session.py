@@ -12,8 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import scrapy
-from sqlalchemy.exc import SQLAlchemyError
-
 from crawlers import __version__
 from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.site_rules import RULES
@@ -67,6 +65,9 @@ class CrawlSession:
                 self._lock = CrawlLock(self.database, unfinished, self.name)
             wanted = [self._site_row(site_limits) for site_limits in limits]
             self.row = crawls.begin(self.database, self.name, mission, wanted, self._manifest(limits), now)
+            if self._lock is not None and self.row.id != unfinished:
+                self._lock.release()  # that crawl ended in the meantime
+                self._lock = None
             self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
             self._writer = self.writer = Writer(
                 self.database,
@@ -82,6 +83,9 @@ class CrawlSession:
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
             )
+        except StoreError as error:
+            self.let_go()
+            raise ConfigError(f"DATABASE_URL={error}") from error
         except BaseException:
             self.let_go()
             raise
@@ -97,7 +101,7 @@ class CrawlSession:
 
     def _default_level(self) -> int | None:
         value = self._settings.get("MAX_LEVEL")
-        return int(value) if value not in (None, "") else None
+        return int(value) if value not in (None, "", "None") else None
 
     def _manifest(self, limits: Sequence[SiteLimits]) -> dict[str, Any]:
         names = ("RULE", "ORDER", "LINK_TAGS", "MAX_LEVEL", "USER_AGENT", "ROBOTSTXT_OBEY", "URL_IGNORED_PARAMETERS")
@@ -112,9 +116,9 @@ class CrawlSession:
             "seeds": [site_limits.site for site_limits in limits],
         }
 
-    def add_site(self, limits: SiteLimits) -> SiteRow:
+    def add_site(self, limits: SiteLimits, now: float) -> SiteRow:
         """A site that turned up while the crawl ran."""
-        return crawls.add_site(self.database, self.row.id, self._site_row(limits))
+        return crawls.add_site(self.database, self.row.id, self._site_row(limits), now)
 
     def commit(self) -> None:
         """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
@@ -122,10 +126,11 @@ class CrawlSession:
 
     def end(self, *, finished: bool, reason: str, now: float) -> None:
         """Record how the run ended. Raises `StoreError` when it can't."""
-        try:
-            crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
-        except SQLAlchemyError as error:
-            raise self.writer.store_error(error) from error
+        finished = finished and not crawls.is_waiting(self.database, self.row.id)
+        if finished and not self._settings.getbool("SAVE_DUPLICATES"):
+            for site in self.row.sites:
+                give_up_duplicates(self.database, site.id)
+        crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
 
     def let_go(self) -> None:
         """Close writer, lock and database, whatever state they are in; may be called twice."""

@@ -12,6 +12,7 @@ from scrapy.utils.asyncio import call_later
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
 
 
 class Wakeup:
@@ -20,7 +21,7 @@ class Wakeup:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._at = float("inf")
-        self._timer = None
+        self._timer: CallLaterResult | None = None
 
     def at(self, when: float, now: float) -> None:
         """Let the engine ask again at *when* (seconds of the clock of *now*)."""

@@ -54,6 +54,7 @@ class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
     site_limits: list[SiteLimits]
+    _reader: Reader
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks for each answer
     }
@@ -96,7 +97,7 @@ class SiteSpider(Spider):
             response.status,
             response.body,
             _text(headers, "Content-Type"),
-            _text(headers, "Location"),
+            _location(headers),
             _text(headers, "Retry-After"),
             "dataloss" in response.flags,
         )
@@ -113,6 +114,12 @@ class SiteSpider(Spider):
 def _text(headers: Headers, name: str) -> str | None:
     value = headers.get(name)
     return value.decode("latin-1") if value is not None else None
+
+
+def _location(headers: Headers) -> str | None:
+    """The address of a redirect. Bytes beyond ASCII are sent on as they came, as browsers do: mostly UTF-8."""
+    value = headers.get("Location")
+    return "".join(chr(b) if b < 0x80 else f"%{b:02X}" for b in value) if value is not None else None
 
 
 def read_hosts(hosts: str | None) -> list[SiteLimits]:

@@ -3,17 +3,23 @@
 The rows of a batch go to the database as one JSON text that the statement itself takes apart. So the
 driver is called once a table, and Python's lock is free while the database works: `executemany` would
 ask for the lock back after every row, which starves a writer thread beside a busy crawl.
+
+It is also the one place where texts of the web are made fit for a database: see `_storable`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from crawlers.storage import unit as u
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it; an even number of backslashes before it
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Columns = tuple[tuple[str, str], ...]
 
@@ -23,8 +29,38 @@ def write_unit(connection: Connection, unit: u.Unit) -> None:
     statements = _STATEMENTS[connection.dialect.name]
     for name, statement in statements.items():
         rows = getattr(unit, name)
+        if name in _UPDATED:
+            # Of several rows that match, an UPDATE takes any: it must see the last one of each page only.
+            rows = list({row[0]: row for row in rows}.values())
         if rows:
-            connection.exec_driver_sql(statement, (json.dumps(rows, ensure_ascii=False),))
+            connection.exec_driver_sql(statement, (_storable(json.dumps(rows, ensure_ascii=False)),))
+    if unit.links:
+        _write_links(connection, unit.links)
+
+
+def _write_links(connection: Connection, links: list[u.Row]) -> None:
+    """Most links stand once on their page: these are lists of numbers, a quarter of the work of rows."""
+    once = {source: sorted(t for t, count in targets.items() if count == 1) for source, targets in links}
+    repeated = [[source, t, n] for source, targets in links for t, n in targets.items() if n > 1]
+    statement_once, statement_repeated = _LINK_STATEMENTS[connection.dialect.name]
+    connection.exec_driver_sql(statement_once, (json.dumps(once),))
+    if repeated:
+        connection.exec_driver_sql(statement_repeated, (json.dumps(repeated),))
+
+
+def _storable(text: str) -> str:
+    """Put U+FFFD, as HTML parsers do, in place of what a database can't hold.
+
+    Titles, anchors and raw links come from decoders and parsers, reasons from exceptions, content types
+    from headers: any of them may bring NUL, which PostgreSQL refuses, or a lone surrogate, which is no UTF-8.
+    """
+    if "\\u0000" in text:
+        text = _NUL.sub("\\1\ufffd", text)
+    try:
+        text.encode()  # five times as fast as a search for what it would refuse
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def _sqlite_rows(columns: Columns) -> str:
@@ -45,27 +81,18 @@ def _insert(table: str, columns: Columns, rows: str, *, skip_known: bool = False
     return f"INSERT INTO {table} ({names}) {rows}{conflict}"  # noqa: S608
 
 
-def _update(table: str, columns: Columns, rows: str, *extra: str) -> str:
-    changes = [f"{name} = r.{name}" for name, _ in columns[1:]] + list(extra)
+def _update(table: str, columns: Columns, rows: str) -> str:
+    changes = [f"{name} = r.{name}" for name, _ in columns[1:]]
     return f"UPDATE {table} SET {', '.join(changes)} FROM ({rows}) AS r WHERE {table}.id = r.id"  # noqa: S608
 
 
 def _statements(dialect: str) -> dict[str, str]:
     sqlite = dialect == "sqlite"
     rows = _sqlite_rows if sqlite else _postgresql_rows
-    links = (
-        "SELECT json_extract(p.value, '$[0]'), CAST(t.key AS INTEGER), t.value "
-        "FROM json_each(?) AS p, json_each(p.value, '$[1]') AS t"
-        if sqlite
-        else "SELECT (p.value->>0)::bigint, t.key::bigint, t.value::integer "
-        "FROM jsonb_array_elements(%s::jsonb) AS p, jsonb_each_text(p.value->1) AS t"
-    )
     return {
         "new_pages": _insert("page", u.NEW_PAGE, rows(u.NEW_PAGE)),
-        # A page may be found again twice within one batch: the last row is the best one.
-        "waiting_pages": _update("page", u.WAITING_PAGE, rows(u.WAITING_PAGE), "state = 0"),
+        "waiting_pages": _update("page", u.WAITING_PAGE, rows(u.WAITING_PAGE)),
         "ended_pages": _update("page", u.ENDED_PAGE, rows(u.ENDED_PAGE)),
-        "links": f"INSERT INTO link (source_id, target_id, count) {links}",
         "external_urls": _insert(
             "external_url", u.EXTERNAL_URL, rows(u.EXTERNAL_URL), skip_known=True
         ),
@@ -79,4 +106,18 @@ def _statements(dialect: str) -> dict[str, str]:
     }
 
 
+_UPDATED = frozenset(("waiting_pages", "ended_pages", "site_robots", "site_availability"))
+_LINK = (("source_id", "bigint"), ("target_id", "bigint"), ("count", "integer"))
+_LINK_STATEMENTS = {
+    "sqlite": (
+        "INSERT INTO link (source_id, target_id, count) SELECT CAST(p.key AS INTEGER), t.value, 1 "
+        "FROM json_each(?) AS p, json_each(p.value) AS t",
+        _insert("link", _LINK, _sqlite_rows(_LINK)),
+    ),
+    "postgresql": (
+        "INSERT INTO link (source_id, target_id, count) SELECT p.key::bigint, t.value::bigint, 1 "
+        "FROM jsonb_each(%s::jsonb) AS p, jsonb_array_elements_text(p.value) AS t",
+        _insert("link", _LINK, _postgresql_rows(_LINK)),
+    ),
+}
 _STATEMENTS = {dialect: _statements(dialect) for dialect in ("sqlite", "postgresql")}

@@ -9,9 +9,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import String, cast, func, insert, literal, select, text, update
 
 from crawlers.errors import ConfigError
+from crawlers.items import State
 from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
 
 if TYPE_CHECKING:
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+TOO_DEEP = "too deep"
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
+
+
+def too_deep(level: int | str, max_level: int | None) -> str:
+    """The reason for which a URL on *level* is not fetched; begins with `TOO_DEEP`.
+
+    >>> too_deep(3, 2)
+    'too deep: level 3, the limit is 2'
+    """
+    return f"{TOO_DEEP}: level {level}, the limit is {max_level}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,8 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class CrawlRow:
+    """A crawl that is being run; *resumed* if it had begun before."""
+
     id: int
     name: str
     resumed: bool
@@ -88,7 +101,8 @@ def begin(
             connection.execute(
                 update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None)
             )
-        rows = tuple(_site_row(connection, crawl_id, wanted) for wanted in sites or _found(connection, crawl_id))
+        wanted_sites = sites or _found(connection, crawl_id)
+        rows = tuple(_site_row(connection, crawl_id, wanted, now) for wanted in wanted_sites)
     return CrawlRow(crawl_id, name, resumed, rows)
 
 
@@ -117,13 +131,34 @@ def _insert_crawl(
     return crawl_id
 
 
-def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow) -> SiteRow:
+def _move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
+    """Let what was found under another limit wait, or not, as if the limit had always been this one."""
+    deepest = max_level if max_level is not None else 2**31
+    of_site = page.c.site_id == site_id
+    waits, is_too_deep = page.c.state == int(State.WAITING), page.c.reason.like(f"{TOO_DEEP}%")
+    connection.execute(
+        update(page)
+        .where(of_site, page.c.state == int(State.REJECTED), is_too_deep, page.c.level <= deepest)
+        .values(state=int(State.WAITING), reason=None, state_at=now)
+    )
+    before, _, after = too_deep("|", max_level).partition("|")
+    reason = literal(before) + cast(page.c.level, String) + literal(after)
+    connection.execute(
+        update(page)
+        .where(of_site, waits, page.c.level > deepest)
+        .values(state=int(State.REJECTED), reason=reason, state_at=now)
+    )
+
+
+def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float) -> SiteRow:
     limits = {"parallel": wanted.parallel, "max_level": wanted.max_level, "delay_s": wanted.delay_s}
     known = connection.execute(
         select(site).where(site.c.crawl_id == crawl_id, site.c.site == wanted.site)
     ).one_or_none()
     if known is not None:
         connection.execute(update(site).where(site.c.id == known.id).values(**limits))
+        if known.max_level != wanted.max_level:
+            _move_level_limit(connection, known.id, wanted.max_level, now)
         return SiteRow(
             known.id, wanted.site, wanted.parallel, wanted.max_level, wanted.delay_s, known.robots_status,
             known.robots_text,
@@ -142,10 +177,18 @@ def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow) -> SiteRow
     return SiteRow(int(key[0]), wanted.site, wanted.parallel, wanted.max_level, wanted.delay_s)
 
 
-def add_site(database: Database, crawl_id: int, wanted: SiteRow) -> SiteRow:
+def add_site(database: Database, crawl_id: int, wanted: SiteRow, now: float) -> SiteRow:
     """The row of a site that turned up while the crawl ran; the known one if there is one."""
     with database.write() as connection:
-        return _site_row(connection, crawl_id, wanted)
+        return _site_row(connection, crawl_id, wanted, now)
+
+
+def is_waiting(database: Database, crawl_id: int) -> bool:
+    """Whether a URL of any site of the crawl waits, also of one that today's list leaves out."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    waits = select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING)).limit(1)
+    with database.read() as connection:
+        return connection.execute(waits).scalar() is not None
 
 
 def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: float) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, StoreError
 from crawlers.storage import migrations
 
 if TYPE_CHECKING:
@@ -66,15 +66,32 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one consistent state and takes no lock."""
-        with self.engine.connect() as connection:
+        """A connection that sees one consistent state and takes no lock. Raises `StoreError`."""
+        with self._failing_clearly(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction, committed at the end of the block."""
-        with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+        """One transaction, committed at the end of the block. Raises `StoreError`."""
+        with (
+            self._failing_clearly(),
+            self.engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
             yield connection
+
+    @contextmanager
+    def _failing_clearly(self) -> Iterator[None]:
+        """Full disks, lost connections and broken files are the user's to mend; other errors are our bugs."""
+        try:
+            yield
+        except DatabaseError as error:
+            if type(error) not in (OperationalError, DatabaseError):
+                raise
+            raise StoreError(
+                f"{self.name} failed: {_cause(error)}; what was committed before is safe: free some space or mend "
+                "the database, then run the same command again"
+            ) from error
 
     def close(self) -> None:
         self.engine.dispose()

@@ -60,9 +60,11 @@ class SiteGraph:
         self._node_of: dict[int, int] = {}  # page id -> node, for pages, duplicates and redirects
         self._members: list[list[int]] = [[]]  # node -> its pages, the representative first; nodes start at 1
         self._folded = array("q", [0])  # node -> duplicates whose rows were given up
+        # Page whose redirect leaves the site, in the end -> the last page of that way, which stands for it.
+        self._left: dict[int, int] = {}
         with database.read() as connection:
+            self._left.update((row[0], row[0]) for row in connection.execute(text(_LEFT), {"site": site_id}))
             self._fold(connection)
-            self._left = {row[0] for row in connection.execute(text(_LEFT), {"site": site_id})}
         self._in_degree = array("q")
         self._out_degree = array("q")
         self._outward = array("q")
@@ -90,11 +92,14 @@ class SiteGraph:
             else:
                 self._members[node].append(page_id)
             self._node_of[page_id] = node
-        moved = dict(connection.execute(text(_MOVED), {"site": self._site_id}).tuples().all())
+        rows = connection.execute(text(_MOVED), {"site": self._site_id})
+        moved: dict[int, int] = {page_id: target for page_id, target in rows}
         for page_id in moved:
             final = _final(page_id, moved)
             if final is not None and final in self._node_of:
                 self._node_of[page_id] = self._node_of[final]
+            elif final in self._left:
+                self._left[page_id] = final
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         size = len(self._members)
@@ -116,7 +121,7 @@ class SiteGraph:
                     targets = weights[source]
                     targets[target] = targets.get(target, 0) + count
             elif target_id in self._left:
-                left.setdefault(source, set()).add(target_id)
+                left.setdefault(source, set()).add(self._left[target_id])
         for node, targets in weights.items():
             for target in targets:
                 self._in_degree[target] += 1
@@ -128,13 +133,16 @@ class SiteGraph:
         dialect = connection.dialect.name
         values = json.dumps(ids) if dialect == "sqlite" else ids
         # The driver's own rows: SQLAlchemy's would double the time of an export.
-        return connection.execute(text(_LINKS[dialect]), {"ids": values}).cursor.fetchall()  # type: ignore[union-attr]
+        return connection.execute(text(_LINKS[dialect]), {"ids": values}).cursor.fetchall()
 
     def nodes(self) -> Iterator[Node]:
         with self._database.read() as connection:
-            external = dict(connection.execute(text(_EXTERNAL), {"site": self._site_id}).tuples().all())
+            rows = connection.execute(text(_EXTERNAL), {"site": self._site_id})
+            external: dict[int, int] = {page_id: number for page_id, number in rows}
             for page_id, _, url, level, status, title, _ in self._pages(connection):
-                node = self._node_of[page_id]
+                node = self._node_of.get(page_id)
+                if node is None:
+                    continue  # stored since the graph was folded: the crawl goes on
                 members = self._members[node]
                 if members[0] != page_id:
                     continue

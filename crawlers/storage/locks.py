@@ -3,6 +3,7 @@ the process dies, however it dies."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
@@ -36,18 +37,21 @@ class CrawlLock:
 
     def _lock_file(self, path: Path, crawl_id: int) -> bool:
         self._path = path.with_name(f"{path.name}.crawl{crawl_id}.lock")
-        self._file = self._path.open("ab")
         try:
             import fcntl
         except ImportError:  # Windows: an exclusive open is not worth a dependency
             return True
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            self._file = None
-            return False
-        return True
+        while True:
+            file = self._path.open("ab")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.close()
+                return False
+            if _is_at(self._path, file):
+                self._file = file
+                return True
+            file.close()  # its holder removed it between our two calls: a lock on it keeps nobody out
 
     def _lock_server(self, database: Database, crawl_id: int) -> bool:
         self._connection = database.engine.connect()
@@ -70,3 +74,9 @@ class CrawlLock:
             self._connection.invalidate()  # a pooled connection would keep the lock
             self._connection.close()
             self._connection = None
+
+
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    return False

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 
 def add_page_rows(
-    unit: Unit, page: Page, *, attempts: int, fetched_at: float, now: float, moved_to: int | None
+    unit: Unit, page: Page, *, attempts: int, fetched_at: float | None, now: float, moved_to: int | None
 ) -> None:
-    """Add the row of a page that was answered, and of its external and bad links. Times in seconds."""
+    """Add the row of a page whose life ended, and of its external and bad links.
+
+    *fetched_at* and *now* in seconds since 1970; None for a page that was never asked for.
+    """
     unit.ended_pages.append(
         [
             page.id,

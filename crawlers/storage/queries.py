@@ -34,6 +34,8 @@ class CrawledSite(NamedTuple):
 
 
 class NamedCrawl(NamedTuple):
+    """A crawl of the store; several may share a name."""
+
     id: int
     name: str
     mission: str

@@ -33,6 +33,21 @@ def story(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
         return _unknown(connection, crawl, target)
 
 
+def bad_link_story(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
+    """Lines about the text *raw*, which is no URL, if a page of *crawl* has a link of it; else None."""
+    statement = (
+        select(func.count(), func.min(page.c.url), func.min(bad_link.c.reason))
+        .join(page, page.c.id == bad_link.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl.id, bad_link.c.raw == raw)
+    )
+    with database.read() as connection:
+        number, url, reason = connection.execute(statement).one()
+    if not number:
+        return None
+    return [raw, f"  a bad link: {reason}", f"  found in {number} places, for example on {url}; not followed"]
+
+
 def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) -> list[str]:
     state = State(row.state)
     lines = [
@@ -42,11 +57,13 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
         f"  known as {target.normalized}",
         f"  found {_time(row.found_at)}{_found_on(connection, row.found_on)}",
     ]
-    if row.fetched_at is not None:
-        lines.append(
-            f"  asked for {_time(row.fetched_at)}, attempt {row.attempts}, status {row.status}, "
-            f"{row.content_type or 'no content type'}, {row.size_bytes} bytes"
+    if row.fetched_at is not None and state is not State.REJECTED:
+        answer = (
+            f"status {row.status}, {row.content_type or 'no content type'}, {row.size_bytes} bytes"
+            if row.status
+            else "no answer"
         )
+        lines.append(f"  asked for {_time(row.fetched_at)}, attempt {row.attempts}, {answer}")
     if row.moved_to is not None:
         lines.append(f"  moved to {_url(connection, row.moved_to)}")
     if row.title:
@@ -61,6 +78,8 @@ def _copies(connection: Connection, row: Any) -> list[str]:
         return []
     same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
     urls = connection.execute(select(page.c.id, page.c.url).where(same).order_by(page.c.level, page.c.url)).all()
+    if row.duplicates:
+        return [f"  stands for {row.duplicates} further URLs with the same content, whose rows were given up"]
     if len(urls) == 1:
         return ["  no other page has the same content"]
     first = urls[0]
@@ -96,14 +115,6 @@ def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[
     ).one()
     if outside[0]:
         return [target.url, f"  external: linked to from {outside[0]} places, for example {outside[1]}; not followed"]
-    bad = connection.execute(
-        select(bad_link.c.reason, page.c.url)
-        .join(page, page.c.id == bad_link.c.page_id)
-        .where(bad_link.c.raw == target.url)
-        .limit(1)
-    ).one_or_none()
-    if bad is not None:
-        return [target.url, f"  a bad link on {bad.url}: {bad.reason}"]
     return [target.url, f"  never found in the crawl {crawl.name} (number {crawl.id})", f"  known as {target.normalized}"]
 
 

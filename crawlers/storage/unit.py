@@ -27,7 +27,7 @@ NEW_PAGE = (
     ("found_at", "float"),
     ("state_at", "float"),
 )
-# A waiting page found again, nearer or in a better spelling; or one that goes back to waiting.
+# A page found again, nearer or in a better spelling, that waits or is too deep; or one that goes back to waiting.
 WAITING_PAGE = (
     ("id", "bigint"),
     ("url", "text"),
@@ -35,8 +35,10 @@ WAITING_PAGE = (
     ("level", "integer"),
     ("hops", "integer"),
     ("priority", "float"),
+    ("state", "integer"),
     ("reason", "text"),
     ("attempts", "integer"),
+    ("request", "text"),
     ("state_at", "float"),
 )
 ENDED_PAGE = (

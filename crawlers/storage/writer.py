@@ -79,9 +79,9 @@ class Writer:
             self._check()
 
     def close(self) -> None:
-        """Commit what is pending and end the thread; may be called twice."""
+        """Commit what is pending and end the thread. The second call does nothing, whatever the first one raised."""
         try:
-            if self._failure is None:
+            if not self._closing:
                 self.flush()
         finally:
             with self._changed:
@@ -91,9 +91,12 @@ class Writer:
 
     def store_error(self, error: BaseException) -> StoreError:
         """What to tell the user about *error* of the database."""
+        if isinstance(error, StoreError):
+            return StoreError(str(error))  # a new one: what is raised twice drags both its tracebacks along
         cause = getattr(error, "orig", None) or error
+        lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return StoreError(
-            f"{self._database.name} can't be written: {str(cause).strip().splitlines()[0]}; what was "
+            f"{self._database.name} can't be written: {lines[0]}; what was "
             "committed before is safe: free some space or mend the database, then run the same command again"
         )
 
@@ -112,7 +115,7 @@ class Writer:
                 with self._changed:
                     self._committed = number
                     self._changed.notify_all()
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, StoreError) as error:
             self._fail(error)
         except BaseException as error:
             logger.exception("The store's writer stopped")
@@ -135,5 +138,6 @@ class Writer:
                     lambda: self._hurry or self._closing or self._open_units >= self._batch_units, self._batch_s
                 )
             batch, self._open, self._open_units = self._open, Unit(), 0
+            self._hurry = False  # everything that `flush` waits for is in this batch
             self._changed.notify_all()
             return batch, self._submitted

@@ -92,14 +92,20 @@ def expected(web: Web, max_level: int | None) -> Outcome:
     insisted: dict[tuple[int, int], dict[int, Target]] = {}  # what servers redirected a page's own URL to
     rows: dict[int, Row] = {}
     links: dict[tuple[int, int], int] = {}
+    too_deep: dict[int, Target] = {}
     settled: set[int] = set()  # pages whose turn came: nothing that is found later changes them
 
     def find(way: Way, level: int, hops: int) -> None:
         if way.page in settled:
             return
         new = target(way)
-        if way.page == BANNED or (max_level is not None and level > max_level):
+        if way.page == BANNED:
             rows.setdefault(way.page, Row(new.normalized, level, State.REJECTED, None))
+            return
+        if max_level is not None and level > max_level:
+            deep = too_deep.get(way.page, new)
+            too_deep[way.page] = min(deep, new, key=lambda found: (spelling_rank(found), found.url))
+            rows[way.page] = Row(too_deep[way.page].url, level, State.REJECTED, None)
             return
         best = found.setdefault((level, hops), {}).get(way.page)
         if best is None or (spelling_rank(new), new.url) < (spelling_rank(best), best.url):

@@ -5,6 +5,7 @@ Nothing here sleeps for a fixed time: `until` polls a condition of another proce
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -65,8 +66,8 @@ class Ended(NamedTuple):
 
     @property
     def errors(self) -> list[str]:
-        """The sentences meant for the user."""
-        return [line for line in self.stderr.splitlines() if line.startswith("Error: ")]
+        """What is meant for the user: a sentence, or several lines when several lines of a file are wrong."""
+        return self.stderr.split("Error: ")[1:]
 
 
 class Run:
@@ -117,7 +118,11 @@ class Crawl:
         self.folder = folder
         self.settings = settings
         self._runs: list[Run] = []
+        self._logs = folder.with_name(
+            f"{folder.name}.stderr"
+        )  # not in the folder: the crawl's own files are there
         folder.mkdir(parents=True, exist_ok=True)
+        self._logs.mkdir()
         (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
 
     def __enter__(self) -> Self:
@@ -132,7 +137,10 @@ class Crawl:
     # Running ----------------------------------------------------------------------------------------
 
     def start(
-        self, *, arguments: Iterable[str] = ("hosts=hosts.txt",), before: Callable[[], None] | None = None,
+        self,
+        *,
+        arguments: Iterable[str] = ("hosts=hosts.txt",),
+        before: Callable[[], None] | None = None,
         **settings: object,
     ) -> Run:
         """Start the command; *before* is called in the new process before it becomes the crawl."""
@@ -141,12 +149,18 @@ class Crawl:
             command += ["-a", argument]
         for name, value in {**self.settings, **settings}.items():
             command += ["-s", f"{name}={value}"]
-        log = self.folder / f"run{len(self._runs) + 1}.log"
+        log = self._logs / f"{len(self._runs) + 1}.log"
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
         with log.open("wb") as stream:
             process = subprocess.Popen(
-                command, cwd=self.folder, env=environment, preexec_fn=before,
-                stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True,
+                command,
+                cwd=self.folder,
+                env=environment,
+                preexec_fn=before,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                start_new_session=True,
             )
         run = Run(process, log)
         self._runs.append(run)
@@ -169,12 +183,22 @@ class Crawl:
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Rows of the database, [] while it does not exist; never writes, not even a checkpoint."""
         try:
-            with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
+            with closing(
+                sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)
+            ) as connection:
                 return connection.execute(statement).fetchall()
         except sqlite3.OperationalError as error:
-            if "unable to open" in str(error) or "no such table" in str(error):
+            # The last: killed while the file was being made, so that a writer must roll it back first.
+            if any(t in str(error) for t in ("unable to open", "no such table", "write a readonly database")):
                 return []
             raise
+
+    def snapshot(self) -> dict[str, bytes]:
+        """Everything in the folder: files with their bytes, folders with none."""
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes() if path.is_file() else b""
+            for path in self.folder.rglob("*")
+        }
 
     @property
     def states(self) -> list[str]:
@@ -199,6 +223,11 @@ class Crawl:
     def files(self) -> dict[str, bytes]:
         """The files of the result folder by name, hidden ones too."""
         return {path.name: path.read_bytes() for path in self.result.glob("*")}
+
+
+def add_on(name: str) -> str:
+    """The value of ADDONS that loads the class *name* of `crashing`."""
+    return json.dumps({f"tests.crawl.crashing.{name}": 0})
 
 
 def differences(wanted: Tables, found: Tables) -> list[str]:

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from .killing import Killer
-from .running import Crawl, differences
+from .running import Crawl, add_on, differences
 from .web import ALL, WatchedWeb
 
 KILLS = 25
@@ -46,7 +46,7 @@ def test_a_crawl_killed_25_times_ends_as_if_it_had_not_been(everything, undistur
     assert toll.total == KILLS
     assert crawl.states != ["finished"]
     assert crawl.waiting > 0, "the crawl would have been complete without a further run"
-    assert len(set(toll.stored_at_kills)) > KILLS // 2, "the kills did not fall into the work"
+    assert len(set(toll.stored_at_kills)) > KILLS // 4, "the kills did not fall into the work"
     assert toll.stored_at_kills == sorted(toll.stored_at_kills), "what was committed was lost"
 
     assert crawl.run().status == 0
@@ -71,3 +71,41 @@ def test_a_kill_while_graphs_are_written_costs_no_page(everything, undisturbed, 
     assert crawl.states == ["finished"]
     assert differences(undisturbed.tables(), crawl.tables()) == []
     assert crawl.files() == undisturbed.files()
+
+
+@pytest.mark.parametrize("first", [1, 4])
+def test_a_kill_at_each_transaction_of_a_small_crawl_changes_nothing(everything, crawl_in, first):
+    """Transactions are as small as can be; runs die at their n-th, n rising until one gets through."""
+    hosts = everything.hosts("corner", "dead")
+    settings = {**SETTINGS, "STORE_BATCH_PAGES": 1, "STORE_BATCH_SECONDS": 0.001}
+    whole = crawl_in("whole", hosts, **settings)
+    assert whole.run().status == 0
+    crawl = crawl_in("killed", hosts, **settings)
+    deaths = 0
+    for commit in range(first, 100):
+        status = crawl.run(ADDONS=add_on("KillBeforeCommit"), KILL_BEFORE_COMMIT=commit).status
+        if status == 0:
+            break
+        assert status == -signal.SIGKILL
+        deaths += 1
+    assert deaths > 1
+    assert crawl.states == ["finished"]
+    assert differences(whole.tables(), crawl.tables()) == []
+    assert crawl.files() == whole.files()
+
+
+def test_kills_while_duplicates_are_given_up_change_nothing(everything, crawl_in):
+    hosts = everything.hosts("mirror", "corner")
+    kept, whole, crawl = (crawl_in(name, hosts, **SETTINGS) for name in ("kept", "whole", "killed"))
+    assert kept.run().status == 0
+    assert whole.run(SAVE_DUPLICATES=0).status == 0
+    assert whole.stored < kept.stored
+
+    for statement in ("DELETE FROM page", "UPDATE crawl .*finished"):
+        ended = crawl.run(SAVE_DUPLICATES=0, ADDONS=add_on("KillAtStatement"), KILL_AT_STATEMENT=statement)
+        assert ended.status == -signal.SIGKILL
+        assert crawl.states == ["running"]
+    assert crawl.stored == whole.stored, "the second kill came after the duplicates were gone"
+    assert crawl.run(SAVE_DUPLICATES=0).status == 0
+    assert differences(whole.tables(), crawl.tables()) == []
+    assert crawl.files() == whole.files() == kept.files()

@@ -6,6 +6,7 @@ they are unpacked for alembic first; a database that is up to date needs neither
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from contextlib import contextmanager
 from importlib.resources import files
@@ -40,6 +41,7 @@ def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
             f"DATABASE_URL={name} holds {'no crawl' if version is None else 'an older schema, ' + version}; "
             "run a crawl on it first"
         )
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # a new store is no news
     from alembic import command
     from alembic.config import Config
 

@@ -1,0 +1,47 @@
+"""Says before a crawl whether files can be written at its end, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def check_folder(folder: Path, setting: str) -> None:
+    """Raise `ConfigError` that names *setting* unless files can be made in *folder*, which need not exist."""
+    try:
+        _try_folder(folder)
+    except OSError as error:
+        raise ConfigError(
+            f"{setting}={folder} can't be written ({error.strerror}); make it writable or name another folder"
+        ) from error
+
+
+def check_file(file: Path, setting: str) -> None:
+    """Raise `ConfigError` that names *setting* unless *file* can be appended to, or be made."""
+    try:
+        if file.exists():
+            file.open("ab").close()
+        else:
+            _try_folder(file.parent)
+    except OSError as error:
+        raise ConfigError(
+            f"{setting}={file} can't be written ({error.strerror}); make it writable or name another file"
+        ) from error
+
+
+def _try_folder(folder: Path) -> None:
+    # Trying says more than asking: permissions don't hold for root, and /proc takes no files from anybody.
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
+    with tempfile.TemporaryFile(dir=existing):
+        pass

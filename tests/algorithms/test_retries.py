@@ -1,0 +1,63 @@
+"""When a failed download is repeated, and when it is given up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+import pytest
+
+from crawlers.algorithms.retries import REST_STATUSES, TRANSIENT_STATUSES, RetryPolicy, retry_after_s, retry_delay_s
+
+POLICY = RetryPolicy(times=3, rest_times=5, backoff_s=2.0)
+
+
+@pytest.mark.parametrize("status", [0, 408, 500, 502, 504])
+def test_errors_are_repeated_after_a_delay_that_doubles(status: int) -> None:
+    assert [retry_delay_s(POLICY, status, attempts) for attempts in range(1, 5)] == [2.0, 4.0, 8.0, None]
+
+
+@pytest.mark.parametrize("status", sorted(REST_STATUSES))
+def test_host_that_asks_for_rest_says_itself_when_and_may_do_so_more_often(status: int) -> None:
+    assert [retry_delay_s(POLICY, status, attempts) for attempts in (1, 5, 6)] == [0.0, 0.0, None]
+
+
+@pytest.mark.parametrize("status", [200, 301, 400, 401, 403, 404, 410, 451, 501])
+def test_what_will_be_the_same_the_next_time_is_not_repeated(status: int) -> None:
+    assert retry_delay_s(POLICY, status, 1) is None
+
+
+def test_no_repetitions_means_none() -> None:
+    assert retry_delay_s(RetryPolicy(times=0, rest_times=0), 500, 1) is None
+    assert retry_delay_s(RetryPolicy(times=0, rest_times=0), 429, 1) is None
+
+
+def test_every_status_of_rest_is_transient() -> None:
+    assert REST_STATUSES < TRANSIENT_STATUSES
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("1.5", None),
+        ("٣", None),
+        ("²", None),
+        ("0", 0.0),
+        (" 120 ", 120.0),
+        ("9" * 400, 999_999_999.0),
+        ("Mon, 99 Foo 2025 00:00:00 GMT", None),
+    ],
+)
+def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> None:
+    assert retry_after_s(value, 0.0) == seconds
+
+
+def test_retry_after_as_a_date_counts_from_now_and_never_backwards() -> None:
+    then = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    header = format_datetime(then, usegmt=True)
+    assert retry_after_s(header, then.timestamp() - 90) == 90.0
+    assert retry_after_s(header, then.timestamp() + 90) == 0.0

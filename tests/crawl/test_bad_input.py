@@ -1,0 +1,134 @@
+"""What the user gets wrong is one clear sentence, before the first request, with nothing changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+
+@pytest.fixture
+def refusal(web, crawl_in):
+    """Runs a crawl that must be refused and returns the sentence; *prepare* gets it before."""
+
+    def refused(hosts=None, prepare=lambda crawl: None, **settings):
+        crawl = crawl_in("refused", web.hosts("library") if hosts is None else hosts)
+        prepare(crawl)
+        before = crawl.snapshot()
+        web.asked.clear()
+        ended = crawl.run(**settings)
+        print(ended.stderr)
+        assert ended.status == 2
+        assert len(ended.errors) == 1
+        assert "Traceback" not in ended.stderr
+        assert " ERROR: " not in ended.stderr
+        assert web.requests == 0
+        assert crawl.snapshot() == before
+        return ended.errors[0]
+
+    return refused
+
+
+def test_all_bad_lines_of_the_hosts_file_are_named(refusal):
+    hosts = [
+        "http://127.0.0.1:9",
+        "ftp://a.example",
+        "b.example;many",
+        "# fine",
+        "c.example;1;-1",
+        "d.example;1;2;3;4",
+    ]
+    wrong = [line for line in refusal(hosts).splitlines() if line.startswith("hosts.txt:")]
+    assert [line.split(":")[1] for line in wrong] == ["2", "3", "5", "6"]
+    for line, part in zip(wrong, ("'ftp'", "'many'", "'-1'", "5 fields"), strict=True):
+        assert part in line
+
+
+def test_a_hosts_file_with_comments_only_is_refused(refusal):
+    assert "hosts.txt" in refusal(["# nothing", ""])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["hosts=missing.txt"], ("missing.txt", "no such file")),
+        ([], ("-a hosts=hosts.txt",)),
+        (["hosts="], ("-a hosts=hosts.txt",)),
+        (["hosts=http://[::1"], ("http://[::1",)),
+    ],
+)
+def test_hosts_that_are_not_there_are_refused(refusal, arguments, parts):
+    sentence = refusal(arguments=arguments)
+    assert all(part in sentence for part in parts)
+
+
+def test_a_hosts_file_that_is_no_text_is_refused(refusal):
+    def prepare(crawl):
+        (crawl.folder / "hosts.txt").write_bytes(b"http://a.example\n\xff\xfe\n")
+
+    assert "UTF-8" in refusal(prepare=prepare)
+
+
+@pytest.mark.parametrize(
+    ("settings", "parts"),
+    [
+        ({"RULE": "chess"}, ("RULE='chess'", "roundrobin")),
+        ({"ORDER": "chaos"}, ("ORDER='chaos'", "bfs")),
+        ({"LINK_TAGS": "a,img"}, ("LINK_TAGS", "img", "area")),
+        ({"GRAPH_FORMATS": "gexf,dot"}, ("GRAPH_FORMATS", "dot", "graphml")),
+        ({"GRAPH_MEASURES": "beauty"}, ("GRAPH_MEASURES", "beauty", "pagerank")),
+        ({"MAX_LEVEL": "deep"}, ("MAX_LEVEL", "deep")),
+        ({"TIMEOUT_SECONDS": "soon"}, ("TIMEOUT_SECONDS", "soon")),
+        ({"STORE_BATCH_PAGES": "0"}, ("STORE_BATCH_PAGES", "0")),
+        ({"TRAPS_ENABLED": "perhaps"}, ("TRAPS_ENABLED", "perhaps")),
+        ({"DATABASE_URL": "crawl.sqlite"}, ("DATABASE_URL", "sqlite:///crawl.sqlite")),
+        ({"DATABASE_URL": "mysql://localhost/x"}, ("DATABASE_URL", "sqlite", "postgresql")),
+        ({"DATABASE_URL": "sqlite:///no/such/folder.sqlite"}, ("DATABASE_URL", "no/such")),
+        ({"DATABASE_URL": "sqlite:////proc/crawl.sqlite"}, ("DATABASE_URL", "/proc/crawl.sqlite")),
+        ({"RESULT_FOLDER": "/proc/result"}, ("RESULT_FOLDER=/proc/result", "name another folder")),
+        ({"RESULT_FOLDER": "hosts.txt"}, ("RESULT_FOLDER=hosts.txt", "name another folder")),
+        ({"RESULT_FOLDER": "hosts.txt/below"}, ("RESULT_FOLDER=hosts.txt/below", "name another folder")),
+        ({"COMMON_LOG_FILE": "/proc/logs/common.csv"}, ("COMMON_LOG_FILE=/proc/logs/common.csv",)),
+        ({"ERROR_LOG_FILE": "hosts.txt/error.csv"}, ("ERROR_LOG_FILE=hosts.txt/error.csv",)),
+        ({"ERROR_LOG_FILE": "."}, ("ERROR_LOG_FILE=.",)),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused(refusal, settings, parts):
+    sentence = refusal(**settings)
+    assert all(part in sentence for part in parts)
+
+
+def test_a_database_of_a_newer_version_is_refused(refusal):
+    def prepare(crawl):
+        assert crawl.run(MAX_LEVEL=0).status == 0
+        with closing(sqlite3.connect(crawl.database)) as connection, connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+
+    sentence = refusal(prepare=prepare)
+    assert "9999" in sentence
+    assert "newer" in sentence
+    assert "upgrade" in sentence
+
+
+def test_a_file_that_is_no_database_is_refused(refusal):
+    sentence = refusal(prepare=lambda crawl: crawl.database.write_text("Dear diary, " * 1000))
+    assert "crawl.sqlite" in sentence
+    assert "not a database" in sentence
+
+
+def test_a_database_that_cannot_be_written_is_refused(refusal):
+    def prepare(crawl):
+        assert crawl.run(MAX_LEVEL=0).status == 0
+        (crawl.folder / "crawl.sqlite-wal").mkdir()  # permissions would not hold for root
+
+    assert "DATABASE_URL" in refusal(prepare=prepare)
+
+
+def test_an_unfinished_crawl_of_another_mission_is_refused(refusal):
+    def prepare(crawl):
+        assert crawl.run(MAX_LEVEL=0).status == 0
+        with closing(sqlite3.connect(crawl.database)) as connection, connection:
+            connection.execute("UPDATE crawl SET state = 'interrupted', mission = 'news'")
+
+    assert "CRAWL=sitegraph" in refusal(prepare=prepare)

@@ -1,0 +1,128 @@
+"""Politeness towards one host, on a clock of its own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.frontier.politeness import FIRST_DELAY_S, LONGEST_DELAY_S, LONGEST_REST_S, HostGate
+
+
+def test_gate_is_full_at_its_number_of_downloads() -> None:
+    gate = HostGate(2, 0.0)
+    gate.started(0.0)
+    assert not gate.is_full
+    gate.started(0.0)
+    assert gate.is_full
+    gate.ended()
+    assert not gate.is_full
+
+
+def test_next_start_is_a_delay_after_the_last() -> None:
+    gate = HostGate(9, 2.0)
+    gate.started(10.0)
+    assert gate.next_at == 12.0
+    gate.started(15.0)
+    assert gate.next_at == 17.0
+
+
+def test_longer_delay_that_is_asked_for_holds_and_a_shorter_one_does_not() -> None:
+    gate = HostGate(1, 2.0)
+    gate.ask_for_delay(1.0)
+    assert gate.delay_s == 2.0
+    gate.ask_for_delay(5.0)
+    assert gate.delay_s == 5.0
+
+
+def test_cancelled_start_leaves_no_trace() -> None:
+    gate = HostGate(1, 2.0)
+    gate.started(0.0)
+    gate.ended()
+    gate.started(7.0)
+    gate.ask_for_delay(60.0)
+    gate.cancelled(7.0)
+    assert (gate.next_at, gate.in_flight) == (2.0, 0)
+
+
+def test_cancelled_start_gives_back_neither_the_delay_after_a_later_one_nor_a_rest() -> None:
+    gate = HostGate(3, 2.0)
+    gate.started(0.0)
+    gate.started(2.0)
+    gate.cancelled(0.0)
+    assert gate.next_at == 4.0
+    gate.refused(3.0, 60.0)
+    gate.cancelled(2.0)
+    assert (gate.next_at, gate.in_flight) == (63.0, 0)
+
+
+def test_host_rests_as_long_as_it_asks_within_reason() -> None:
+    assert HostGate(1, 0.0).refused(100.0, 30.0) == 130.0
+    assert HostGate(1, 0.0).refused(100.0, 86400.0) == 100.0 + LONGEST_REST_S
+
+
+def test_rest_doubles_from_refusal_to_refusal_and_is_forgiven_by_a_good_answer() -> None:
+    gate = HostGate(1, 0.0)
+    now = 0.0
+    rests = []
+    for _ in range(11):
+        rests.append(gate.refused(now, None) - now)
+        now = gate.resting_until
+    assert rests[:4] == [1.0, 2.0, 4.0, 8.0]
+    assert rests[-1] == LONGEST_REST_S
+    gate.answered()
+    assert gate.refused(now, None) == now + 1.0
+
+
+def test_refusals_of_what_was_under_way_do_not_prolong_the_rest() -> None:
+    gate = HostGate(9, 0.0)
+    assert gate.refused(0.0, None) == 1.0
+    delay_s = gate.delay_s
+    for _ in range(8):
+        assert gate.refused(0.5, None) == 1.0
+    assert gate.delay_s == delay_s
+    assert gate.refused(0.5, 9.0) == 9.5, "unless they ask for more"
+
+
+def test_refused_host_is_asked_more_slowly_for_a_while() -> None:
+    gate = HostGate(1, 0.0)
+    gate.refused(0.0, None)
+    assert gate.delay_s == FIRST_DELAY_S
+    gate.refused(2.0, None)
+    assert gate.delay_s == 2 * FIRST_DELAY_S
+    for _ in range(300):
+        gate.answered()
+    assert gate.delay_s == 0.0
+
+
+@pytest.mark.parametrize("asked_s", [0.0, 1.0, 60.0])
+def test_delay_stays_between_what_was_asked_for_and_the_longest(asked_s: float) -> None:
+    gate = HostGate(1, asked_s)
+    for number in range(20):
+        gate.refused(number * 1000.0, None)
+    assert gate.delay_s == max(LONGEST_DELAY_S, asked_s)
+    for _ in range(1000):
+        gate.answered()
+        assert gate.delay_s >= asked_s
+    assert gate.delay_s == asked_s
+
+
+@given(st.floats(0.0, 5.0), st.lists(st.tuples(st.floats(0.0, 10.0), st.sampled_from(["good", "refused", "cancelled"]))))
+def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s: float, steps: list[tuple[float, str]]) -> None:
+    gate = HostGate(1, delay_s)
+    now, last = 0.0, float("-inf")
+    for wait_s, step in steps:
+        now = max(now + wait_s, gate.next_at)
+        assert now - last >= delay_s - 1e-9
+        before = gate.next_at
+        gate.started(now)
+        if step == "cancelled":
+            gate.cancelled(now)
+            assert gate.next_at == before
+            continue
+        last = now
+        gate.ended()
+        if step == "good":
+            gate.answered()
+        else:
+            assert gate.refused(now, None) > now

@@ -1,0 +1,1 @@
+"""Small web sites that misbehave, and what runs crawls against them."""
