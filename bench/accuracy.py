@@ -122,7 +122,9 @@ def compare(truth: Folded, found: Folded, strange: list[str]) -> list[str]:
     kinds = {
         "pages missing": sorted(name[g] for g in truth.level.keys() - found.level.keys()),
         "pages the truth does not have": sorted(strange),
-        "levels": sorted(f"{name[g]} {found.level[g]}, not {truth.level[g]}" for g in both if found.level[g] != truth.level[g]),
+        "levels": sorted(
+            f"{name[g]} {found.level[g]}, not {truth.level[g]}" for g in both if found.level[g] != truth.level[g]
+        ),
         "duplicates": sorted(
             f"{name[g]} {found.copies[g]}, not {truth.copies[g]}" for g in both if found.copies[g] != truth.copies[g]
         ),

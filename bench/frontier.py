@@ -3,15 +3,16 @@
     python -m bench.frontier [--urls 1000000] [--only ram|flat|time]
 
 Every measurement of memory is made in a process of its own: resident memory (VmRSS) after N waiting URLs
-less what the process held when the empty frontier was open. That includes SQLite's page caches (up to
-64 MB for each of two connections), so the second half of the URLs is given by itself as well: by then the
-caches are full, and what it adds is what a waiting URL costs. "Time" is wall time of `lease` + `acknowledge`
+less what the process held when the empty frontier was open. That includes what does not grow with the
+frontier: SQLite's page caches (up to 64 MB a connection) and memory that was freed but not returned to the
+system. So it is measured once more without these: connections closed, `malloc_trim` called. "Time" is wall time of `lease` + `acknowledge`
 of a page without links, median of rounds that take turns between the two frontiers, commits included.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import statistics
@@ -79,7 +80,7 @@ def resident_bytes() -> int:
 
 
 def grow(marks: list[int], **limits: int) -> list[int]:
-    """Resident bytes beyond those of the empty frontier when so many URLs wait."""
+    """Resident bytes beyond those of the empty frontier when so many URLs wait; last, without page caches."""
     with opened(RAM_SITES, **limits) as (frontier, sites, writer):
         fill(frontier, sites, 0, AT_ONCE)
         writer.flush()
@@ -90,6 +91,10 @@ def grow(marks: list[int], **limits: int) -> list[int]:
             writer.flush()
             sizes.append(resident_bytes() - before)
         assert frontier.pending == marks[-1]
+        writer._database.close()
+        if sys.platform == "linux":
+            ctypes.CDLL(None).malloc_trim(0)
+        sizes.append(resident_bytes() - before)
     return sizes
 
 
@@ -136,7 +141,7 @@ def _child(kind: str, urls: int) -> Any:
 
 def measured(kind: str, urls: int) -> Any:
     if kind == "ram":
-        return grow([urls // 2, urls])
+        return grow([urls])
     if kind == "flat":
         return grow([urls, 2 * urls, 3 * urls], cache_urls=FLAT_CACHE_URLS)
     return times(urls)
@@ -145,16 +150,16 @@ def measured(kind: str, urls: int) -> Any:
 def report(kind: str, urls: int, found: Any) -> dict[str, float]:
     """Print a table; return the figures for the JSON line."""
     if kind == "ram":
-        half, full = found
-        later = (full - half) / (urls - urls // 2)
+        full, bare = found
         print(f"memory at {urls:,} waiting URLs, default caches: {full / 1e6:.0f} MB = {full / urls:.0f} bytes a URL")
-        print(f"  the second half of them: {later:.0f} bytes a URL")
-        return {"bytes_per_url": round(full / urls, 1), "bytes_per_url_second_half": round(later, 1)}
+        print(f"  without page caches and freed memory: {bare / 1e6:.0f} MB = {bare / urls:.0f} bytes a URL")
+        return {"bytes_per_url": round(full / urls, 1), "bytes_per_url_bare": round(bare / urls, 1)}
     if kind == "flat":
         print(f"memory with at most {FLAT_CACHE_URLS:,} known URLs in the cache:")
-        for number, size in enumerate(found, 1):
+        for number, size in enumerate(found[:-1], 1):
             print(f"  {number * urls:>12,} waiting URLs: {size / 1e6:6.1f} MB")
-        return {f"mb_at_{number}n": round(size / 1e6, 1) for number, size in enumerate(found, 1)}
+        print(f"  without page caches and freed memory: {found[-1] / 1e6:.1f} MB")
+        return {f"mb_at_{number}n": round(size / 1e6, 1) for number, size in enumerate(found[:-1], 1)}
     few, many = (float(found[str(hosts)]) * 1e6 for hosts in (FEW, MANY))
     print(f"time per lease and acknowledgement, {urls:,} URLs in all, median of {ROUNDS} x {LEASES}:")
     print(f"  {FEW:>7,} hosts: {few:6.1f} µs")

@@ -141,9 +141,7 @@ def report(results: dict[str, dict[str, float]], about: dict[str, object]) -> No
     """Print the table, and as last line everything in JSON."""
     theirs = results["networkx"]
     print(f"{about['nodes']} nodes, {about['edges']} edges; CPU seconds; networkx {nx.__version__}")
-    print(
-        f"{'':10}{'build':>8}{'write':>8}{'x faster':>10}{'x with build':>14}{'MB beyond':>11}{'MB file':>9}"
-    )
+    print(f"{'':10}{'build':>8}{'write':>8}{'x faster':>10}{'x with build':>14}{'MB beyond':>11}{'MB file':>9}")
     for writer, cost in results.items():
         write_ratio = theirs["write_s"] / cost["write_s"]
         all_ratio = (theirs["build_s"] + theirs["write_s"]) / (cost["build_s"] + cost["write_s"])

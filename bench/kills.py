@@ -44,17 +44,13 @@ def _compare(wanted: Crawl, found: Crawl) -> list[str]:
     return problems
 
 
-def _at_random(
-    folder: Path, web: WatchedWeb, kills: int, reach: int, rng: random.Random
-) -> dict[str, object]:
+def _at_random(folder: Path, web: WatchedWeb, kills: int, reach: int, rng: random.Random) -> dict[str, object]:
     """Crawls killed at moments of their progress, all kinds of `tests.crawl.killing`."""
     with Crawl(folder / "undisturbed", web.hosts(), **SETTINGS) as whole:
         _run(whole)
         once = web.requests
         print(f"undisturbed: {whole.stored} URLs settled, {once} requests")
-        print(
-            f"{'crawl':>5} {'kills':>6} {'runs':>5} {'requests again':>15} {'differences':>12} {'seconds':>8}"
-        )
+        print(f"{'crawl':>5} {'kills':>6} {'runs':>5} {'requests again':>15} {'differences':>12} {'seconds':>8}")
         done: Counter[str] = Counter()
         again, runs, crawls, problems = 0, 0, 0, []
         began = time.perf_counter()

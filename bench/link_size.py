@@ -1,6 +1,6 @@
 """Bytes of disk that a stored link takes.
 
-    python -m bench.link_size crawl.sqlite
+python -m bench.link_size crawl.sqlite
 """
 
 from __future__ import annotations

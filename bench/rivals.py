@@ -1,6 +1,6 @@
 """The rivals: spiders as Scrapy's documentation shows them, nothing crippled and nothing added.
 
-    python -m bench.rivals (plain|links|floor|ours|ours-without-links) URL CONCURRENCY
+python -m bench.rivals (plain|links|floor|ours|ours-without-links) URL CONCURRENCY
 """
 
 from __future__ import annotations

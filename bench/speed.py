@@ -51,8 +51,7 @@ def main() -> None:
     variants = VARIANTS[:-1] if options.url else VARIANTS
     with nullcontext(options.url) if options.url else serve() as url:
         rounds = [
-            {variant: measure(variant, url, options.concurrency) for variant in variants}
-            for _ in range(options.rounds)
+            {variant: measure(variant, url, options.concurrency) for variant in variants} for _ in range(options.rounds)
         ]
     print(f"{'variant':<20} {'answers':>8} {'pages/s':>8} {'CPU ms/page':>12} {'peak MiB':>9}")
     for variant in variants:
@@ -63,9 +62,7 @@ def main() -> None:
         print(f"{variant:<20} {runs[0]['answers']:>8.0f} {per_s:>8.0f} {cpu_ms:>12.2f} {peak:>9.0f}")
 
     def ratio(a: str, b: str, what: str) -> float:
-        return statistics.median(
-            (r[a][what] / r[a]["answers"]) / (r[b][what] / r[b]["answers"]) for r in rounds
-        )
+        return statistics.median((r[a][what] / r[a]["answers"]) / (r[b][what] / r[b]["answers"]) for r in rounds)
 
     summary = {
         "times_as_fast_as_plain": round(ratio("plain", "ours", "seconds"), 2),

@@ -1,6 +1,6 @@
 """A web site to measure on: 1,000 pages of 20 kB with 68 links each, as documentation sites have them.
 
-    python -m bench.website        prints its address, serves until its standard input closes
+python -m bench.website        prints its address, serves until its standard input closes
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ def make_pages() -> dict[str, bytes]:
         menu = [paths[(section + n) % PAGES] for n in range(MENU)]
         own = [paths[min(number * 3 + n, PAGES - 1)] for n in range(1, 4)] + chance.choices(paths, k=BODY - 3)
         items = "".join(f'<li class="toc"><a class="reference" href="{p}">Page {p}</a></li>' for p in menu)
-        text = "".join(
-            f"<p>{' '.join(chance.choices(WORDS, k=100))} <a href='{p}#part'>{p}</a></p>\n" for p in own
-        )
+        text = "".join(f"<p>{' '.join(chance.choices(WORDS, k=100))} <a href='{p}#part'>{p}</a></p>\n" for p in own)
         pages[path] = (
             f"<!DOCTYPE html><html><head><meta charset='utf-8'><title>Page {number}</title></head>"
             f"<body><nav><ul>{items}</ul></nav><main><h1>Page {number}</h1>{text}</main>"

@@ -56,9 +56,7 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     >>> [limits.site for limits in parse_host_list("a.example,https://b.example;4;3;500")]
     ['http://a.example', 'https://b.example']
     """
-    return _sites(
-        ((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin
-    )
+    return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin)
 
 
 def file_stem(site: str, sites: Collection[str] = ()) -> str:

@@ -1,6 +1,6 @@
 """The first crawl of a newcomer: serves the demo web, crawls it, and says what was found and where.
 
-    python -m crawlers.demo [FOLDER]      (make demo)
+python -m crawlers.demo [FOLDER]      (make demo)
 """
 
 from __future__ import annotations

@@ -18,9 +18,7 @@ DAYS = 28
 
 
 def _home() -> str:
-    return links(
-        ["/calendar/2024-05/", "/deep/", "/room?desk=1", *(f"/records/{n}.html" for n in range(1, 61, 5))]
-    )
+    return links(["/calendar/2024-05/", "/deep/", "/room?desk=1", *(f"/records/{n}.html" for n in range(1, 61, 5))])
 
 
 def _record(number: int) -> str:

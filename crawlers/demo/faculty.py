@@ -146,9 +146,7 @@ def answer(web: Web, path: str, query: str) -> Answer:
     if path in REDIRECTS:
         status, target = REDIRECTS[path]
         location = _place(web, target)
-        return (
-            redirect(location, status) if location else typed(HTML, b"Moved, but nobody knows where.", status)
-        )
+        return redirect(location, status) if location else typed(HTML, b"Moved, but nobody knows where.", status)
     if path == "/frames/":
         return _frameset()
     main = _main(web, path)
@@ -160,6 +158,4 @@ def answer(web: Web, path: str, query: str) -> Answer:
     number = int("0" + "".join(re.findall(r"\d", path))[-4:])
     name = title(f"faculty {path}", number) if number else f"The faculty: {path}"
     prose = paragraphs(f"faculty {path}", 2)
-    return page(
-        web, "faculty", path, name, f"{prose}\n{main}", head=head, hosts=2 if "/person-" in path else 0
-    )
+    return page(web, "faculty", path, name, f"{prose}\n{main}", head=head, hosts=2 if "/person-" in path else 0)

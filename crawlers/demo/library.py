@@ -72,15 +72,11 @@ def _section(web: Web, number: int) -> Answer:
     if _is_book(web, number):
         parts.append(link(path.removesuffix(".html") + "/chapter-1.html", "Read from the beginning"))
     if number % 5 == 2:
-        parts.append(
-            "See also " + link(path_of(web, rng_of(f"see {number}").randrange(size)), "another shelf")
-        )
+        parts.append("See also " + link(path_of(web, rng_of(f"see {number}").randrange(size)), "another shelf"))
     turns = [(number - 1, "previous"), (number + 1, "next")]
     parts += [link(path_of(web, to), text) for to, text in turns if 0 <= to < size and number]
     name = "The library" if number == 0 else title(f"library {path}", number)
-    return page(
-        web, "library", path, name, "\n".join(parts), trail=_trail(web, number), hosts=number % 9 == 4
-    )
+    return page(web, "library", path, name, "\n".join(parts), trail=_trail(web, number), hosts=number % 9 == 4)
 
 
 def _chapter(web: Web, path: str, book: str, chapter: int) -> Answer:

@@ -54,9 +54,7 @@ class Answer:
 def typed(content_type: str, body: bytes, status: int = 200, **more: str) -> Answer:
     """Return an answer of that type; *more* headers have `_` for `-`; no type, no Content-Type."""
     headers = (("Content-Type", content_type),) if content_type else ()
-    return Answer(
-        status, headers + tuple((key.replace("_", "-"), value) for key, value in more.items()), body
-    )
+    return Answer(status, headers + tuple((key.replace("_", "-"), value) for key, value in more.items()), body)
 
 
 def redirect(location: str, status: int = 302) -> Answer:
@@ -88,9 +86,7 @@ def elsewhere(web: Web, site: Site, seed: str, hosts: int = 0) -> str:
         other = rng.choice(others)
         found.append(web.origins[other] + rng.choice(LANDMARKS[other]))
     # RFC 2606: no host of .example is ever registered, so that a demo crawl can't reach a stranger.
-    found += [
-        f"http://{rng.choice(NOUNS)}-{rng.randrange(50)}.example/{rng.randrange(999)}" for _ in range(hosts)
-    ]
+    found += [f"http://{rng.choice(NOUNS)}-{rng.randrange(50)}.example/{rng.randrange(999)}" for _ in range(hosts)]
     return links(found) if found else ""
 
 

@@ -87,9 +87,7 @@ def sentence(rng: random.Random) -> str:
 def paragraphs(seed: str, count: int = 3) -> str:
     """Return *count* HTML paragraphs of three to six sentences."""
     rng = rng_of(seed)
-    return "\n".join(
-        "<p>" + " ".join(sentence(rng) for _ in range(rng.randint(3, 6))) + "</p>" for _ in range(count)
-    )
+    return "\n".join("<p>" + " ".join(sentence(rng) for _ in range(rng.randint(3, 6))) + "</p>" for _ in range(count))
 
 
 def title(seed: str, number: int) -> str:

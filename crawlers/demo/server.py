@@ -65,9 +65,7 @@ def _application(site: Site, web: Web, delay_s: float) -> http.Application:
     return application
 
 
-async def _run(
-    web: Web, sockets: Mapping[Site, socket.socket], delay_s: float, closed: threading.Event
-) -> None:
+async def _run(web: Web, sockets: Mapping[Site, socket.socket], delay_s: float, closed: threading.Event) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -108,12 +106,8 @@ def _kept_ports(file: Path | None) -> dict[str, int]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until stdin closes; the ports of an existing ports file are used again, so that URLs stay."""
-    parser = argparse.ArgumentParser(
-        prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument(
-        "--ports-file", type=Path, help="file of `name URL` lines: read if it exists, else written"
-    )
+    parser = argparse.ArgumentParser(prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--ports-file", type=Path, help="file of `name URL` lines: read if it exists, else written")
     parser.add_argument("--scale", type=int, default=1, help="size of library, faculty and mirror; 1 or more")
     parser.add_argument("--delay-ms", type=float, default=0, help="milliseconds before each answer")
     chosen = parser.parse_args(arguments)
@@ -127,14 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             try:
                 sockets[site] = stack.enter_context(socket.create_server(("127.0.0.1", port), backlog=512))
             except (OSError, OverflowError) as error:
-                raise SystemExit(
-                    f"{chosen.ports_file}: port {port} of {site} can't be used: {error}"
-                ) from error
+                raise SystemExit(f"{chosen.ports_file}: port {port} of {site} can't be used: {error}") from error
         origins = {site: f"http://127.0.0.1:{sock.getsockname()[1]}" for site, sock in sockets.items()}
         if chosen.ports_file and not kept:
-            chosen.ports_file.write_text(
-                "".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8"
-            )
+            chosen.ports_file.write_text("".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8")
         asyncio.run(_run(Web(chosen.scale, origins), sockets, chosen.delay_ms / 1000, threading.Event()))
 
 

@@ -13,9 +13,11 @@ from scrapy.utils.misc import load_object
 from crawlers import settings as defaults
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy.settings import BaseSettings
 
-_OURS = {
+_OURS: Mapping[str, Mapping[str, int | None]] = {
     "DOWNLOADER_MIDDLEWARES": defaults.DOWNLOADER_MIDDLEWARES,
     "EXTENSIONS": defaults.EXTENSIONS,
     "ITEM_PIPELINES": defaults.ITEM_PIPELINES,

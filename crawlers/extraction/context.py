@@ -100,13 +100,9 @@ class Surroundings:
         """Return *anchor* with up to 100 characters before and after it, within the block of *link*."""
         before = _SPACES.sub(" ", "".join(reversed(self._beside(link, _BEFORE, 1))))
         after = _SPACES.sub(" ", "".join(self._beside(link, _AFTER, 0)))
-        return collapse(
-            before.rstrip()[-CONTEXT_CHARS:] + _joint(before, " ") + anchor + after[:CONTEXT_CHARS]
-        )
+        return collapse(before.rstrip()[-CONTEXT_CHARS:] + _joint(before, " ") + anchor + after[:CONTEXT_CHARS])
 
-    def _beside(
-        self, link: LexborNode, ways: tuple[Callable[..., LexborNode | None], ...], end: int
-    ) -> list[str]:
+    def _beside(self, link: LexborNode, ways: tuple[Callable[..., LexborNode | None], ...], end: int) -> list[str]:
         """Return texts next to *link* in one direction, nearest first, until there are enough."""
         beside, inside = ways
         parts: list[str] = []

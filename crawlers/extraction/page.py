@@ -39,8 +39,7 @@ _PROBE_OPEN = 48  # of some 100 tags; other pages leave a third of that open (<b
 _ANY_TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 # Void elements, and those that the next of their kind ends.
 _NEVER_DEEP = frozenset(
-    b"a area base br col dd dt embed frame hr img input li link meta option p param source td th tr"
-    b" wbr".split()
+    b"a area base br col dd dt embed frame hr img input li link meta option p param source td th tr wbr".split()
 )
 # Kept: links and metadata, and what hides tags from a parser.
 _OTHER_TAG = re.compile(

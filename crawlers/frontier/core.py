@@ -7,10 +7,11 @@ journal by `interning.Interner`.
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
+from crawlers.frontier.agenda import Agenda
 from crawlers.frontier.base import Lease
 from crawlers.frontier.interning import SETTLED_SPELLING, Interner
 from crawlers.frontier.journal import Entry
@@ -56,34 +57,28 @@ class QueuedFrontier:
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
         self._interner = Interner(journal, order, admit, cache_urls, self._held)
-        self._sites: dict[int, SiteQueue] = {}
+        self._agenda = Agenda(rule, self._refill, in_order=order.finishes_each_priority)
         self._leases: dict[int, Lease] = {}
-        self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
-        self._resting: list[tuple[float, Entry, int]] = []  # released URLs, until their time
-        self._paused = 0
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} sites={len(self._sites)} pending={self.pending} leased={len(self._leases)}>"
+        return (
+            f"<{type(self).__name__} sites={len(self._agenda.sites)} pending={self.pending} leased={len(self._leases)}>"
+        )
 
     @property
     def pending(self) -> int:
         """URLs that wait and are not handed out."""
-        return sum(site.pending for site in self._sites.values())
+        return sum(site.pending for site in self._agenda.sites.values())
 
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without further news; O(1) on average."""
-        return bool(
-            self._resting
-            or self._paused
-            or self._rule.select() is not None
-            or self._first_due() is not None
-        )
+        return not self._agenda.is_idle
 
     @property
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
-        return any(site.counts.get(State.WAITING) for site in self._sites.values())
+        return any(site.counts.get(State.WAITING) for site in self._agenda.sites.values())
 
     def leased(self, page_id: int) -> Lease | None:
         """The open lease of a page."""
@@ -94,36 +89,41 @@ class QueuedFrontier:
     def open_site(self, state: SiteState, now: float) -> None:
         """Make a site known; on a resumed crawl with all that it knew."""
         site = SiteQueue(state, self._journal.counts(state.id))
-        self._sites[state.id] = site
-        self._interner.head_urls = max(SMALLEST_HEAD, min(LARGEST_HEAD, self._head_total // len(self._sites)))
+        self._agenda.sites[state.id] = site
+        self._interner.head_urls = max(SMALLEST_HEAD, min(LARGEST_HEAD, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)
-        self._settle(site, now)
+        self._agenda.settle(site, now)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         unit = Unit()
         new = 0
         candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
-        sites = {c.site_id: self._site(c.site_id) for c in candidates}
+        sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
         for c in candidates:
             new += self._interner.intern(
                 sites[c.site_id], [(c.target, 1)], c.level, c.hops, c.found_on, now, unit, c.request
             )[1]
         self._submit(unit)
         for site in sites.values():
-            self._settle(site, now)
+            self._agenda.settle(site, now)
         return new
 
     # What goes out ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
-        self._wake(now)
+        for site, entry in self._agenda.rested(now):
+            self._held.discard(entry.id)
+            self._interner.untaken(site, entry)
+            site.push(entry, self._interner.head_urls)
+            self._agenda.settle(site, now)
+        self._agenda.wake(now)
         leases: list[Lease] = []
-        while len(leases) < n and (arm := self._rule.select()) is not None:
-            site = self._sites[cast("int", arm)]
-            if self._settle(site, now):
+        while len(leases) < n and (chosen := self._agenda.select()) is not None:
+            site = chosen
+            if self._agenda.settle(site, now):
                 leases.append(self._pop(site, now))
                 self._rule.started(site.id)
-                self._settle(site, now)
+                self._agenda.settle(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
@@ -140,24 +140,7 @@ class QueuedFrontier:
         return lease
 
     def next_due(self, now: float) -> float | None:
-        if self._rule.select() is not None:
-            return 0.0
-        times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
-        return max(0.0, min(times) - now) if times else None
-
-    def _first_due(self) -> float | None:
-        while self._due and self._sites[self._due[0][1]].due_at != self._due[0][0]:
-            heapq.heappop(self._due)  # the site was settled otherwise in the meantime
-        return self._due[0][0] if self._due else None
-
-    def _first_rested(self) -> float | None:
-        while self._resting:
-            rested_at, entry, site_id = self._resting[0]
-            host_at = self._sites[site_id].gate.next_at
-            if host_at <= rested_at:
-                return rested_at
-            heapq.heapreplace(self._resting, (host_at, entry, site_id))  # the host rests longer than the URL
-        return None
+        return self._agenda.next_due(now)
 
     # What comes back --------------------------------------------------------------------------------
 
@@ -173,9 +156,7 @@ class QueuedFrontier:
                 self._again(site, lease, page, page.moved_to.url, now, unit)
                 return 0
         if page.links:
-            counts, new = self._interner.intern(
-                site, page.links, lease.level + 1, 0, lease.id, now, unit
-            )
+            counts, new = self._interner.intern(site, page.links, lease.level + 1, 0, lease.id, now, unit)
             unit.links.append([lease.id, counts])
         asked = page.state is not State.REJECTED
         add_page_rows(
@@ -197,7 +178,7 @@ class QueuedFrontier:
             self._rule.cancelled(site.id)
         else:
             self._rule.rewarded(site.id, reward)
-        self._settle(site, now)
+        self._agenda.settle(site, now)
         return new
 
     def _follow(
@@ -206,13 +187,9 @@ class QueuedFrontier:
         """Queue the target of a redirect; its page id, unless that leads in a circle."""
         if target.url == lease.url or lease.hops >= MAX_HOPS:
             page.state = State.FAILED
-            page.reason = (
-                "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
-            )
+            page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
-        counts, new = self._interner.intern(
-            site, [(target, 1)], lease.level, lease.hops + 1, lease.id, now, unit
-        )
+        counts, new = self._interner.intern(site, [(target, 1)], lease.level, lease.hops + 1, lease.id, now, unit)
         return next(iter(counts)), new
 
     def _again(self, site: SiteQueue, lease: Lease, page: Page, url: str, now: float, unit: Unit) -> None:
@@ -224,7 +201,7 @@ class QueuedFrontier:
         self._submit(unit)
         self._push(site, lease)
         self._rule.rewarded(site.id, 0.0)  # a download it was, whatever it brought
-        self._settle(site, now)
+        self._agenda.settle(site, now)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
@@ -239,11 +216,9 @@ class QueuedFrontier:
         if not_before <= lease.leased_at:
             self._push(site, lease)
         else:
-            # It keeps its place in the order: nothing farther may overtake it while it rests.
-            site.began(self._priority(lease))
             site.pending += 1
-            heapq.heappush(self._resting, (not_before, self._entry(lease), site.id))
-        self._settle(site, lease.leased_at)
+            self._agenda.rest(site, self._entry(lease), not_before)
+        self._agenda.settle(site, lease.leased_at)
 
     def _requeue(self, lease: Lease, now: float, unit: Unit, reason: str) -> None:
         unit.waiting_pages.append(
@@ -266,7 +241,7 @@ class QueuedFrontier:
         if self._leases.get(lease.id) is not lease:
             raise FrontierError(f"the lease of page {lease.id} ({lease.url}) ended already")
         del self._leases[lease.id]
-        site = self._sites[lease.site_id]
+        site = self._agenda.site(lease.site_id)
         site.ended(self._priority(lease))
         if asked:
             site.gate.ended()
@@ -299,68 +274,18 @@ class QueuedFrontier:
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
 
-    # Sites: awake, asleep, due ----------------------------------------------------------------------
+    # Sites ------------------------------------------------------------------------------------------
 
     def gate(self, site_id: int) -> HostGate:
         """The politeness towards a site; what is changed holds from the next lease on."""
-        return self._site(site_id).gate
+        return self._agenda.site(site_id).gate
 
     def pause(self, site_id: int) -> None:
         """Hand out nothing of this site until `resume`."""
-        site = self._site(site_id)
-        self._paused += not site.is_paused
-        site.is_paused = True
-        self._rule.sleep(site_id)
+        self._agenda.pause(self._agenda.site(site_id))
 
     def resume(self, site_id: int, now: float) -> None:
-        site = self._site(site_id)
-        self._paused -= site.is_paused
-        site.is_paused = False
-        self._settle(site, now)
-
-    def _site(self, site_id: int) -> SiteQueue:
-        try:
-            return self._sites[site_id]
-        except KeyError:
-            raise FrontierError(f"site {site_id} was not opened") from None
-
-    def _wake(self, now: float) -> None:
-        while (rested_at := self._first_rested()) is not None and rested_at <= now:
-            _, entry, site_id = heapq.heappop(self._resting)
-            site = self._sites[site_id]
-            site.ended(entry.priority)
-            self._held.discard(entry.id)
-            self._interner.untaken(site, entry)
-            site.push(entry, self._interner.head_urls)
-            self._settle(site, now)
-        while (due_at := self._first_due()) is not None and due_at <= now:
-            site = self._sites[heapq.heappop(self._due)[1]]
-            site.due_at = None
-            self._settle(site, now)
-
-    def _settle(self, site: SiteQueue, now: float) -> bool:
-        """Let the site wake, sleep, or sleep until it is due; returns whether it is awake."""
-        if not site.heap and site.has_more and not site.is_paused:
-            self._refill(site)
-        gate = site.gate
-        if (
-            site.is_paused
-            or not site.heap
-            or gate.is_full
-            or (self._order.finishes_each_priority and site.must_wait(site.heap[0].priority))
-        ):
-            self._rule.sleep(site.id)  # some news will settle it again: a page, an answer, `resume`
-            site.due_at = None
-            return False
-        if gate.next_at > now:
-            self._rule.sleep(site.id)
-            if site.due_at != gate.next_at:
-                site.due_at = gate.next_at
-                heapq.heappush(self._due, (gate.next_at, site.id))
-            return False
-        self._rule.wake(site.id)
-        site.due_at = None
-        return True
+        self._agenda.resume(self._agenda.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
         self._journal.flush()  # what was found and not written yet must not be passed over
@@ -370,4 +295,4 @@ class QueuedFrontier:
             site.refill(entries, limit, self._held)
 
     def counts(self) -> dict[int, Counts]:
-        return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._sites.values()}
+        return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._agenda.sites.values()}

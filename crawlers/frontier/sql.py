@@ -89,7 +89,5 @@ class SqlJournal:
 class SqlFrontier(QueuedFrontier):
     """A frontier whose URLs are rows of the store. Takes the keyword arguments of `QueuedFrontier`."""
 
-    def __init__(
-        self, database: Database, writer: Writer, rule: SiteRule, order: PageOrder, **limits: Any
-    ) -> None:
+    def __init__(self, database: Database, writer: Writer, rule: SiteRule, order: PageOrder, **limits: Any) -> None:
         super().__init__(SqlJournal(database, writer), rule, order, **limits)

@@ -2,7 +2,7 @@
 
 Glue only: the frontier decides which site, which page, and when. A spider of ours names its sites
 (`site_limits`) and yields one `Page` an answer, which the store pipeline gives to `finish`. The requests
-of an ordinary spider are kept as text in the frontier and end with their callback (middlewares/leases).
+of an ordinary spider are kept as text in the frontier (see `ordinary`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
-from crawlers.algorithms.urls import resolve, site_of
-from crawlers.errors import BadUrl, CrawlersError, StoreError
-from crawlers.frontier.base import Candidate, Lease, SiteState
-from crawlers.items import Page, SiteLimits, State
+from crawlers.algorithms.url_settings import normalization
+from crawlers.algorithms.urls import resolve
+from crawlers.errors import CrawlersError, StoreError
+from crawlers.frontier.base import Candidate, Lease
+from crawlers.items import Page, State
 from crawlers.schedulers.admission import Admission
-from crawlers.schedulers.answers import AnswersInWork, WatchedErrback
 from crawlers.schedulers.clock import ForwardClock
-from crawlers.schedulers.failures import reason_of
-from crawlers.schedulers.requests import RequestKeeper, target_of_request
+from crawlers.schedulers.failures import failed_page, reason_of
+from crawlers.schedulers.ordinary import LEASE, OrdinaryRequests
 from crawlers.schedulers.session import CrawlSession
 from crawlers.schedulers.sites import Sites
 from crawlers.schedulers.wakeup import Wakeup
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEASE = "lease"  # the key in a request's meta
 MOST_REJECTED = 500  # URLs that one call may reject before the engine gets its turn again
 PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
 
@@ -62,9 +60,6 @@ class AdaptiveScheduler(BaseScheduler):
         self._clock = ForwardClock()
         self._wakeup = Wakeup(crawler)
         self._options = normalization(crawler.settings)
-        self._serial = 0
-        self._announced: Request | None = None  # a request that the engine is about to enqueue
-        self.answers = AnswersInWork(self.finish)
         self._logs = CsvLogs(None, None)
 
     @classmethod
@@ -101,9 +96,6 @@ class AdaptiveScheduler(BaseScheduler):
         now = self._clock()
         limits = getattr(spider, "site_limits", ())
         self._is_mission = bool(limits)
-        self._keeper = RequestKeeper(spider)
-        if not self._is_mission:
-            self._watch_requests()
         admission = Admission(
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
@@ -116,10 +108,12 @@ class AdaptiveScheduler(BaseScheduler):
         self.frontier = self.session.frontier
         self._logs = CsvLogs(*logs.values())
         self._sites = Sites(self.session, settings, self._is_mission, self._robots_known)
+        self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
+        self.answers = self._ordinary.answers
+        if not self._is_mission:
+            self._ordinary.watch(self.crawler.signals)
         for row in self.session.row.sites:
-            self._sites.open(row)
-            self.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
-            self._sites.apply_delay(row.id)
+            self._sites.open(row, now)
         if self._is_mission:
             self.frontier.add(
                 (Candidate(row.id, resolve(row.site + "/", "", self._options)) for row in self.session.row.sites),
@@ -132,12 +126,6 @@ class AdaptiveScheduler(BaseScheduler):
             len(self.session.row.sites),
             self.session.database.name,
         )
-
-    def _watch_requests(self) -> None:
-        connect = self.crawler.signals.connect
-        connect(self._request_announced, signals.request_scheduled)
-        for done in (signals.item_scraped, signals.item_dropped, signals.item_error):
-            connect(self.answers.item_done, done)
 
     def _log_path(self, setting: str) -> Path | None:
         value = self._settings.get(setting)
@@ -187,7 +175,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _next_request(self) -> Request | None:
         now = self._clock()
-        self._drop_announced()
+        self._ordinary.drop_refused()
         if self._sites.robots_queue:
             return self._sites.robots_queue.popleft()
         for _ in range(MOST_REJECTED):
@@ -213,82 +201,22 @@ class AdaptiveScheduler(BaseScheduler):
     def _request(self, lease: Lease) -> Request | None:
         if lease.request is None:
             return Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
-        try:
-            request = self._keeper.read(lease.request)
-        except LookupError as error:
-            self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=str(error.args[0])))
-            return None
-        request.meta[LEASE] = lease
-        request.errback = WatchedErrback(
-            request.errback, self.answers, lambda failure: _failed_page(lease, failure.value)
-        )
-        return request
+        return self._ordinary.request(lease, lease.request)
 
     def enqueue_request(self, request: Request) -> bool:
-        self._announced = None
+        now = self._clock()
         try:
-            return self._enqueue(request)
+            return self._ordinary.add(request, now, self.frontier.add)
         except StoreError as error:
             self._give_up(error)
             return False
-        finally:
-            self.answers.scheduled(request)
-
-    def _request_announced(self, request: Request) -> None:
-        self._drop_announced()
-        self._announced = request
-
-    def _drop_announced(self) -> None:
-        """A request that was announced and not enqueued was refused by somebody, such as OffsiteMiddleware."""
-        request, self._announced = self._announced, None
-        if request is None:
-            return
-        self.answers.scheduled(request)
-        if (lease := self._replaced_lease(request)) is not None:
-            reason = f"replaced by a request to {request.url}, which was refused"
-            self.finish(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
-
-    def _enqueue(self, request: Request) -> bool:
-        now = self._clock()
-        lease = self._replaced_lease(request)
-        request.meta.pop(LEASE, None)
-        if isinstance(request.errback, WatchedErrback):
-            request.errback = request.errback.original
-        # A start request is known again by its URL when the crawl goes on; its retry is a request of its own.
-        is_repeated = request.dont_filter and (lease is not None or not request.meta.get("is_start_request"))
-        if is_repeated:
-            self._serial += 1
-        try:
-            target = target_of_request(request, self._options, unique=f"{now}#{self._serial}" if is_repeated else "")
-        except BadUrl as error:
-            logger.warning("%s is dropped: %s", request, error)
-            new = 0
-        else:
-            row = self._sites.of(target.site) or self._add_site(target.site, now)
-            # A click away is a level; a priority of Scrapy's counts as that many clicks.
-            level = max(0, int(request.meta.get("depth", 0)) - request.priority)
-            new = self.frontier.add([Candidate(row, target, level, 0, None, self._keeper.write(request))], now)
-        if lease is not None:
-            # Only now that the other one is written down: a kill in between must not lose both.
-            reason = f"replaced by a request to {request.url}"
-            self.finish(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
-        return new > 0
-
-    def _replaced_lease(self, request: Request) -> Lease | None:
-        """The lease of the request that a downloader middleware replaced by this one (a redirect, a retry)."""
-        lease = self._open_lease(request)
-        return lease if lease is not None and lease.id not in self.answers else None  # else: a copy of its meta
 
     def _open_lease(self, request: Request) -> Lease | None:
         lease = request.meta.get(LEASE)
-        return lease if isinstance(lease, Lease) and self.frontier.leased(lease.id) is lease else None
+        return lease if isinstance(lease, Lease) and self._is_open(lease) else None
 
-    def _add_site(self, site: str, now: float) -> int:
-        assert self.session is not None
-        row = self.session.add_site(SiteLimits(site), now)
-        self._sites.open(row)
-        self.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
-        return row.id
+    def _is_open(self, lease: Lease) -> bool:
+        return self.frontier.leased(lease.id) is lease
 
     # What comes back --------------------------------------------------------------------------------
 
@@ -340,7 +268,7 @@ class AdaptiveScheduler(BaseScheduler):
     def _failed(self, failure: Failure) -> None:
         lease = self._open_lease(failure.request)  # type: ignore[attr-defined]  # Scrapy puts it there
         if lease is not None:
-            self.finish(_failed_page(lease, failure.value))
+            self.finish(failed_page(lease, failure.value))
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
         reason = f"the spider failed: {reason_of(failure.value).text}"
@@ -352,7 +280,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _item_error(self, item: object, failure: Failure) -> None:
         if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
-            self.finish(_failed_page(lease, failure.value, "a pipeline failed: "))
+            self.finish(failed_page(lease, failure.value, "a pipeline failed: "))
 
     def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
         assert self.session is not None
@@ -368,15 +296,3 @@ class AdaptiveScheduler(BaseScheduler):
         if self.failure is None:
             self._fail(error)
             deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_failed"))
-
-
-def _failed_page(lease: Lease, error: BaseException | None, prefix: str = "") -> Page:
-    reason = reason_of(error)
-    return Page(
-        lease.id,
-        lease.url,
-        lease.level,
-        State.FAILED if prefix else reason.state,
-        reason=prefix + reason.text,
-        is_transient=reason.is_transient and not prefix,
-    )

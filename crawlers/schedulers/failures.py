@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import exceptions as scrapy_errors
 from scrapy.exceptions import IgnoreRequest
 
-from crawlers.items import State
+from crawlers.items import Page, State
+
+if TYPE_CHECKING:
+    from crawlers.frontier.base import Lease
 
 
 class Reason(NamedTuple):
@@ -38,3 +41,16 @@ def reason_of(error: BaseException | None) -> Reason:
         return Reason("too large once decompressed", State.REFUSED, False)
     detail = " ".join(str(error).split())[:200]
     return Reason(f"{type(error).__name__}: {detail}".rstrip(": "), State.FAILED, False)
+
+
+def failed_page(lease: Lease, error: BaseException | None, prefix: str = "") -> Page:
+    """What *error* makes of the leased URL; with a *prefix*, which blames us, asking again won't help."""
+    reason = reason_of(error)
+    return Page(
+        lease.id,
+        lease.url,
+        lease.level,
+        State.FAILED if prefix else reason.state,
+        reason=prefix + reason.text,
+        is_transient=reason.is_transient and not prefix,
+    )

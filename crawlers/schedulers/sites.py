@@ -7,6 +7,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps import TrapWatch
+from crawlers.frontier.base import SiteState
+from crawlers.items import SiteLimits
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages
@@ -51,15 +53,20 @@ class Sites:
         self._watches: dict[int, TrapWatch] = {}
         self._fetch = RobotsFetch(self._agent, settings.getint("RETRY_TIMES") + 1, self._rules_came)
 
-    def open(self, row: SiteRow) -> None:
+    def open(self, row: SiteRow, now: float) -> None:
+        """Make a site known, to the frontier as well."""
         self._rows[row.id] = row
         self._ids[row.site] = row.id
         if row.robots_status is not None:
             self._texts[row.id] = (row.robots_status, row.robots_text)
+        self._session.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
+        self.apply_delay(row.id)
 
-    def of(self, site: str) -> int | None:
-        """The id of *site* (scheme://host[:port]) in this crawl."""
-        return self._ids.get(site)
+    def id_of(self, site: str, now: float) -> int:
+        """The id of *site* (scheme://host[:port]) in this crawl; one that turned up just now is opened."""
+        if site not in self._ids:
+            self.open(self._session.add_site(SiteLimits(site), now), now)
+        return self._ids[site]
 
     # robots.txt -------------------------------------------------------------------------------------
 

@@ -93,12 +93,8 @@ def _statements(dialect: str) -> dict[str, str]:
         "new_pages": _insert("page", u.NEW_PAGE, rows(u.NEW_PAGE)),
         "waiting_pages": _update("page", u.WAITING_PAGE, rows(u.WAITING_PAGE)),
         "ended_pages": _update("page", u.ENDED_PAGE, rows(u.ENDED_PAGE)),
-        "external_urls": _insert(
-            "external_url", u.EXTERNAL_URL, rows(u.EXTERNAL_URL), skip_known=True
-        ),
-        "link_contexts": _insert(
-            "link_context", u.LINK_CONTEXT, rows(u.LINK_CONTEXT), skip_known=True
-        ),
+        "external_urls": _insert("external_url", u.EXTERNAL_URL, rows(u.EXTERNAL_URL), skip_known=True),
+        "link_contexts": _insert("link_context", u.LINK_CONTEXT, rows(u.LINK_CONTEXT), skip_known=True),
         "external_links": _insert("external_link", u.EXTERNAL_LINK, rows(u.EXTERNAL_LINK)),
         "bad_links": _insert("bad_link", u.BAD_LINK, rows(u.BAD_LINK)),
         "site_robots": _update("site", u.SITE_ROBOTS, rows(u.SITE_ROBOTS)),

@@ -112,9 +112,7 @@ def _found(connection: Connection, crawl_id: int) -> list[SiteRow]:
     return [SiteRow(*row) for row in rows]
 
 
-def _insert_crawl(
-    connection: Connection, name: str, mission: str, manifest: Mapping[str, Any], now: float
-) -> int:
+def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Mapping[str, Any], now: float) -> int:
     inserted = connection.execute(
         insert(crawl).values(
             name=name, mission=mission, state=RUNNING, started_at=now, manifest=json.dumps(manifest, default=str)
@@ -160,7 +158,12 @@ def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float
         if known.max_level != wanted.max_level:
             _move_level_limit(connection, known.id, wanted.max_level, now)
         return SiteRow(
-            known.id, wanted.site, wanted.parallel, wanted.max_level, wanted.delay_s, known.robots_status,
+            known.id,
+            wanted.site,
+            wanted.parallel,
+            wanted.max_level,
+            wanted.delay_s,
+            known.robots_status,
             known.robots_text,
         )
     seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
@@ -195,9 +198,7 @@ def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: 
     """Record that the crawl stopped; an unfinished one can go on later."""
     state = FINISHED if finished else INTERRUPTED
     with database.write() as connection:
-        connection.execute(
-            update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason)
-        )
+        connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
 
 
 def reserve_page_ids(database: Database, count: int) -> range:
@@ -209,7 +210,5 @@ def reserve_page_ids(database: Database, count: int) -> range:
             first = (connection.execute(select(func.max(page.c.id))).scalar() or 0) + 1
             connection.execute(insert(id_block).values(name="page", next=first + count))
         else:
-            connection.execute(
-                update(id_block).where(id_block.c.name == "page").values(next=first + count)
-            )
+            connection.execute(update(id_block).where(id_block.c.name == "page").values(next=first + count))
     return range(first, first + count)

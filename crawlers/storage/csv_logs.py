@@ -33,9 +33,7 @@ class CsvLogs:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = path.open("a", encoding="utf-8", errors="backslashreplace", newline="")
         except OSError as error:
-            raise ConfigError(
-                f"{setting}={path}: {error.strerror}; make it writable or name another file"
-            ) from error
+            raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
         self._files.append(file)
         writer = csv.writer(file)
         if file.tell() == 0:

@@ -55,9 +55,7 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], clean(text))
 
 
-def write_gexf(
-    graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None
-) -> GraphSize:
+def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
     """Write *graph* to *out*; *edges* is scratch space that can be read back, as large as the edges.
 
     The schema wants the nodes first, the graph has its edges first: they wait in *edges*. *date* becomes

@@ -124,9 +124,7 @@ def _degrees(network: nx.DiGraph) -> tuple[Mapping[int, int], ...]:
 
 def _components(network: nx.DiGraph) -> tuple[Mapping[int, int], ...]:
     """Number the components by size, largest first, then by their smallest id."""
-    components = sorted(
-        nx.strongly_connected_components(network), key=lambda nodes: (-len(nodes), min(nodes))
-    )
+    components = sorted(nx.strongly_connected_components(network), key=lambda nodes: (-len(nodes), min(nodes)))
     numbers = {node: number for number, nodes in enumerate(components, 1) for node in nodes}
     sizes = {node: len(nodes) for nodes in components for node in nodes}
     return numbers, sizes
@@ -162,9 +160,7 @@ def _hits(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
         hubs /= hubs.sum()
         if np.abs(hubs - before).sum() < HUB_CHANGE:
             break
-    return tuple(
-        dict(zip(nodes, np.round(values, DECIMALS).tolist(), strict=True)) for values in (hubs, authorities)
-    )
+    return tuple(dict(zip(nodes, np.round(values, DECIMALS).tolist(), strict=True)) for values in (hubs, authorities))
 
 
 _GROUPS: dict[tuple[str, ...], Callable[[nx.DiGraph], tuple[Mapping[int, Value], ...]]] = {

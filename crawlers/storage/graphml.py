@@ -32,9 +32,7 @@ EDGE = ('<edge source="', '" target="', '"><data key="weight">', "</data></edge>
 TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boolean", "string": "string"}
 
 
-def write_graphml(
-    graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None
-) -> GraphSize:
+def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
     """Write *graph* to *out*; *edges* is scratch space that can be read back, as large as the edges.
 
     Name, description and, if given, *date* become attributes of the graph, the label an attribute of

@@ -115,7 +115,11 @@ def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[
     ).one()
     if outside[0]:
         return [target.url, f"  external: linked to from {outside[0]} places, for example {outside[1]}; not followed"]
-    return [target.url, f"  never found in the crawl {crawl.name} (number {crawl.id})", f"  known as {target.normalized}"]
+    return [
+        target.url,
+        f"  never found in the crawl {crawl.name} (number {crawl.id})",
+        f"  known as {target.normalized}",
+    ]
 
 
 def _found_on(connection: Connection, page_id: int | None) -> str:

@@ -99,9 +99,7 @@ def _create_page_tables() -> None:
     )
     op.create_index("page_key", "page", ["site_id", "key"], unique=True)
     waits = sa.text("state = 0")
-    op.create_index(
-        "page_waiting", "page", ["site_id", "priority", "id"], sqlite_where=waits, postgresql_where=waits
-    )
+    op.create_index("page_waiting", "page", ["site_id", "priority", "id"], sqlite_where=waits, postgresql_where=waits)
 
 
 def _create_link_tables() -> None:
