@@ -66,7 +66,7 @@ def fill(frontier: SqlFrontier, sites: list[int], first: int, last: int) -> None
     for start in range(first, last, AT_ONCE):
         candidates = []
         for number in range(start, min(start + AT_ONCE, last)):
-            site_id = sites[number % len(sites)]
+            site_id = sites[number // AT_ONCE % len(sites)]
             site = f"http://www.host{site_id}.test"
             url = f"{site}/section-{number % 97}/articles/{number:012}/some-title.html"
             candidates.append(Candidate(site_id, Target(url, url, url_key(url), site), 1))

@@ -61,9 +61,7 @@ class Graphs:
             crawl = crawl_named(database, settings.get("CRAWL") or self._crawler.spider.name)  # type: ignore[union-attr]
             sites = sites_of(database, crawl.id)
             for site in sites:
-                for path, size in write_site_graph(
-                    database, site, sites, self._folder, self._formats, self._measures
-                ):
+                for path, size in write_site_graph(database, site, sites, self._folder, self._formats, self._measures):
                     logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
         finally:
             database.close()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 class PageLogFormatter(LogFormatter):
     """Scrapy's, but for pages and items only when *is_verbose*."""
+
     def __init__(self, is_verbose: bool) -> None:
         self._is_verbose = is_verbose
 

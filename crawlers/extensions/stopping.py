@@ -12,6 +12,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
+from crawlers.errors import ConfigError
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -37,6 +39,8 @@ class Stopping:
         stop_file = crawler.settings.get("STOP_FILE")
         if not timeout_s and not stop_file:
             raise NotConfigured("set TIMEOUT_SECONDS or STOP_FILE")
+        if stop_file and Path(stop_file).exists():
+            raise ConfigError(f"STOP_FILE={stop_file} is there from an earlier run: remove it, and start again")
         extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)
         crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._closed, signals.spider_closed)

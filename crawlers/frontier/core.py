@@ -7,6 +7,8 @@ journal by `interning.Interner`.
 from __future__ import annotations
 
 import heapq
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.page_orders import MAX_HOPS
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.journal import Journal
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
+
+_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request")
 
 SMALLEST_HEAD = 16
 LARGEST_HEAD = 1000  # one read of the journal per so many pages of a site costs next to nothing
@@ -80,6 +84,10 @@ class QueuedFrontier:
         """Whether any URL waits or is leased: the crawl is not finished."""
         return any(site.counts.get(State.WAITING) for site in self._agenda.sites.values())
 
+    def is_drained(self, site_id: int) -> bool:
+        """Whether nothing of a site waits or is leased."""
+        return not self._agenda.site(site_id).counts.get(State.WAITING)
+
     def leased(self, page_id: int) -> Lease | None:
         """The open lease of a page."""
         return self._leases.get(page_id)
@@ -99,10 +107,10 @@ class QueuedFrontier:
         new = 0
         candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
         sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
-        for c in candidates:
-            new += self._interner.intern(
-                sites[c.site_id], [(c.target, 1)], c.level, c.hops, c.found_on, now, unit, c.request
-            )[1]
+        # Those that differ in their target alone are looked up at once.
+        for (site_id, level, hops, found_on, request), alike in groupby(candidates, _all_but_target):
+            found = [(c.target, 1) for c in alike]
+            new += self._interner.intern(sites[site_id], found, level, hops, found_on, now, unit, request)[1]
         self._submit(unit)
         for site in sites.values():
             self._agenda.settle(site, now)

@@ -4,6 +4,7 @@ transaction, and many pages one commit."""
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -41,6 +42,9 @@ _WAITING = f"""
     ORDER BY priority, id LIMIT :limit"""  # noqa: S608
 _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
 
+# SQLAlchemy takes a statement apart once an object: making them anew would cost more than a query.
+_text = cache(text)
+
 
 class SqlJournal:
     """Writes through the one writer, reads what is committed."""
@@ -77,7 +81,7 @@ class SqlJournal:
 
     def _read(self, statement: str, **values: Any) -> Iterable[Any]:
         with self._database.read() as connection:
-            return connection.execute(text(statement), values).fetchall()
+            return connection.execute(_text(statement), values).fetchall()
 
     def submit(self, unit: Unit) -> None:
         self._writer.submit(unit)

@@ -47,9 +47,7 @@ class LeaseMiddleware:
         )
         self._answers.begin(response, page)
 
-    async def process_spider_output(
-        self, response: Response, result: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         if response.request is None or "lease" not in response.request.meta:
             async for output in result:
                 yield output

@@ -251,6 +251,8 @@ class AdaptiveScheduler(BaseScheduler):
             self.frontier.gate(lease.site_id).answered()
             self._sites.observe(lease, page)
         new = self.frontier.acknowledge(lease, page, now)
+        if self.frontier.is_drained(lease.site_id):
+            self._sites.drained(lease.site_id)
         self._record(lease, page, new, now)
 
     def _record(self, lease: Lease, page: Page, new: int, now: float) -> None:

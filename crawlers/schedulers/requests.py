@@ -66,6 +66,10 @@ class RequestKeeper:
             except KeyError:
                 raise LookupError("the request could not be written down and was lost with its process") from None
         fields["body"] = fields["body"].encode("latin-1")
+        fields["headers"] = {  # bytes again: of text Scrapy would make UTF-8
+            name.encode("latin-1"): [value.encode("latin-1") for value in values]
+            for name, values in fields["headers"].items()
+        }
         try:
             return request_from_dict(fields, spider=self._spider)
         except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:

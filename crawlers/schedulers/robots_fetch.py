@@ -23,9 +23,7 @@ class RobotsFetch:
     """Requests that are to be made before anything else, in `queue`; *on_rules* gets each site's outcome:
     site id, rules, and the file's text."""
 
-    def __init__(
-        self, agent: str, attempts: int, on_rules: Callable[[int, RobotsRules, str | None], None]
-    ) -> None:
+    def __init__(self, agent: str, attempts: int, on_rules: Callable[[int, RobotsRules, str | None], None]) -> None:
         self._agent = agent
         self._attempts = attempts
         self._on_rules = on_rules

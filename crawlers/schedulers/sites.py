@@ -11,7 +11,7 @@ from crawlers.frontier.base import SiteState
 from crawlers.items import SiteLimits
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
-from crawlers.storage.queries import fetched_pages
+from crawlers.storage.queries import fetched_pages, robots_of
 
 if TYPE_CHECKING:
     from collections import deque
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
+LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
 class Sites:
@@ -48,9 +49,10 @@ class Sites:
         self._on_robots = on_robots
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
-        self._texts: dict[int, tuple[int, str | None]] = {}  # status and text of robots.txt
-        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()
+        self._has_robots: set[int] = set()  # sites whose robots.txt is known
+        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
         self._watches: dict[int, TrapWatch] = {}
+        self._drained: set[int] = set()  # sites whose watch was given up
         self._fetch = RobotsFetch(self._agent, settings.getint("RETRY_TIMES") + 1, self._rules_came)
 
     def open(self, row: SiteRow, now: float) -> None:
@@ -58,7 +60,9 @@ class Sites:
         self._rows[row.id] = row
         self._ids[row.site] = row.id
         if row.robots_status is not None:
-            self._texts[row.id] = (row.robots_status, row.robots_text)
+            rules = RobotsRules(row.robots_status, row.robots_text, self._agent)
+            if not rules.is_unreachable and now - (row.robots_at or 0.0) < LONGEST_AGE_S:
+                self._keep(row.id, rules)
         self._session.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
         self.apply_delay(row.id)
 
@@ -76,22 +80,31 @@ class Sites:
         return self._fetch.queue
 
     def needs_robots(self, site_id: int) -> bool:
-        return self._obeys and site_id not in self._texts
+        return self._obeys and site_id not in self._has_robots
 
     def ask_robots(self, site_id: int) -> Request:
         self._fetch.ask(site_id, self._rows[site_id].site)
         return self._fetch.queue.popleft()
 
     def _rules_came(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
-        self._texts[site_id] = (rules.status, text)
+        self._keep(site_id, rules)
         self._on_robots(site_id, rules.status, text)
+
+    def _keep(self, site_id: int, rules: RobotsRules) -> None:
+        self._has_robots.add(site_id)
+        self._rules[site_id] = rules
+        self._rules.move_to_end(site_id)
+        if len(self._rules) > MOST_RULES:
+            self._rules.popitem(last=False)
 
     def _rules_of(self, site_id: int) -> RobotsRules | None:
         rules = self._rules.get(site_id)
-        if rules is None and site_id in self._texts:
-            rules = self._rules[site_id] = RobotsRules(*self._texts[site_id], self._agent)
-            if len(self._rules) > MOST_RULES:
-                self._rules.popitem(last=False)
+        if rules is None and site_id in self._has_robots:
+            self._session.writer.flush()
+            stored = robots_of(self._session.database, site_id)
+            if stored is not None:
+                rules = RobotsRules(*stored, self._agent)
+                self._keep(site_id, rules)
         return rules
 
     def apply_delay(self, site_id: int) -> None:
@@ -116,11 +129,17 @@ class Sites:
         if self._watches_traps:
             self._watch(lease.site_id).observe(lease.url, lease.level, page.skeleton)
 
+    def drained(self, site_id: int) -> None:
+        """Nothing of the site waits: what is known of its texts can be read again, should it ever wake."""
+        if self._watches.pop(site_id, None) is not None:
+            self._drained.add(site_id)
+
     def _watch(self, site_id: int) -> TrapWatch:
         watch = self._watches.get(site_id)
         if watch is None:
             watch = self._watches[site_id] = TrapWatch()
-            if self._session.row.resumed:
+            if self._session.row.resumed or site_id in self._drained:
+                self._session.writer.flush()
                 for url, level, skeleton in fetched_pages(self._session.database, site_id):
                     watch.observe(url, level, skeleton)
         return watch

@@ -141,7 +141,9 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     try:
         return parse_hosts(path.read_text("utf-8"), str(path))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"hosts={hosts} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from error
+        raise ConfigError(
+            f"hosts={hosts} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
     except OSError as error:
         raise ConfigError(f"hosts={hosts} can't be read: {error.strerror}; check its permissions") from error
 

@@ -46,6 +46,7 @@ class SiteRow:
     delay_s: float
     robots_status: int | None = None
     robots_text: str | None = None
+    robots_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,7 @@ def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float
             wanted.delay_s,
             known.robots_status,
             known.robots_text,
+            known.robots_at,
         )
     seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
     if seed_id is None:

@@ -92,3 +92,11 @@ def progress(database: Database, crawl_id: int) -> list[SiteProgress]:
         SiteProgress(row.site, row.availability, counts.get(row.id, {}), levels.get(row.id, 0))
         for row in sites_of(database, crawl_id)
     ]
+
+
+def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None:
+    """Status and text of a site's robots.txt as it was read; None if it was not."""
+    statement = select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id)
+    with database.read() as connection:
+        row = connection.execute(statement).one()
+    return None if row.robots_status is None else (row.robots_status, row.robots_text)

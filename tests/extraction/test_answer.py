@@ -19,9 +19,7 @@ TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 def read(body="", *, tags=TAGS, now=0.0, url=HERE, status=200, content_type=HTML, **more):
     data = body.encode() if isinstance(body, str) else body
-    return Reader(LinkResolver(), tags, TYPES).read(
-        Answer(url, status, data, content_type, **more), 7, 3, now
-    )
+    return Reader(LinkResolver(), tags, TYPES).read(Answer(url, status, data, content_type, **more), 7, 3, now)
 
 
 def urls(page):
@@ -161,9 +159,7 @@ def test_redirect_to_another_site_is_an_external_link(location):
 
 
 def test_links_are_counted_by_what_they_resolve_to():
-    page = read(
-        '<a href="x">1</a> <a href=x>2</a> <a href="/dir/x">3</a> <a href="x#part">4</a> <a href="y">5</a>'
-    )
+    page = read('<a href="x">1</a> <a href=x>2</a> <a href="/dir/x">3</a> <a href="x#part">4</a> <a href="y">5</a>')
     counts = {}
     for target, count in page.links:
         counts[target.key] = counts.get(target.key, 0) + count
@@ -192,9 +188,7 @@ def test_base_of_another_host_makes_relative_links_external():
 
 
 def test_bad_links_keep_their_raw_text_and_the_reason():
-    page = read(
-        '<a href="mailto:a@b.example">m</a><a href="http://[::1">b</a><a href=" JavaScript:void(0)">j</a>'
-    )
+    page = read('<a href="mailto:a@b.example">m</a><a href="http://[::1">b</a><a href=" JavaScript:void(0)">j</a>')
     assert {(bad.raw, bad.reason) for bad in page.bad} == {
         ("mailto:a@b.example", "scheme mailto"),
         ("http://[::1", "not a URL"),
@@ -256,9 +250,7 @@ def test_only_the_tags_that_count_are_read():
 
 
 def test_equal_bodies_have_equal_hashes_whatever_their_addresses():
-    assert (
-        read("<p>x").content_hash == read("<p>x", url=f"{SITE}/y").content_hash != read("<p>y").content_hash
-    )
+    assert read("<p>x").content_hash == read("<p>x", url=f"{SITE}/y").content_hash != read("<p>y").content_hash
 
 
 def test_pages_that_differ_in_numbers_only_have_one_skeleton():

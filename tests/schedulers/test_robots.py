@@ -119,9 +119,7 @@ def test_missing_robots_txt_allows_everything(crawled, name):
 
 def test_chain_of_redirects_of_robots_txt_has_an_end(crawled):
     web, _ = crawled
-    assert (
-        sum(path.startswith("/robots.txt") for path in web["circle"].paths) == 6
-    )  # RFC 9309: at least five hops
+    assert sum(path.startswith("/robots.txt") for path in web["circle"].paths) == 6  # RFC 9309: at least five hops
 
 
 @pytest.mark.parametrize(

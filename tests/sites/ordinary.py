@@ -136,11 +136,24 @@ class ItemsPipeline:
         return item
 
 
+class Outputs:
+    """A spider middleware of a user's own, which adds an item."""
+
+    async def process_spider_output(self, response, result):
+        async for output in result:
+            yield output
+        if not response.url.endswith("/robots.txt"):  # the scheduler's own request
+            yield {"fate": "from a middleware"}
+
+
 class FatefulSpider(OrdinarySpider):
     """Items that the pipelines drop, break on, or pass."""
 
     name = "fateful"
-    custom_settings = {"ITEM_PIPELINES": {"tests.sites.ordinary.ItemsPipeline": 100}}  # noqa: RUF012
+    custom_settings = {  # noqa: RUF012
+        "ITEM_PIPELINES": {"tests.sites.ordinary.ItemsPipeline": 100},
+        "SPIDER_MIDDLEWARES": {"tests.sites.ordinary.Outputs": 100},
+    }
 
     async def start(self):
         yield {"fate": "from start"}

@@ -157,9 +157,7 @@ class Web:
         for name, answer in self._answers.items():
             if answer is not None:
                 served = self._served(self.sites[name], answer)
-                self._servers.append(
-                    await asyncio.start_server(served, sock=self._sockets[name], backlog=512)
-                )
+                self._servers.append(await asyncio.start_server(served, sock=self._sockets[name], backlog=512))
 
     async def _close(self) -> None:
         for server in self._servers:
@@ -190,8 +188,6 @@ async def _read(reader: asyncio.StreamReader) -> Asked:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
     at_s = time.monotonic()
     method, path, _ = head[0].split(" ", 2)
-    headers = {
-        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)
-    }
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     return Asked(at_s, method, path, headers, body)

@@ -180,9 +180,7 @@ def test_no_answer_makes_a_traceback_or_an_error_in_the_log(crawled):
     assert " ERROR: " not in log
 
 
-@pytest.mark.parametrize(
-    "path", ["/archive", "/announced-archive", "/untyped", "/too-large", "/announced-too-large"]
-)
+@pytest.mark.parametrize("path", ["/archive", "/announced-archive", "/untyped", "/too-large", "/announced-too-large"])
 def test_large_bodies_that_are_no_pages_are_not_read_to_the_end(crawled, path):
     site, _, _ = crawled
     assert site.count(path) == 1

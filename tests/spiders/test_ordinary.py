@@ -55,9 +55,7 @@ def items(project):
 
 
 def run(project, web, spider, **settings):
-    outcome = project.run(
-        "crawl", spider, "-a", f"site={web['site'].origin}", "-O", "items.jsonl", **settings
-    )
+    outcome = project.run("crawl", spider, "-a", f"site={web['site'].origin}", "-O", "items.jsonl", **settings)
     assert outcome.status == 0, outcome.log
     return outcome
 
@@ -126,9 +124,7 @@ def test_callbacks_get_what_the_request_carried(everything):
     assert {"name": "home", "title": "/", "at": site.origin + "/"} in found
     assert {"name": "named", "given": "given", "numbers": [1, 2]} in found
     assert {"name": "meta", "shelf": {"place": 3}, "note": None} in found
-    echoes = {
-        (item["path"], item["method"], item["body"], item["kind"]) for item in found if item["name"] == "echo"
-    }
+    echoes = {(item["path"], item["method"], item["body"], item["kind"]) for item in found if item["name"] == "echo"}
     assert echoes == {
         ("/headers", "GET", "", "ordinary"),
         ("/post", "POST", "\xff\x00body", ""),
@@ -138,14 +134,7 @@ def test_callbacks_get_what_the_request_carried(everything):
     names = Counter(item["name"] for item in found)
     assert names["/twice"] == names["/landed"] == names["/flaky"] == names["/start-flaky"] == 1
     assert names["/repeated"] == 2
-    assert (
-        names["again"]
-        == names["async"]
-        == names["coroutine"]
-        == names["/copied"]
-        == names["copies-meta"]
-        == 1
-    )
+    assert names["again"] == names["async"] == names["coroutine"] == names["/copied"] == names["copies-meta"] == 1
     assert {"name": "/wanted-missing", "status": 404} in found
     assert "/missing" not in names
 
@@ -184,9 +173,7 @@ def test_site_is_available_although_some_of_its_pages_are_not(everything):
 
 def test_only_what_is_wrong_with_the_spider_is_an_error_in_the_log(everything):
     _, _, log = everything
-    errors = Counter(
-        line.split(" ERROR: ")[1].split("<")[0] for line in log.splitlines() if " ERROR: " in line
-    )
+    errors = Counter(line.split(" ERROR: ")[1].split("<")[0] for line in log.splitlines() if " ERROR: " in line)
     assert errors == {"Spider error processing ": 3, "Error downloading ": 3, "Gave up retrying ": 7}
 
 
@@ -194,7 +181,11 @@ def test_items_are_dropped_and_broken_without_holding_up_the_end(tmp_path):
     project = project_in(tmp_path)
     with Web(site=anything) as web:
         run(project, web, "fateful")
-        assert Counter(item["fate"] for item in items(project)) == {"pass": 60, "from start": 1}
+        assert Counter(item["fate"] for item in items(project)) == {
+            "pass": 60,
+            "from start": 1,
+            "from a middleware": 1,
+        }
         assert project.states() == [("finished", "finished")]
         assert project.pages(web["site"].origin) == {"/": (State.DONE, "")}
 
@@ -266,9 +257,7 @@ def test_waiting_requests_go_on_after_kill_9(tmp_path):
         assert done == {f"/{n}": (State.DONE, "") for n in range(1, NODES + 1)}
         counts = Counter(web["site"].paths)
         assert counts["/robots.txt"] == 1
-        assert (
-            counts.total() < NODES + 2 * 20
-        )  # a kill costs what was not committed: parallel ones, and a batch
+        assert counts.total() < NODES + 2 * 20  # a kill costs what was not committed: parallel ones, and a batch
 
 
 def test_sites_that_the_spider_found_by_itself_go_on_after_a_stop(tmp_path):
@@ -284,9 +273,7 @@ def test_sites_that_the_spider_found_by_itself_go_on_after_a_stop(tmp_path):
             assert project.run("crawl", *arguments).status == 0
             assert project.states() == [("finished", "finished")]
             assert project.query(OPEN_PAGES) == []
-            assert Counter(web["other"].paths) == dict.fromkeys(
-                ["/robots.txt", *(f"/{n}" for n in range(20))], 1
-            )
+            assert Counter(web["other"].paths) == dict.fromkeys(["/robots.txt", *(f"/{n}" for n in range(20))], 1)
 
 
 def test_requests_that_are_no_json_are_kept_in_memory_with_one_warning(tmp_path):
@@ -312,11 +299,7 @@ def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_goe
         assert project.states()[0][0] == "interrupted"
         run(project, web, "keeping")
         assert project.states() == [("finished", "finished")]
-        lost = [
-            path
-            for path, (state, reason) in project.pages(web["site"].origin).items()
-            if state == State.FAILED
-        ]
+        lost = [path for path, (state, reason) in project.pages(web["site"].origin).items() if state == State.FAILED]
         assert set(lost) <= {"/object/0", "/object/1", "/object/2", "/function", "/tuple"}
         assert len(lost) >= 3
         assert {"at": "/plain", "kept": "list"} in items(project)

@@ -1,0 +1,99 @@
+"""`scrapy explain` tells the story of a URL, whatever became of it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import NamedTuple
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawlers.commands.explain import Command
+
+
+class Told(NamedTuple):
+    status: int
+    output: str
+    errors: str
+
+
+@pytest.fixture
+def explain(crawled, capsys):
+    """Runs `scrapy explain` in this process, which is quicker than a new one for each question."""
+
+    def told(*arguments, crawl=None, **settings):
+        command = Command()
+        command.settings = Settings({"DATABASE_URL": f"sqlite:///{crawled[0].folder / 'crawl.sqlite'}", **settings})
+        command.settings.setmodule("crawlers.settings", priority="default")
+        command.run(list(arguments), Namespace(crawl=crawl))
+        return Told(command.exitcode, *capsys.readouterr())
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [
+        (
+            "/",
+            [
+                "done, since",
+                "in the list of sites",
+                "level 0",
+                "status 200",
+                "no other page has the same content",
+            ],
+        ),
+        ("/a.html#part", ["done, since", "level 1", "/a.html\n"]),
+        ("/copy1.html", ["done", "stands for 1 further URLs", "/copy2.html", "title: Same"]),
+        ("/copy2.html", ["done", "a duplicate of", "/copy1.html: the graph has that one"]),
+        ("/moved", ["moved, since", "moved to", "/landed.html", "status 301"]),
+        ("/landed.html", ["done", "found", "/moved"]),
+        ("/secret/x.html", ["rejected: robots.txt disallows it", "linked to 1 times from 1 pages"]),
+        ("/paper.pdf", ["rejected: extension pdf", "linked to 1 times"]),
+        ("/gone.html", ["refused: status 404", "status 404"]),
+        ("/never.html", ["never found in the crawl mine"]),
+        ("http://outside.example/page", ["external", "linked to from 3 places", "not followed"]),
+        ("http://elsewhere.example/", ["never found"]),
+        ("mailto:somebody@mail.example", ["a bad link: scheme mailto", "not followed"]),
+    ],
+)
+def test_explain_tells_the_story_of_a_url(crawled, explain, path, parts):
+    told = explain(crawled[1] + path if path.startswith("/") else path)
+    assert (told.status, told.errors) == (0, "")
+    missing = [part for part in parts if part not in told.output]
+    assert not missing, told.output
+
+
+def test_explain_is_a_command(crawled):
+    project, first_site, _ = crawled
+    outcome = project.run("explain", first_site + "/a.html", "--crawl", "mine")
+    assert (outcome.status, outcome.log) == (0, "")
+    assert outcome.output.startswith(f"{first_site}/a.html\n  done, since ")
+
+
+def test_explain_says_of_what_was_rejected_that_it_was_never_asked_for(crawled, explain):
+    assert "asked for" not in explain(crawled[1] + "/secret/x.html").output
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "parts"),
+    [
+        ("nonsense", {}, ["nonsense", "give a whole URL"]),
+        ("http://[::1", {}, ["http://[::1", "give a whole URL"]),
+        ("http://a.example/", {"crawl": "yours"}, ["CRAWL=yours", "mine"]),
+        ("http://a.example/", {"DATABASE_URL": "sqlite:///other.sqlite"}, ["other.sqlite", "does not exist"]),
+    ],
+)
+def test_explain_says_in_one_sentence_what_it_cannot_read(explain, url, options, parts):
+    told = explain(url, **options)
+    assert (told.status, told.output) == (2, "")
+    assert told.errors.startswith("Error: ")
+    assert len(told.errors.splitlines()) == 1
+    assert all(part in told.errors for part in parts)
+
+
+def test_explain_wants_exactly_one_url(explain):
+    with pytest.raises(UsageError, match="name one URL"):
+        explain()

@@ -1,0 +1,86 @@
+"""`scrapy graph` writes what was asked for, or says in one sentence what is wrong."""
+
+from __future__ import annotations
+
+import networkx
+import pytest
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def stem(origin):
+    return origin.removeprefix("http://").replace(":", "_")
+
+
+def test_graph_writes_all_sites_again_to_the_byte(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    outcome = project.run("graph", "--folder", str(tmp_path))
+    assert outcome.status == 0, outcome.log
+    assert names(tmp_path) == sorted(f"{stem(site)}.gexf" for site in (first_site, second_site))
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (project.folder / "result" / path.name).read_bytes()
+    assert "6 pages, 8 edges" in outcome.output
+
+
+def test_graph_writes_the_named_site_in_the_named_formats(crawled, tmp_path):
+    project, first_site, _ = crawled
+    formats = ("--format", "csv", "--format", "graphml")
+    outcome = project.run("graph", first_site + "/", "--folder", str(tmp_path), *formats)
+    assert outcome.status == 0, outcome.log
+    name = stem(first_site)
+    assert names(tmp_path) == [f"{name}.edges.csv", f"{name}.graphml", f"{name}.nodes.csv"]
+    graph = networkx.read_graphml(tmp_path / f"{name}.graphml")
+    assert graph.number_of_nodes() == 6  # home, a, copy, leaf, b, landed
+    assert len((tmp_path / f"{name}.edges.csv").read_text().splitlines()) == graph.number_of_edges() + 1
+
+
+def test_graph_computes_the_measures(crawled, tmp_path):
+    project, first_site, _ = crawled
+    outcome = project.run("graph", first_site, "--folder", str(tmp_path), "--measure", "pagerank")
+    assert outcome.status == 0, outcome.log
+    graph = networkx.read_gexf(tmp_path / f"{stem(first_site)}.gexf")
+    assert sum(node["pagerank"] for _, node in graph.nodes(data=True)) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_graph_of_the_sites_has_their_links_to_each_other(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine")
+    assert outcome.status == 0, outcome.log
+    graph = networkx.read_gexf(tmp_path / "sites.gexf")
+    labels = {node: data["label"] for node, data in graph.nodes(data=True)}
+    assert set(labels.values()) == {first_site, second_site}
+    edges = [(labels[a], labels[b], data["weight"]) for a, b, data in graph.edges(data=True)]
+    assert edges == [(second_site, first_site, 2)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (
+            ["http://nowhere.example"],
+            ["http://nowhere.example", "no site of the crawl mine", "http://127.0.0.1"],
+        ),
+        (["--crawl", "yours"], ["CRAWL=yours", "mine"]),
+        (["-s", "DATABASE_URL=sqlite:///other.sqlite"], ["other.sqlite", "does not exist"]),
+        (["--folder", "/proc/graphs"], ["/proc/graphs"]),
+    ],
+)
+def test_graph_says_in_one_sentence_what_it_cannot_find(crawled, arguments, parts):
+    project, _, _ = crawled
+    before = names(project.folder)
+    outcome = project.run("graph", *arguments)
+    assert outcome.status == 2, outcome.log
+    assert len(outcome.log.splitlines()) == len(outcome.errors) == 1
+    assert all(part in outcome.log for part in parts)
+    assert names(project.folder) == before
+
+
+@pytest.mark.parametrize("option", ["--format", "--measure", "--level"])
+def test_graph_names_what_it_knows_when_it_is_asked_for_something_else(crawled, option):
+    project, _, _ = crawled
+    outcome = project.run("graph", option, "nonsense")
+    assert outcome.status == 2
+    assert "invalid choice: 'nonsense'" in outcome.log
+    assert "Traceback" not in outcome.log
