@@ -65,9 +65,8 @@ class QueuedFrontier:
         self._leases: dict[int, Lease] = {}
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__} sites={len(self._agenda.sites)} pending={self.pending} leased={len(self._leases)}>"
-        )
+        sites = len(self._agenda.sites)
+        return f"<{type(self).__name__} {sites=} pending={self.pending} leased={len(self._leases)}>"
 
     @property
     def pending(self) -> int:
@@ -268,16 +267,8 @@ class QueuedFrontier:
         site.push(self._entry(lease), self._interner.head_urls)
 
     def _entry(self, lease: Lease) -> Entry:
-        return Entry(
-            self._priority(lease),
-            lease.id,
-            lease.key,
-            lease.url,
-            lease.level,
-            lease.hops,
-            lease.attempts,
-            lease.request,
-        )
+        place = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
+        return Entry(*place, lease.attempts, lease.request)
 
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)

@@ -118,9 +118,7 @@ class Crawl:
         self.folder = folder
         self.settings = settings
         self._runs: list[Run] = []
-        self._logs = folder.with_name(
-            f"{folder.name}.stderr"
-        )  # not in the folder: the crawl's own files are there
+        self._logs = folder.with_name(f"{folder.name}.stderr")  # not in the folder: the crawl's own files are there
         folder.mkdir(parents=True, exist_ok=True)
         self._logs.mkdir()
         (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
@@ -183,9 +181,7 @@ class Crawl:
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Rows of the database, [] while it does not exist; never writes, not even a checkpoint."""
         try:
-            with closing(
-                sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)
-            ) as connection:
+            with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
                 return connection.execute(statement).fetchall()
         except sqlite3.OperationalError as error:
             # The last: killed while the file was being made, so that a writer must roll it back first.

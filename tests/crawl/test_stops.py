@@ -54,7 +54,7 @@ def test_a_signal_stops_the_crawl_in_good_order(web, crawl, undisturbed, number)
     assert_goes_on(web, crawl, undisturbed)
 
 
-def test_the_stop_file_stops_the_crawl_and_keeps_it_stopped_until_it_is_removed(web, crawl, undisturbed):
+def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, undisturbed):
     stop = crawl.folder / "halt"
     run = crawl.start(STOP_FILE=stop.name)
     until(lambda: web.requests >= STOPPED_AFTER, "the request")
@@ -63,9 +63,16 @@ def test_the_stop_file_stops_the_crawl_and_keeps_it_stopped_until_it_is_removed(
     assert crawl.states == ["interrupted"]
     assert crawl.query("SELECT reason FROM crawl") == [("stop_file",)]
     assert crawl.waiting > 0
+    asked = web.asked.copy()
 
-    assert crawl.run(STOP_FILE=stop.name).status == 0
+    web.asked.clear()
+    refused = crawl.run(STOP_FILE=stop.name)
+    assert refused.status == 2
+    assert len(refused.errors) == 1
+    assert "STOP_FILE=halt" in refused.errors[0]
+    assert web.requests == 0
     assert crawl.states == ["interrupted"]
+    web.asked.update(asked)
     stop.unlink()
     assert_goes_on(web, crawl, undisturbed)
 

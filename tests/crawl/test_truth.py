@@ -108,9 +108,7 @@ def test_a_redirect_costs_no_click(crawl, large, site):
 
 
 def test_what_is_refused_is_what_the_site_truly_refuses(crawl, large, site, true):
-    refused = {
-        normalize(url): status for url, status in rows(crawl, large, site, State.REFUSED, "p.url", "p.status")
-    }
+    refused = {normalize(url): status for url, status in rows(crawl, large, site, State.REFUSED, "p.url", "p.status")}
     assert {url: status for url, status in refused.items() if url not in true.abroad} == true.refused
     assert not rows(crawl, large, site, State.WAITING, "p.url")
 

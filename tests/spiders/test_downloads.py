@@ -155,7 +155,7 @@ async def answer(exchange):
 def crawled(tmp_path_factory):
     project = Project(
         tmp_path_factory.mktemp("downloads"),
-        DOWNLOAD_TIMEOUT=2,
+        DOWNLOAD_TIMEOUT=3,
         DOWNLOAD_MAXSIZE=MAXSIZE,
         RETRY_TIMES=1,
         RETRY_BACKOFF_SECONDS=0,
