@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from crawlers.items import Page, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request")
-
 SMALLEST_HEAD = 16
 LARGEST_HEAD = 1000  # one read of the journal per so many pages of a site costs next to nothing
 
@@ -106,7 +105,6 @@ class QueuedFrontier:
         new = 0
         candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
         sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
-        # Those that differ in their target alone are looked up at once.
         for (site_id, level, hops, found_on, request), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
             new += self._interner.intern(sites[site_id], found, level, hops, found_on, now, unit, request)[1]

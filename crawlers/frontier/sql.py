@@ -30,7 +30,8 @@ ID_BLOCK = 10_000  # a reservation is a commit of its own; a killed process wast
 _KNOWN = f"""
     SELECT key, id, level, hops, spelling, state = {int(State.WAITING)},
         state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
-        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING} THEN url END
+        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING}
+        THEN url END
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 _KEYS = {
     "sqlite": " AND key IN (SELECT value FROM json_each(:keys))",

@@ -7,6 +7,7 @@ from protego import Protego
 LARGEST_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 MAX_REDIRECTS = 5  # section 2.3.1.2
 UNREACHABLE = 0
+TOO_MANY_REQUESTS = 429  # a refusal for load says nothing about the rules, whatever section 2.3.1.3 says of 4xx
 
 
 class RobotsRules:
@@ -29,7 +30,7 @@ class RobotsRules:
 
     @property
     def is_unreachable(self) -> bool:
-        return self.status == UNREACHABLE or self.status >= 500
+        return self.status in (UNREACHABLE, TOO_MANY_REQUESTS) or self.status >= 500
 
     def reason_against(self, url: str) -> str | None:
         """Why *url* may not be fetched, or None."""

@@ -58,7 +58,7 @@ class RobotsFetch:
             if url.startswith(("http://", "https://")):
                 self._ask(url, site_id, attempt, hops + 1)
                 return
-        if response.status >= 500 and attempt < self._attempts:
+        if RobotsRules(response.status, None, self._agent).is_unreachable and attempt < self._attempts:
             self._ask(response.url, site_id, attempt + 1, hops)
             return
         text = response.body[:LARGEST_BYTES].decode("utf-8", "replace") if response.status == 200 else None

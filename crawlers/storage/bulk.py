@@ -78,7 +78,7 @@ def _insert(table: str, columns: Columns, rows: str, *, skip_known: bool = False
     names = ", ".join(name for name, _ in columns)
     # "WHERE true" keeps SQLite from reading ON CONFLICT as part of a join.
     conflict = " WHERE true ON CONFLICT DO NOTHING" if skip_known else ""
-    return f"INSERT INTO {table} ({names}) {rows}{conflict}"  # noqa: S608
+    return f"INSERT INTO {table} ({names}) {rows}{conflict}"
 
 
 def _update(table: str, columns: Columns, rows: str) -> str:

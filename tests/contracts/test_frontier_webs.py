@@ -172,9 +172,7 @@ def check(engine: Any, web: Web, max_level: int | None, seed: int) -> None:
     assert _agreed(Crawl(engine, web, max_level, random.Random(seed)).run()) == _agreed(expected(web, max_level))
 
 
-accidents = given(
-    web=webs(), max_level=st.sampled_from([None, None, 1, 2]), seed=st.integers(0, 1_000_000)
-)
+accidents = given(web=webs(), max_level=st.sampled_from([None, None, 1, 2]), seed=st.integers(0, 1_000_000))
 
 
 def budget(examples: int) -> Callable[..., Any]:

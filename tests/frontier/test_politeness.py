@@ -107,7 +107,9 @@ def test_delay_stays_between_what_was_asked_for_and_the_longest(asked_s: float) 
     assert gate.delay_s == asked_s
 
 
-@given(st.floats(0.0, 5.0), st.lists(st.tuples(st.floats(0.0, 10.0), st.sampled_from(["good", "refused", "cancelled"]))))
+@given(
+    st.floats(0.0, 5.0), st.lists(st.tuples(st.floats(0.0, 10.0), st.sampled_from(["good", "refused", "cancelled"])))
+)
 def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s: float, steps: list[tuple[float, str]]) -> None:
     gate = HostGate(1, delay_s)
     now, last = 0.0, float("-inf")

@@ -16,7 +16,9 @@ from crawlers.frontier.seen import MAX_LEVEL, TAKEN, TOO_DEEP, SeenUrls, id_of, 
     st.integers(0, 2),
     st.sampled_from([0, TAKEN, TOO_DEEP]),
 )
-def test_packed_value_gives_back_all_that_went_in(page_id: int, level: int, hops: int, spelling: int, flags: int) -> None:
+def test_packed_value_gives_back_all_that_went_in(
+    page_id: int, level: int, hops: int, spelling: int, flags: int
+) -> None:
     value = pack(page_id, rank(level, hops), spelling, flags)
     assert (id_of(value), rank_of(value), spelling_of(value)) == (page_id, rank(level, hops), spelling)
     assert (value & TAKEN, value & TOO_DEEP) == (flags & TAKEN, flags & TOO_DEEP)

@@ -30,7 +30,9 @@ def journal(database: Database) -> Iterator[SqlJournal]:
     writer.close()
 
 
-def row(page_id: int, key: int, state: State, priority: float = 0.0, spelling: int = 0, reason: str | None = None) -> list[object]:
+def row(
+    page_id: int, key: int, state: State, priority: float = 0.0, spelling: int = 0, reason: str | None = None
+) -> list[object]:
     url = f"http://a.test/{page_id}"
     return [page_id, 1, key, url, spelling, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0]
 

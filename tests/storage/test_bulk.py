@@ -21,7 +21,22 @@ LEAST, MOST = -(2**63), 2**63 - 1
 NOW = 1763696389.123456
 PAGE = [1, 1, LEAST, "http://a.test/?q=ü€𝄞", 2, 3, 4, 67.0, 0, "why", '{"a": "\\u0000"}', MOST, NOW, NOW + 1e-3]
 WAITS = [1, "http://a.test/b", 0, 1, 0, 21.0, 0, "status 500", 2, None, NOW + 5]
-ENDED = [1, int(State.DONE), None, 3, NOW, NOW + 9, 200, None, "0f" * 16, LEAST, "Title", "http://a.test/", "text/html", 0]
+ENDED = [
+    1,
+    int(State.DONE),
+    None,
+    3,
+    NOW,
+    NOW + 9,
+    200,
+    None,
+    "0f" * 16,
+    LEAST,
+    "Title",
+    "http://a.test/",
+    "text/html",
+    0,
+]
 TEXTS = [
     ("a\x00b", "a\ufffdb"),
     ("\x00\x00", "\ufffd\ufffd"),

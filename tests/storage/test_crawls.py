@@ -96,7 +96,9 @@ def test_crawls_of_different_names_know_nothing_of_each_other(database: Database
 
 def test_unfinished_crawl_of_another_mission_is_not_gone_on_with(database: Database) -> None:
     begin(database, A)
-    with pytest.raises(ConfigError, match="unfinished crawl of the mission sitegraph, not news; give this crawl another"):
+    with pytest.raises(
+        ConfigError, match="unfinished crawl of the mission sitegraph, not news; give this crawl another"
+    ):
         begin(database, A, mission="news")
     assert [row[1] for row in crawl_rows(database)] == ["running"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEFINITIONS = {
-    "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'alembic%' AND tbl_name NOT LIKE 'alembic%'",
+    "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'alembic%'",
     "postgresql": """
         SELECT table_name, column_name, data_type || is_nullable || coalesce(column_default, '')
             || coalesce(character_maximum_length, 0)
@@ -95,9 +95,7 @@ def test_opening_twice_changes_nothing(database: Database, database_url: str) ->
 
 def test_fresh_database_has_the_tables_that_the_code_knows(database: Database) -> None:
     with database.read() as connection:
-        context = MigrationContext.configure(
-            connection, opts={"compare_type": True, "compare_server_default": True}
-        )
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert compare_metadata(context, metadata) == []
 
 

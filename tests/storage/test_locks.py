@@ -50,7 +50,7 @@ def test_crawl_that_runs_elsewhere_is_refused_until_its_process_is_killed(
     database: Database, holder: subprocess.Popen[str]
 ) -> None:
     for _ in range(2):
-        with pytest.raises(ConfigError, match="CRAWL=daily in .* is being run by another process"):
+        with pytest.raises(ConfigError, match=r"CRAWL=daily in .* is being run by another process"):
             CrawlLock(database, 1, "daily")
     holder.kill()
     holder.wait()

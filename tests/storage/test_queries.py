@@ -51,7 +51,7 @@ def test_unknown_crawl_is_refused_with_the_names_that_are_known(database: Databa
         crawl_named(database, "daily")
     begin(database, "weekly")
     begin(database, "daily")
-    with pytest.raises(ConfigError, match="CRAWL=dayly: .* it holds daily, weekly"):
+    with pytest.raises(ConfigError, match=r"CRAWL=dayly: .* it holds daily, weekly"):
         crawl_named(database, "dayly")
 
 

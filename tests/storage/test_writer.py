@@ -29,6 +29,11 @@ def unit(number: int, size: int = 1) -> Unit:
     )
 
 
+def submit_for_ever(writer: Writer, size: int = 1) -> None:
+    for number in range(1, 100_000):
+        writer.submit(unit(number, size))
+
+
 def stored(database: Database) -> list[int]:
     with database.read() as connection:
         pages = [row[0] for row in connection.execute(text("SELECT id FROM page ORDER BY id"))]
@@ -145,9 +150,7 @@ def test_submit_waits_when_the_database_is_slower_than_the_crawl(
     assert stored(database) == list(range(1, 41))
 
 
-def test_close_commits_what_is_pending_and_may_be_called_twice(
-    database: Database, make: Callable[..., Writer]
-) -> None:
+def test_close_commits_what_is_pending_and_may_be_called_twice(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_units=1000, batch_s=LONG_S)
     writer.submit(unit(1))
     writer.close()
@@ -192,13 +195,8 @@ def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
 def test_submit_that_waits_is_freed_by_a_failure(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_units=1, batch_s=LONG_S)
     spoil(database)
-
-    def submit_for_ever() -> None:
-        for number in range(1, 1000):
-            writer.submit(unit(number))
-
     with pytest.raises(StoreError):
-        submit_for_ever()
+        submit_for_ever(writer)
 
 
 @pytest.mark.parametrize("size", [1, 3000])
@@ -213,8 +211,7 @@ def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
     event.listen(database.engine, "begin", limit)
     writer = Writer(database, batch_units=10, batch_s=LONG_S)
     with pytest.raises(StoreError, match="full"):
-        for number in range(1, 100_000):
-            writer.submit(unit(number, size))
+        submit_for_ever(writer, size)
     with pytest.raises(StoreError, match="full"):
         writer.close()
     database.close()

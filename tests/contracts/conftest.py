@@ -1,0 +1,42 @@
+"""Every engine of a frontier, and a site open on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
+from tests.contracts.site import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """Each engine in turn."""
+    engine: Engine
+    if request.param == "memory":
+        engine = MemoryEngine()
+    elif request.param == "sqlite":
+        engine = SqlEngine(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    else:
+        engine = SqlEngine(request.getfixturevalue("postgresql_url"))
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def durable(database_url: str) -> Iterator[SqlEngine]:
+    """Each engine that survives its process."""
+    engine = SqlEngine(database_url)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def site(engine: Engine) -> Site:
+    """A site that may be asked for everything at once."""
+    return Site(engine, parallel=100)

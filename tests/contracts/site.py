@@ -1,0 +1,65 @@
+"""One open site of a frontier, with short names for what the contract's tests do all the time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.urls import resolve
+from crawlers.frontier.base import Candidate, Lease, SiteState
+from crawlers.items import Page, State
+
+if TYPE_CHECKING:
+    from crawlers.frontier.core import QueuedFrontier
+    from tests.contracts.engines import Engine
+
+NOW = 1000.0
+SPELLINGS = ["/a/", "/a", "/a/?x", "//a/", "/a/?y"]  # of one page, best first but for the last three
+
+
+class Site:
+    """A new site of *engine*, or the known one of that *id*, open on *frontier* (None: one of its own)."""
+
+    def __init__(
+        self, engine: Engine, frontier: QueuedFrontier | None = None, *, id: int | None = None, **limits: Any
+    ) -> None:
+        self.engine = engine
+        self.id = engine.new_site() if id is None else id
+        self.root = f"http://host{self.id}.test"
+        self.frontier = engine.frontier() if frontier is None else frontier
+        limits = {"parallel": 1, "delay_s": 0.0, "max_level": None} | limits
+        self.frontier.open_site(SiteState(self.id, **limits), NOW)
+
+    def target(self, path: str) -> Any:
+        return resolve(self.root + "/", self.root + path)
+
+    def add(self, *paths: str, level: int = 0, hops: int = 0) -> int:
+        return self.frontier.add((Candidate(self.id, self.target(p), level, hops) for p in paths), NOW)
+
+    def lease(self, now: float = NOW, n: int = 100) -> list[Lease]:
+        return [lease for lease in self.frontier.lease(now, n) if lease.site_id == self.id]
+
+    def one(self, now: float = NOW) -> Lease:
+        leases = self.frontier.lease(now, 1)
+        assert len(leases) == 1
+        return leases[0]
+
+    def end(self, lease: Lease, state: State = State.DONE, *links: str, moved_to: str = "", now: float = NOW) -> Page:
+        page = Page(lease.id, lease.url, lease.level, state, links=[(self.target(link), 1) for link in links])
+        page.moved_to = self.target(moved_to) if moved_to else None
+        self.frontier.acknowledge(lease, page, now)
+        return page
+
+    def paths(self, leases: list[Lease]) -> list[str]:
+        return [lease.url.removeprefix(self.root) for lease in leases]
+
+    def drain(self) -> list[str]:
+        """Answer everything that waits with an empty page; the paths as they went out."""
+        paths = []
+        while leases := self.lease():
+            for lease in leases:
+                paths += self.paths([lease])
+                self.end(lease)
+        return paths
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        return {row["url"].removeprefix(self.root): row for row in self.engine.rows(self.id)}

@@ -1,0 +1,137 @@
+"""The frontier's contract, for every engine: how a lease ends, by a page, a redirect or a release."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.page_orders import MAX_HOPS
+from crawlers.errors import FrontierError
+from crawlers.frontier.base import Candidate
+from crawlers.items import State
+from tests.contracts.site import NOW, Site
+
+# Redirects
+
+
+def test_redirect_keeps_the_level_and_adds_a_hop(site: Site) -> None:
+    site.add("/old/", level=3)
+    old = site.one()
+    site.end(old, State.MOVED, moved_to="/new/")
+    lease = site.one()
+    assert (site.paths([lease]), lease.level, lease.hops) == (["/new/"], 3, 1)
+    row = site.rows()["/old/"]
+    assert (row["state"], row["moved_to"]) == (State.MOVED, lease.id)
+
+
+def test_redirect_to_a_known_page_points_to_it(site: Site) -> None:
+    site.add("/old/", "/new/")
+    old, new = site.lease()
+    site.end(new)
+    site.end(old, State.MOVED, moved_to="/new")
+    assert site.rows()["/old/"]["moved_to"] == new.id
+    assert site.lease() == []
+
+
+def test_redirect_to_another_spelling_is_the_same_page_asked_again(site: Site) -> None:
+    site.add("/a")
+    first = site.one()
+    site.end(first, State.MOVED, moved_to="/a/?x")
+    again = site.one()
+    assert (again.id, site.paths([again]), again.level, again.hops) == (first.id, ["/a/?x"], 0, 1)
+    site.end(again)
+    assert list(site.rows()) == ["/a/?x"]
+    assert site.frontier.counts()[site.id] == {State.DONE: 1}
+
+
+def test_spelling_that_the_server_wants_stands_whoever_names_another(site: Site) -> None:
+    site.add("/a")
+    site.end(site.one(), State.MOVED, moved_to="/a/?x")
+    site.add("/a/", level=0, hops=1)
+    assert site.drain() == ["/a/?x"]
+
+
+def test_redirect_to_the_same_url_fails(site: Site) -> None:
+    site.add("/a/")
+    page = site.end(site.one(), State.MOVED, moved_to="/a/")
+    row = site.rows()["/a/"]
+    assert (page.state, row["state"], row["reason"]) == (State.FAILED, State.FAILED, "redirects to itself")
+
+
+@pytest.mark.parametrize("step", ["/{}/", "/a/?x{}"], ids=["pages", "spellings"])
+def test_redirects_without_end_are_given_up(site: Site, step: str) -> None:
+    site.add("/a")
+    asked = 0
+    while leases := site.lease():
+        asked += 1
+        site.end(leases[0], State.MOVED, moved_to=step.format(asked))
+    assert asked == MAX_HOPS + 1
+    failed = [row for row in site.engine.rows(site.id) if row["state"] == State.FAILED]
+    assert [row["reason"] for row in failed] == ["more than 20 redirects"]
+
+
+def test_redirects_in_a_circle_end(site: Site) -> None:
+    site.add("/a/")
+    site.end(site.one(), State.MOVED, moved_to="/b/")
+    site.end(site.one(), State.MOVED, moved_to="/a/")
+    assert site.lease() == []
+    rows = site.rows()
+    assert (rows["/a/"]["moved_to"], rows["/b/"]["moved_to"]) == (rows["/b/"]["id"], rows["/a/"]["id"])
+
+
+# Back to wait
+
+
+def test_released_url_goes_out_again_before_its_successors(site: Site) -> None:
+    site.add("/a/", "/b/")
+    lease = site.one()
+    site.frontier.release(lease, NOW)
+    assert site.paths(site.lease()) == ["/a/", "/b/"]
+
+
+def test_released_url_rests_as_long_as_it_is_told(site: Site) -> None:
+    site.add("/a/", "/b/")
+    site.frontier.release(site.one(), NOW + 5)
+    assert site.drain() == ["/b/"]
+    assert site.frontier.next_due(NOW) == 5
+    assert site.lease(NOW + 4.9) == []
+    assert site.paths(site.lease(NOW + 5)) == ["/a/"]
+
+
+def test_only_failures_count_as_attempts(site: Site) -> None:
+    site.add("/a/")
+    site.frontier.release(site.one(), NOW)
+    assert site.one().attempts == 0
+    lease = next(iter(site.frontier._leases.values()))
+    site.frontier.release(lease, NOW, "no answer", failed=True)
+    assert site.one().attempts == 1
+    row = site.rows()["/a/"]
+    assert (row["state"], row["attempts"], row["reason"]) == (State.WAITING, 1, "no answer")
+
+
+def test_lease_ends_once(site: Site) -> None:
+    site.add("/a/")
+    lease = site.one()
+    site.end(lease)
+    with pytest.raises(FrontierError, match="ended already"):
+        site.end(lease)
+    with pytest.raises(FrontierError, match="ended already"):
+        site.frontier.release(lease, NOW)
+    assert site.frontier.counts()[site.id] == {State.DONE: 1}
+
+
+def test_lease_of_an_earlier_turn_does_not_end_the_present_one(site: Site) -> None:
+    site.add("/a/")
+    early = site.one()
+    site.frontier.release(early, NOW)
+    present = site.one()
+    with pytest.raises(FrontierError):
+        site.end(early)
+    assert site.frontier.leased(present.id) is present
+
+
+def test_unknown_site_is_a_mistake_of_ours_that_adds_nothing(site: Site) -> None:
+    good = Candidate(site.id, site.target("/a/"))
+    with pytest.raises(FrontierError, match="site 99 was not opened"):
+        site.frontier.add([good, good._replace(site_id=99)], NOW)
+    assert site.lease() == []
+    assert site.add("/a/") == 1

@@ -1,0 +1,84 @@
+"""The frontier's contract: what is known of a crawl, also after its process was killed."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.urls import resolve
+from crawlers.frontier.base import Candidate, SiteState
+from crawlers.items import State
+from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
+from tests.contracts.site import NOW, Site
+
+# What is known of a crawl
+
+
+def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine: Engine) -> None:
+    frontier = engine.frontier()
+    one, two = Site(engine, frontier, parallel=9, max_level=1), Site(engine, frontier)
+    one.add("/a/", "/b/", "/c/", "/d/", "/e/")
+    one.add("/deep/", level=2)
+    two.add("/a/")
+    for state, lease in zip((State.DONE, State.REFUSED, State.FAILED, State.REJECTED), one.lease(), strict=False):
+        one.end(lease, state)
+    states = (State.DONE, State.REFUSED, State.FAILED, State.WAITING)
+    assert frontier.counts() == {one.id: dict.fromkeys(states, 1) | {State.REJECTED: 2}, two.id: {State.WAITING: 1}}
+    assert frontier.is_waiting
+
+
+def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts() -> None:
+    engine = MemoryEngine()
+    frontier = engine.frontier()
+    for site_id in range(1, 20_001):
+        frontier.open_site(SiteState(site_id, 1, 1.0), NOW)
+        root = f"http://host{site_id}.test/"
+        frontier.add([Candidate(site_id, resolve(root, path)) for path in ("/", "/a/")], NOW)
+    assert sorted(lease.site_id for lease in frontier.lease(NOW, 30_000)) == list(range(1, 20_001))
+    assert frontier.lease(NOW + 1, 1) == []
+
+
+# Engines with a store
+
+
+@pytest.mark.parametrize("cache_urls", [1, 1000])
+def test_crawl_goes_on_where_it_was_killed(durable: SqlEngine, cache_urls: int) -> None:
+    site = Site(durable, parallel=9, max_level=1)
+    site.add("/")
+    site.end(site.one(), State.DONE, "/a", "/b/", "/c/", "/a/?x")
+    leased_a, leased_b, _ = site.lease()
+    site.end(leased_a, State.DONE, "/deep/", "/b/")
+    site.frontier.release(leased_b, NOW + 100, "no answer", failed=True)
+
+    site = Site(durable, durable.frontier(cache_urls=cache_urls), id=site.id, parallel=9, max_level=1)
+    assert site.frontier.counts()[site.id] == {State.WAITING: 2, State.DONE: 2, State.REJECTED: 1}
+    assert site.add("/") == 0
+    assert site.add("/a/", "/b", "/c/?x", level=1) == 0
+    assert [(path, lease.attempts) for lease in site.lease() for path in site.paths([lease])] == [
+        ("/b/", 1),
+        ("/c/", 0),
+    ]
+
+
+def test_two_sites_of_one_store_know_nothing_of_each_other(durable: SqlEngine) -> None:
+    frontier = durable.frontier(cache_urls=1)
+    one = Site(durable, frontier)
+    same = resolve("http://shared.test/", "/a")
+    two = Site(durable, frontier)
+    assert frontier.add([Candidate(one.id, same), Candidate(two.id, same)], NOW) == 2
+    assert {lease.site_id for lease in frontier.lease(NOW, 9)} == {one.id, two.id}
+
+
+def test_queue_longer_than_its_head_is_leased_in_order(durable: SqlEngine) -> None:
+    site = Site(durable, durable.frontier(cache_urls=10, head_urls=1), parallel=1000)
+    paths = [f"/{number}/" for number in range(300)]
+    for first in range(0, 300, 7):
+        site.add(*paths[first : first + 7])
+    assert site.drain() == paths
+    assert len(site.rows()) == 300
+
+
+def test_many_urls_added_at_once_are_no_two_pages_whatever_the_cache_holds(durable: SqlEngine) -> None:
+    site = Site(durable, durable.frontier(cache_urls=10, head_urls=1))
+    paths = [f"/{number}/" for number in range(200)]
+    assert site.add(*paths, *paths) == 200
+    assert site.drain() == paths
