@@ -16,9 +16,7 @@ PACKAGE = HERE / "crawlers"
 
 def version() -> str:
     """The version of the package, read rather than imported: nothing may be installed yet."""
-    found = re.search(
-        r'^__version__ = "([^"]+)"$', (PACKAGE / "__init__.py").read_text("utf-8"), re.MULTILINE
-    )
+    found = re.search(r'^__version__ = "([^"]+)"$', (PACKAGE / "__init__.py").read_text("utf-8"), re.MULTILINE)
     if found is None:
         raise SystemExit('crawlers/__init__.py: no line __version__ = "…"; add it')
     return found[1]

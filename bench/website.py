@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAGES = 1000
 MENU = 48  # links that a section's pages have in common
 BODY = 20  # links of its own
-WORDS = "crawl page link graph level site robot queue text index host score order visit reward state".split()
+WORDS = ("crawl", "page", "link", "graph", "level", "site", "robot", "queue", "text", "index", "host", "score", "order")
 
 
 def make_pages() -> dict[str, bytes]:

@@ -29,9 +29,7 @@ from crawlers.storage.tables import metadata
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-every_document = pytest.mark.parametrize(
-    "path", DOCS, ids=[path.relative_to(ROOT).as_posix() for path in DOCS]
-)
+every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROOT).as_posix() for path in DOCS])
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
@@ -46,9 +44,7 @@ CODE = {
 def _sections(path: Path) -> dict[str, str]:
     """The text under each heading of the second order."""
     parts = re.split(r"^## (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
-    return {
-        title.strip(): text.partition("\n# ")[0] for title, text in zip(parts[::2], parts[1::2], strict=True)
-    }
+    return {title.strip(): text.partition("\n# ")[0] for title, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 # Settings -------------------------------------------------------------------------------------------
@@ -126,9 +122,7 @@ def test_no_setting_is_mistyped_in_code(path):
 
 
 def test_every_setting_of_ours_is_read_somewhere():
-    texts = {
-        node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)
-    }
+    texts = {node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     read = texts | {name for tree in CODE.values() for name in _setting_names(tree)}
     assert OURS.keys() - SCRAPYS - read == set()
 
@@ -143,10 +137,7 @@ def _calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
     return [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in names
-        and node.args
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names and node.args
     ]
 
 
@@ -223,11 +214,7 @@ def test_nothing_names_a_place_of_one_machine():
     folders = "work|root|home|Users|mnt|srv"
     place = re.compile(rf"(?<![\w.~$}}>-])/(?:{folders})/\w|[A-Z]:\\\\?Users\b")
     assert place.search(" /" + "home/somebody")
-    files = [
-        path
-        for folder in ("crawlers", "tests", "bench", "docs", ".ci")
-        for path in (ROOT / folder).rglob("*")
-    ]
+    files = [path for folder in ("crawlers", "tests", "bench", "docs", ".ci") for path in (ROOT / folder).rglob("*")]
     files += [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".py", ".cfg", ".txt")]
     for path in [*files, ROOT / "Makefile"]:
         if path.is_file() and path.suffix != ".pyc":
@@ -246,9 +233,7 @@ def _commands(text: str) -> list[str]:
         for line in block.splitlines()
     ]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
-    return [
-        one.strip() for one in lines + spans if re.match(r"(scrapy|make|python -m crawlers)\b.", one.strip())
-    ]
+    return [one.strip() for one in lines + spans if re.match(r"(scrapy|make|python -m crawlers)\b.", one.strip())]
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:

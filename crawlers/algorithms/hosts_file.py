@@ -138,7 +138,7 @@ def _number(text: str, name: str, least: int, most: int) -> int | None:
 
 def _site(address: str) -> str:
     match = _ADDRESS.fullmatch(address)
-    assert match  # noqa: S101 - every part may be empty
+    assert match
     scheme, host_port, rest = match.groups()
     scheme = "http" if scheme is None else scheme.lower()
     if scheme not in ("http", "https"):

@@ -193,7 +193,7 @@ def _escape(match: re.Match[bytes]) -> bytes:
 
 def _character_reference(error: UnicodeError) -> tuple[str, int]:
     """Write a character that the charset lacks as the standard wants it: `&#1234;`, percent-encoded."""
-    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - only encoding comes here
+    assert isinstance(error, UnicodeEncodeError)
     numbers = (ord(one) for one in error.object[error.start : error.end])
     return "".join(f"%26%23{0xFFFD if 0xD800 <= n < 0xE000 else n}%3B" for n in numbers), error.end
 

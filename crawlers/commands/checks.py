@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from typing import TYPE_CHECKING, Any
+
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
@@ -19,6 +23,8 @@ AT_LEAST_ONE = {
     "SITE_PARALLEL",
     "STORE_BATCH_PAGES",
 }
+TO_COME = {"FRONTIER_URL", "PAGE_BUDGET", "REWARD"}  # names that are settled already
+CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 OR_NONE = {
     "MAX_LEVEL": 0,
     "PROGRESS_ENABLED": False,
@@ -27,9 +33,23 @@ OR_NONE = {
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` for the first of our settings that must be a number or a switch and is none."""
+    _check_names(settings)
     for name in dir(defaults):
         if name.isupper():
             _check(name, OR_NONE.get(name, getattr(defaults, name)), settings)
+
+
+def _check_names(settings: BaseSettings) -> None:
+    """A typing error in a name would be silent: refuse what is nearly one of the settings, and what is to come."""
+    known = {name for name in (*dir(defaults), *dir(scrapy_defaults)) if name.isupper()}
+    for name in settings:
+        if settings.getpriority(name) != CMDLINE or name in known:
+            continue
+        if name in TO_COME:
+            raise ConfigError(f"{name} has no effect yet; leave it out")
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+        if near:
+            raise ConfigError(f"{name} is no setting; do you mean {near[0]}?")
 
 
 def _check(name: str, example: Any, settings: BaseSettings) -> None:

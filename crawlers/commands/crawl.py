@@ -38,7 +38,12 @@ class Command(ScrapyCrawl):
         except ConfigError as error:
             self._report(error)
             return
-        crawler = self._crawler = self._create_crawler(args[0])
+        try:
+            crawler = self._crawler = self._create_crawler(args[0])
+        except KeyError:
+            known = ", ".join(sorted(self.crawler_process.spider_loader.list()))
+            self._report(ConfigError(f"there is no spider {args[0]!r}; known are: {known}"))
+            return
         crawler.signals.connect(self._opened, signals.spider_opened)
         outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)
         if hasattr(outcome, "addErrback"):

@@ -31,7 +31,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--crawl", help="name of the crawl (default: the latest)")
+        parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
@@ -40,7 +40,9 @@ class Command(ScrapyCommand):
         try:
             database = Database(self.settings.get("DATABASE_URL"), create=False)
             try:
-                lines = self._lines(database, crawl_named(database, opts.crawl), args[0])
+                lines = self._lines(
+                    database, crawl_named(database, opts.crawl or self.settings.get("CRAWL") or None), args[0]
+                )
             finally:
                 database.close()
         except CrawlersError as error:

@@ -41,7 +41,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--crawl", help="name of the crawl (default: the latest)")
+        parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
         parser.add_argument("--level", choices=("page", "site"), default="page", help="what the nodes are")
         parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
         parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
@@ -62,9 +62,10 @@ class Command(ScrapyCommand):
     def _write(self, database: Database, wanted: Sequence[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
-        formats = opts.format or ["gexf"]
-        measures = opts.measure or []
-        crawl = crawl_named(database, opts.crawl)
+        formats = opts.format or [name for name in self.settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
+        measures = opts.measure or [name for name in self.settings.getlist("GRAPH_MEASURES") if name]
+        crawl = crawl_named(database, opts.crawl or self.settings.get("CRAWL") or None)
+        print(f"crawl {crawl.name} (number {crawl.id}, {crawl.state})")
         sites = sites_of(database, crawl.id)
         if opts.level == "site":
             graph: Graph = SiteLevelGraph(database, crawl.id, sites, crawl.name)

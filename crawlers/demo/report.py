@@ -54,8 +54,8 @@ def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
         f"  cd {folder}",
         f"  scrapy explain {next(iter(states))}/     tells the story of one URL",
         f"  scrapy graph --level site     writes the graph of the sites themselves ({stem} and the others)",
-        "  scrapy crawl sitegraph -a hosts=example.org     crawls a site of yours, politely",
-        "  (with the environment of the project: source .venv/bin/activate; export SCRAPY_SETTINGS_MODULE=crawlers.settings)",
+        "  scrapy crawl sitegraph -a hosts=example.org     in another folder: crawls a site of yours, politely",
+        "  (source .venv/bin/activate first)",
     ]
     return "\n".join(lines)
 

@@ -62,6 +62,9 @@ class Graphs:
             sites = sites_of(database, crawl.id)
             for site in sites:
                 for path, size in write_site_graph(database, site, sites, self._folder, self._formats, self._measures):
+                    if not size.nodes:
+                        why = site.availability or "its home page redirects to what is no page"
+                        logger.warning("%s: no page at all: %s", site.site, why)
                     logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
         finally:
             database.close()

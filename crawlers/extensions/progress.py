@@ -16,6 +16,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
+from crawlers.errors import CrawlersError
 from crawlers.items import State
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, SiteProgress, crawl_named, progress
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+LEAST_REST = 50  # times as long as the last look took, nobody looks again
 MOST_SITES = 15  # lines; the busiest are shown, the others are in the sums
 
 
@@ -35,7 +37,8 @@ class Progress:
         self._crawler = crawler
         self._interval_s = interval_s
         self._live = Live(console=Console(stderr=True), auto_refresh=False, redirect_stdout=False)
-        self._loop = create_looping_call(self._show)
+        self._loop = create_looping_call(self._look)
+        self._next_at = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -52,8 +55,11 @@ class Progress:
     def _opened(self) -> None:
         settings = self._crawler.settings
         name = settings.get("CRAWL") or self._crawler.spider.name  # type: ignore[union-attr]
-        self._database = Database(settings.get("DATABASE_URL"), create=False)
-        self._crawl = crawl_named(self._database, name)
+        try:
+            self._database = Database(settings.get("DATABASE_URL"), create=False)
+            self._crawl = crawl_named(self._database, name)
+        except CrawlersError:
+            return  # the crawl could not begin, and says so itself
         self._started = time.monotonic()
         self._live.start()
         self._loop.start(self._interval_s)
@@ -64,6 +70,14 @@ class Progress:
             self._show()
             self._live.stop()
             self._database.close()
+
+    def _look(self) -> None:
+        """Look again, unless looking takes so long (a store of millions of pages) that the crawl would feel it."""
+        now = time.monotonic()
+        if now >= self._next_at:
+            self._show()
+            took_s = time.monotonic() - now
+            self._next_at = now + LEAST_REST * took_s
 
     def _show(self) -> None:
         sites = progress(self._database, self._crawl.id)

@@ -73,6 +73,11 @@ class Reader:
         """
         return (content_type or "").partition(";")[0].strip().lower() in self.types
 
+    def _site(self, url: str) -> str:
+        """The site of a page, as that of its links is told: where an IP stands for a name, the name."""
+        target = self.resolver.directory(url)[""]
+        return target.site if isinstance(target, Target) else site_of(url)
+
     def _redirect(self, page: Page, answer: Answer) -> None:
         if not answer.location:
             page.reason = f"status {answer.status} without a location"
@@ -80,7 +85,7 @@ class Reader:
         target = self.resolver.directory(answer.url)[answer.location]
         if isinstance(target, BadUrl):
             page.reason = f"redirects to a bad URL: {target}"
-        elif target.site != site_of(answer.url):
+        elif target.site != self._site(answer.url):
             page.reason = f"redirects to another site: {target.url}"
             page.external.append((ExternalLink(target.url, target.site, "", "", "", "", "redirect"), 1))
         else:
@@ -106,7 +111,7 @@ class Reader:
         return self.resolver.directory(url, parsed.charset)
 
     def _sort_links(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
-        here = site_of(page.url)
+        here = self._site(page.url)
         outside: set[str] = set()
         for href, count in Counter(parsed.hrefs).items():
             target = targets[href]

@@ -8,7 +8,6 @@ of an ordinary spider are kept as text in the frontier (see `ordinary`).
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
@@ -27,13 +26,12 @@ from crawlers.schedulers.admission import Admission
 from crawlers.schedulers.clock import ForwardClock
 from crawlers.schedulers.failures import failed_page, reason_of
 from crawlers.schedulers.ordinary import LEASE, OrdinaryRequests
-from crawlers.schedulers.session import CrawlSession
+from crawlers.schedulers.session import CrawlSession, log_paths
 from crawlers.schedulers.sites import Sites
 from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
 from crawlers.storage.csv_logs import CsvLogs
 from crawlers.storage.unit import Unit
-from crawlers.storage.writable import check_file
 
 if TYPE_CHECKING:
     from typing import Self
@@ -76,6 +74,7 @@ class AdaptiveScheduler(BaseScheduler):
         crawler.signals.connect(scheduler._spider_opened, signals.spider_opened)
         crawler.signals.connect(scheduler._spider_error, signals.spider_error)
         crawler.signals.connect(scheduler._item_error, signals.item_error)
+        crawler.signals.connect(scheduler._item_dropped, signals.item_dropped)
         return scheduler
 
     # Opening and closing ----------------------------------------------------------------------------
@@ -100,14 +99,11 @@ class AdaptiveScheduler(BaseScheduler):
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
-        logs = {name: self._log_path(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
-        for name, path in logs.items():
-            if path is not None:
-                check_file(path, name)
+        logs = log_paths(settings)
         self.session = CrawlSession(settings, spider.name, limits, admission.reason_against, now)
         self.frontier = self.session.frontier
         self._logs = CsvLogs(*logs.values())
-        self._sites = Sites(self.session, settings, self._is_mission, self._robots_known)
+        self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
         self.answers = self._ordinary.answers
         if not self._is_mission:
@@ -127,10 +123,6 @@ class AdaptiveScheduler(BaseScheduler):
             self.session.database.name,
         )
 
-    def _log_path(self, setting: str) -> Path | None:
-        value = self._settings.get(setting)
-        return Path(value) if value else None
-
     def close(self, reason: str) -> None:
         self._wakeup.cancel()
         if self.session is None:
@@ -141,7 +133,9 @@ class AdaptiveScheduler(BaseScheduler):
             # Only when its graphs are written a crawl is finished: a kill before that lets it go on here.
             is_told = self._tell_stored()
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
-            self.session.end(finished=finished, reason=reason, now=self._clock())
+            is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
+            outcome = "is finished" if is_finished else "is stored: the same command goes on with it"
+            logger.info("Crawl %s (%s) %s", self.session.name, reason, outcome)
         except StoreError as error:
             self._fail(error)
         finally:
@@ -163,7 +157,7 @@ class AdaptiveScheduler(BaseScheduler):
     # What the engine asks ---------------------------------------------------------------------------
 
     def has_pending_requests(self) -> bool:
-        return self.failure is None and (bool(self._sites.robots_queue) or self.frontier.has_pending)
+        return self.failure is None and self.frontier.has_pending
 
     def next_request(self) -> Request | None:
         # Whatever is raised here would take a popped request with it, and only asyncio would say so.
@@ -176,20 +170,21 @@ class AdaptiveScheduler(BaseScheduler):
     def _next_request(self) -> Request | None:
         now = self._clock()
         self._ordinary.drop_refused()
-        if self._sites.robots_queue:
-            return self._sites.robots_queue.popleft()
         for _ in range(MOST_REJECTED):
+            if (robots := self._sites.robots.take(now)) is not None:
+                return robots
             leases = self.frontier.lease(now, 1)
             if not leases:
-                due = self.frontier.next_due(now)
-                if due is not None:
-                    self._wakeup.at(now + due, now)
+                for due_s in (self.frontier.next_due(now), self._sites.robots.next_due(now)):
+                    if due_s is not None:
+                        self._wakeup.at(now + due_s, now)
                 return None
             lease = leases[0]
             if self._sites.needs_robots(lease.site_id):
                 self.frontier.release(lease, now)
                 self.frontier.pause(lease.site_id)
-                return self._sites.ask_robots(lease.site_id)
+                self._sites.ask_robots(lease.site_id)
+                continue
             reason = self._sites.reason_against(lease)
             if reason is None and (request := self._request(lease)) is not None:
                 return request
@@ -241,8 +236,8 @@ class AdaptiveScheduler(BaseScheduler):
             delay_s = retry_delay_s(self._retries, page.status, attempts)
             if delay_s is not None:
                 self._count("pages/retried")
-                self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be asked again")
                 self.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
+                self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be asked again")
                 return
             if attempts > 1:
                 page.state = State.FAILED
@@ -259,8 +254,8 @@ class AdaptiveScheduler(BaseScheduler):
         self._count(f"pages/{page.state.name.lower()}")
         if new:
             self._count("pages/found", new)
-        if page.state is not State.REJECTED:
-            self._logs.write(page, now, is_error=page.state in (State.REFUSED, State.FAILED))
+        if page.state is not State.REJECTED or lease.level == 0:
+            self._logs.write(page, now, is_error=page.state in (State.REFUSED, State.FAILED, State.REJECTED))
         if lease.level == 0 and self._is_mission and page.state in (State.REFUSED, State.FAILED, State.REJECTED):
             logger.warning("%s is not available: %s", page.url, page.reason)
 
@@ -275,7 +270,7 @@ class AdaptiveScheduler(BaseScheduler):
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
         reason = f"the spider failed: {reason_of(failure.value).text}"
         request = getattr(response, "request", None)
-        if self.answers.failed(response, reason) or request is None:
+        if self.answers.failed(response, reason) or request is None or self._sites.robots.broke(request, reason):
             return
         if (lease := self._open_lease(request)) is not None:
             self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
@@ -283,6 +278,10 @@ class AdaptiveScheduler(BaseScheduler):
     def _item_error(self, item: object, failure: Failure) -> None:
         if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
             self.finish(failed_page(lease, failure.value, "a pipeline failed: "))
+
+    def _item_dropped(self, item: object, exception: BaseException) -> None:
+        if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
+            self.finish(failed_page(lease, exception, "a pipeline dropped it: "))
 
     def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
         assert self.session is not None

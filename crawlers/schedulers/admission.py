@@ -26,8 +26,8 @@ class Admission:
         >>> Admission(["pdf"]).reason_against(resolve("http://a.example/", "/x.PDF?page=2"))
         'extension pdf'
         """
-        path = urlsplit(target.url).path
+        path = urlsplit(target.normalized).path  # all spellings of a page share one verdict
         _, dot, extension = path.rpartition("/")[2].rpartition(".")
         if dot and extension.lower() in self._extensions:
             return f"extension {extension.lower()}"
-        return shape_reason(target.url) if self._traps else None
+        return shape_reason(target.normalized) if self._traps else None

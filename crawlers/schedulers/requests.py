@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.request import request_from_dict
@@ -32,6 +33,7 @@ class RequestKeeper:
         self._spider = spider
         self._kept: dict[int, Request] = {}
         self._serial = 0
+        self._process = secrets.token_hex(8)  # a number of an earlier process is no number of ours
 
     def write(self, request: Request) -> str:
         try:
@@ -55,16 +57,16 @@ class RequestKeeper:
                 )
             self._serial += 1
             self._kept[self._serial] = request
-            return json.dumps({"kept": self._serial})
+            return json.dumps({"kept": self._serial, "process": self._process})
 
     def read(self, text: str) -> Request:
         """The request; raises `LookupError` with the reason when it can't be made again."""
         fields: dict[str, Any] = json.loads(text)
         if "kept" in fields:
-            try:
-                return self._kept.pop(fields["kept"])
-            except KeyError:
-                raise LookupError("the request could not be written down and was lost with its process") from None
+            request = self._kept.pop(fields["kept"], None) if fields.get("process") == self._process else None
+            if request is None:
+                raise LookupError("the request could not be written down and was lost with its process")
+            return request
         fields["body"] = fields["body"].encode("latin-1")
         fields["headers"] = {  # bytes again: of text Scrapy would make UTF-8
             name.encode("latin-1"): [value.encode("latin-1") for value in values]

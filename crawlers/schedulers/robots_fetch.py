@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
+import heapq
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from scrapy import Request
 
+from crawlers.algorithms.retries import retry_after_s, retry_delay_s
+from crawlers.algorithms.urls import join
+from crawlers.errors import BadUrl
 from crawlers.extraction.answer import REDIRECTS
+from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.schedulers.failures import reason_of
 from crawlers.schedulers.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
 
@@ -18,59 +21,98 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawlers.algorithms.retries import RetryPolicy
+
 
 class RobotsFetch:
-    """Requests that are to be made before anything else, in `queue`; *on_rules* gets each site's outcome:
-    site id, rules, and the file's text."""
+    """Makes the requests for robots.txt, to be sent before anything else of their sites.
 
-    def __init__(self, agent: str, attempts: int, on_rules: Callable[[int, RobotsRules, str | None], None]) -> None:
+    *on_rules* gets each site's outcome: site id, rules, and the file's text. Failures are repeated as *retries*
+    says, in seconds of *clock*.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        retries: RetryPolicy,
+        clock: Callable[[], float],
+        on_rules: Callable[[int, RobotsRules, str | None], None],
+    ) -> None:
         self._agent = agent
-        self._attempts = attempts
+        self._retries = retries
+        self._clock = clock
         self._on_rules = on_rules
-        self.queue: deque[Request] = deque()
+        self._queue: list[tuple[float, int, Request]] = []  # (time, serial, request)
+        self._serial = 0
 
     def ask(self, site_id: int, site: str) -> None:
+        """Queue the request for the robots.txt of *site*."""
         self._ask(f"{site}/robots.txt", site_id, attempt=1, hops=0)
 
-    def _ask(self, url: str, site_id: int, attempt: int, hops: int) -> None:
-        self.queue.append(
-            Request(
-                url,
-                callback=self._answered,
-                errback=self._failed,
-                dont_filter=True,
-                meta={
-                    "handle_httpstatus_all": True,
-                    "dont_redirect": True,
-                    "dont_retry": True,
-                    "download_maxsize": 8 * LARGEST_BYTES,
-                    "robots": (site_id, attempt, hops),
-                },
-            )
+    def take(self, now: float) -> Request | None:
+        """A request whose time has come."""
+        return heapq.heappop(self._queue)[2] if self._queue and self._queue[0][0] <= now else None
+
+    def next_due(self, now: float) -> float | None:
+        """Seconds until `take` gives something; None: nothing is queued."""
+        return max(0.0, self._queue[0][0] - now) if self._queue else None
+
+    def _ask(self, url: str, site_id: int, attempt: int, hops: int, delay_s: float = 0.0) -> None:
+        request = Request(
+            url,
+            callback=self._answered,
+            errback=self._failed,
+            dont_filter=True,
+            meta={
+                "handle_httpstatus_all": True,
+                "dont_redirect": True,
+                "dont_retry": True,
+                "download_maxsize": 8 * LARGEST_BYTES,
+                "robots": (site_id, attempt, hops),
+            },
         )
+        self._serial += 1
+        heapq.heappush(self._queue, (self._clock() + delay_s, self._serial, request))
 
     def _answered(self, response: Response) -> None:
         assert response.request is not None
         site_id, attempt, hops = response.request.meta["robots"]
         location = response.headers.get("Location")
         if response.status in REDIRECTS and location and hops < MAX_REDIRECTS:
-            url = urljoin(response.url, location.decode("latin-1"))
-            if url.startswith(("http://", "https://")):
-                self._ask(url, site_id, attempt, hops + 1)
+            try:
+                self._ask(join(response.url, location.decode("utf-8", "replace")), site_id, attempt, hops + 1)
                 return
-        if RobotsRules(response.status, None, self._agent).is_unreachable and attempt < self._attempts:
-            self._ask(response.url, site_id, attempt + 1, hops)
-            return
+            except BadUrl:
+                pass  # what can't be followed is no robots.txt, as if the status were 404
+        if RobotsRules(response.status, None, self._agent).is_unreachable:
+            delay_s = retry_delay_s(self._retries, response.status, attempt)
+            if delay_s is not None:
+                asked_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
+                rest_s = min(asked_s if asked_s is not None else self._retries.backoff_s * attempt, LONGEST_REST_S)
+                self._ask(response.url, site_id, attempt + 1, hops, max(delay_s, rest_s))
+                return
         text = response.body[:LARGEST_BYTES].decode("utf-8", "replace") if response.status == 200 else None
         if text is not None:
             text = text.replace("\0", "")
         self._on_rules(site_id, RobotsRules(response.status, text, self._agent), text)
 
+    def broke(self, request: Request, reason: str) -> bool:
+        """An answer to *request* could not be read; False: it is no request for robots.txt."""
+        if "robots" not in request.meta:
+            return False
+        self._on_rules(request.meta["robots"][0], RobotsRules(UNREACHABLE, reason, self._agent), reason)
+        return True
+
     def _failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         site_id, attempt, hops = request.meta["robots"]
         reason = reason_of(failure.value)
-        if reason.is_transient and attempt < self._attempts:
-            self._ask(request.url, site_id, attempt + 1, hops)
+        delay_s = retry_delay_s(self._retries, 0, attempt) if reason.is_transient else None
+        if delay_s is not None:
+            self._ask(request.url, site_id, attempt + 1, hops, delay_s)
             return
         self._on_rules(site_id, RobotsRules(UNREACHABLE, reason.text, self._agent), reason.text)
+
+
+def _text(header: bytes | None) -> str | None:
+    return header.decode("latin-1") if header is not None else None

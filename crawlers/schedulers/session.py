@@ -9,9 +9,11 @@ from __future__ import annotations
 import platform
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scrapy
+
 from crawlers import __version__
 from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.site_rules import RULES
@@ -21,6 +23,8 @@ from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.duplicates import give_up_duplicates
 from crawlers.storage.locks import CrawlLock
+from crawlers.storage.queries import sites_of
+from crawlers.storage.writable import check_file
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -39,6 +43,15 @@ def chosen(registry: Mapping[str, Callable[[], Any]], settings: BaseSettings, na
         return registry[value]()
     except KeyError:
         raise ConfigError(f"{name}={value!r} is unknown; known are: {', '.join(sorted(registry))}") from None
+
+
+def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
+    """Where the two logs go, by setting; raises `ConfigError` for one that can't be written."""
+    paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
+    for name, path in paths.items():
+        if path:
+            check_file(Path(path), name)
+    return {name: Path(path) if path else None for name, path in paths.items()}
 
 
 class CrawlSession:
@@ -124,13 +137,14 @@ class CrawlSession:
         """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
         self.writer.close()
 
-    def end(self, *, finished: bool, reason: str, now: float) -> None:
-        """Record how the run ended. Raises `StoreError` when it can't."""
+    def end(self, *, finished: bool, reason: str, now: float) -> bool:
+        """Record how the run ended; returns whether the crawl is finished. Raises `StoreError`."""
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
         if finished and not self._settings.getbool("SAVE_DUPLICATES"):
-            for site in self.row.sites:
+            for site in sites_of(self.database, self.row.id):
                 give_up_duplicates(self.database, site.id)
         crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
+        return finished
 
     def let_go(self) -> None:
         """Close writer, lock and database, whatever state they are in; may be called twice."""

@@ -14,12 +14,11 @@ from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages, robots_of
 
 if TYPE_CHECKING:
-    from collections import deque
     from collections.abc import Callable
 
-    from scrapy import Request
     from scrapy.settings import BaseSettings
 
+    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.frontier.base import Lease
     from crawlers.items import Page
     from crawlers.schedulers.session import CrawlSession
@@ -39,6 +38,8 @@ class Sites:
         session: CrawlSession,
         settings: BaseSettings,
         watch_traps: bool,
+        retries: RetryPolicy,
+        clock: Callable[[], float],
         on_robots: Callable[[int, int, str | None], None],
     ) -> None:
         self._session = session
@@ -53,7 +54,7 @@ class Sites:
         self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
         self._watches: dict[int, TrapWatch] = {}
         self._drained: set[int] = set()  # sites whose watch was given up
-        self._fetch = RobotsFetch(self._agent, settings.getint("RETRY_TIMES") + 1, self._rules_came)
+        self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came)
 
     def open(self, row: SiteRow, now: float) -> None:
         """Make a site known, to the frontier as well."""
@@ -74,17 +75,12 @@ class Sites:
 
     # robots.txt -------------------------------------------------------------------------------------
 
-    @property
-    def robots_queue(self) -> deque[Request]:
-        """Requests for robots.txt that are to go out before anything else."""
-        return self._fetch.queue
-
     def needs_robots(self, site_id: int) -> bool:
         return self._obeys and site_id not in self._has_robots
 
-    def ask_robots(self, site_id: int) -> Request:
-        self._fetch.ask(site_id, self._rows[site_id].site)
-        return self._fetch.queue.popleft()
+    def ask_robots(self, site_id: int) -> None:
+        """Let `robots` have a request for the site's robots.txt."""
+        self.robots.ask(site_id, self._rows[site_id].site)
 
     def _rules_came(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
         self._keep(site_id, rules)

@@ -72,6 +72,9 @@ class SiteSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        unknown = [name for name in kwargs if name != "hosts" and not name.startswith("_")]  # scrapyd adds _job
+        if unknown:
+            raise ConfigError(f"unknown argument {unknown[0]}; -a takes hosts; settings are given with -s NAME=value")
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.site_limits = read_hosts(getattr(spider, "hosts", None))
         settings = crawler.settings

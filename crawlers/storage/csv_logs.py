@@ -6,7 +6,7 @@ import csv
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
 
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,13 @@ class CsvLogs:
         return writer
 
     def write(self, page: Page, now: float, *, is_error: bool, reason: str = "") -> None:
-        """Log *page* at *now*, seconds since 1970."""
+        """Log *page* at *now*, seconds since 1970. Raises `StoreError` when the disk is full."""
+        try:
+            self._write(page, now, is_error, reason)
+        except OSError as error:
+            raise StoreError(f"the logs can't be written: {error.strerror}; free some space and go on") from error
+
+    def _write(self, page: Page, now: float, is_error: bool, reason: str) -> None:
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
         row = (moment, page.state.name.lower(), page.status, page.level, page.url, reason or page.reason)
         if self._common is not None:

@@ -6,7 +6,6 @@ keeps every commit when the process is killed (a power cut may cost the last com
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from crawlers.errors import ConfigError, StoreError
 from crawlers.storage import migrations
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
 
     from sqlalchemy import URL, Connection, Engine

@@ -43,10 +43,16 @@ class NamedCrawl(NamedTuple):
 
 
 def crawl_named(database: Database, name: str | None) -> NamedCrawl:
-    """The latest crawl of that *name*; None: the latest of all. Raises `ConfigError` if there is none."""
+    """The latest crawl of that *name*, or the one of that number; None: the latest of all.
+
+    Raises `ConfigError` if there is none.
+    """
     statement = select(crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state).order_by(crawl.c.id.desc())
     if name is not None:
-        statement = statement.where(crawl.c.name == name)
+        is_meant = crawl.c.name == name
+        if name.isascii() and name.isdigit() and len(name) < 10:
+            is_meant = is_meant | (crawl.c.id == int(name))
+        statement = statement.where(is_meant)
     with database.read() as connection:
         row = connection.execute(statement.limit(1)).one_or_none()
         if row is None:

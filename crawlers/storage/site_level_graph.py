@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import CrawledSite
 
 _EDGES = """
-    SELECT p.site_id, u.site, sum(e.count) FROM page p
+    SELECT p.site_id, u.site, sum(e.count) FROM page p JOIN (
+        SELECT min(id) AS id FROM page WHERE content_hash IS NOT NULL GROUP BY site_id, content_hash
+    ) AS distinct_page ON distinct_page.id = p.id
     JOIN external_link e ON e.page_id = p.id JOIN external_url u ON u.id = e.url_id
     JOIN site s ON s.id = p.site_id WHERE s.crawl_id = :crawl GROUP BY p.site_id, u.site"""
 _PAGES = f"""
-    SELECT p.site_id, count(*), count(DISTINCT p.content_hash) FROM page p JOIN site s ON s.id = p.site_id
+    SELECT p.site_id, count(*) + sum(p.duplicates), count(DISTINCT p.content_hash)
+    FROM page p JOIN site s ON s.id = p.site_id
     WHERE s.crawl_id = :crawl AND p.state = {int(State.DONE)} GROUP BY p.site_id"""  # noqa: S608
 _OUTSIDE = """
     SELECT p.site_id, count(DISTINCT e.url_id) FROM page p JOIN external_link e ON e.page_id = p.id
@@ -28,7 +31,10 @@ _OUTSIDE = """
 
 
 class SiteLevelGraph:
-    """Nodes are the *sites* of a crawl, by name; the weight of an edge is the number of links."""
+    """Nodes are the *sites* of a crawl, by name; the weight of an edge is the number of links.
+
+    Duplicates count once, so that it does not matter whether their rows are kept.
+    """
 
     columns = (
         Column("pages", "integer"),

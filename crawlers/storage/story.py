@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import collate, func, select
 
 from crawlers.items import State
 from crawlers.storage.tables import bad_link, external_link, external_url, link, page, site
@@ -69,7 +69,7 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
     if row.title:
         lines.append(f"  title: {row.title}")
     lines += _copies(connection, row)
-    lines += _linking(connection, row.id)
+    lines += _linking(connection, row)
     return lines
 
 
@@ -77,7 +77,9 @@ def _copies(connection: Connection, row: Any) -> list[str]:
     if row.content_hash is None:
         return []
     same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
-    urls = connection.execute(select(page.c.id, page.c.url).where(same).order_by(page.c.level, page.c.url)).all()
+    urls = connection.execute(
+        select(page.c.id, page.c.url).where(same).order_by(page.c.level, _url_order(connection))
+    ).all()
     if row.duplicates:
         return [f"  stands for {row.duplicates} further URLs with the same content, whose rows were given up"]
     if len(urls) == 1:
@@ -88,17 +90,23 @@ def _copies(connection: Connection, row: Any) -> list[str]:
     return [f"  a duplicate of {first.url}: the graph has that one"]
 
 
-def _linking(connection: Connection, page_id: int) -> list[str]:
+def _linking(connection: Connection, row: Any) -> list[str]:
+    """Who links to the page, or to one with the same content: to its node in the graph."""
+    meant = link.c.target_id == row.id
+    if row.content_hash is not None:
+        same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
+        meant = link.c.target_id.in_(select(page.c.id).where(same))
     number, times = connection.execute(
-        select(func.count(), func.coalesce(func.sum(link.c.count), 0)).where(link.c.target_id == page_id)
+        select(func.count(link.c.source_id.distinct()), func.coalesce(func.sum(link.c.count), 0)).where(meant)
     ).one()
     if not number:
         return ["  no stored page links to it"]
     sources = connection.execute(
-        select(page.c.url)
+        select(page.c.url, page.c.level)
         .join(link, link.c.source_id == page.c.id)
-        .where(link.c.target_id == page_id)
-        .order_by(page.c.level, page.c.url)
+        .where(meant)
+        .distinct()
+        .order_by(page.c.level, _url_order(connection))
         .limit(SHOWN)
     ).scalars()
     return [f"  linked to {times} times from {number} pages: {_some(list(sources), number)}"]
@@ -138,3 +146,8 @@ def _some(urls: list[str], total: int | None = None) -> str:
     total = total or len(urls)
     more = f" and {total - SHOWN} more" if total > SHOWN else ""
     return ", ".join(urls[:SHOWN]) + more
+
+
+def _url_order(connection: Connection) -> Any:
+    """Order of URLs by their characters, as in graphs: PostgreSQL would order by the database's language."""
+    return page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")

@@ -152,9 +152,7 @@ def test_no_two_sites_share_a_file_name():
         "h" * 300,
         "h" * 301,
     ]
-    sites = [
-        f"{scheme}://{host}{port}" for scheme in ("http", "https") for host in hosts for port in ("", ":8600")
-    ]
+    sites = [f"{scheme}://{host}{port}" for scheme in ("http", "https") for host in hosts for port in ("", ":8600")]
     stems = {file_stem(site, sites) for site in sites}
     assert len(stems) == len(sites)
     assert all(len(stem) <= 210 and not set(stem) & set('/\\:*?"<>|[]') for stem in stems)

@@ -26,16 +26,12 @@ BASES = st.sampled_from(
         "http://h",
     ]
 )
-WORDS = (
-    r"http: HTTPS:// // / . .. %2e ? # & = ; \ @ : :80 h Ex.COM я % x.html mailto: data: a=1 http://h/ /a/ #t"
-)
+WORDS = r"http: HTTPS:// // / . .. %2e ? # & = ; \ @ : :80 h Ex.COM я % x.html mailto: data: a=1 http://h/ /a/ #t"
 PIECES = [*WORDS.split(), "a b", "\t", "\n", " ", "\x00", "\x1f", "\ud800"]
 HREFS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=4).map("".join),
     st.text(st.characters(codec=None), max_size=10),
-    st.sampled_from(
-        ["", "#", "?q#x", "HTTP:#", "x", "/x", "h\nttp:?z", "x #y", "http:x", "x\t?y", "?я", "/?я"]
-    ),
+    st.sampled_from(["", "#", "?q#x", "HTTP:#", "x", "/x", "h\nttp:?z", "x #y", "http:x", "x\t?y", "?я", "/?я"]),
 )
 
 

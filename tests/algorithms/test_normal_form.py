@@ -6,9 +6,9 @@ import pytest
 
 from crawlers.algorithms.urls import Normalization, normalize, resolve
 
-ALL_OFF = {
-    name: False for name, field in Normalization.__dataclass_fields__.items() if field.default is True
-} | {"ignored_parameters": ()}
+ALL_OFF = {name: False for name, field in Normalization.__dataclass_fields__.items() if field.default is True} | {
+    "ignored_parameters": ()
+}
 
 # step, URL, its form with the step alone
 EXAMPLES = [

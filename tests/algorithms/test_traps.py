@@ -40,9 +40,7 @@ class Listing:
 
     def fetch(self, url):
         number = int(url.rpartition("=")[2])
-        words = random.Random(number).choices(
-            ["fog", "hill", "lion", "mist", "moor", "owl", "sun", "wind"], k=40
-        )
+        words = random.Random(number).choices(["fog", "hill", "lion", "mist", "moor", "owl", "sun", "wind"], k=40)
         first = number * self.width + 1
         links = range(first, min(first + self.width, self.pages))
         return " ".join(words), [f"http://h/index.php?id={one}" for one in links]
@@ -159,8 +157,7 @@ def test_script_that_serves_a_calendar_and_a_listing_loses_the_calendar_only():
                 part = self.calendar if "cal" in url else self.listing
                 text, links = part.fetch(url.replace("?page=cal&", "?").replace("?page=list&", "?"))
             return text, [
-                link.replace("/cal?", "/x?page=cal&").replace("/index.php?", "/x?page=list&")
-                for link in links
+                link.replace("/cal?", "/x?page=cal&").replace("/index.php?", "/x?page=list&") for link in links
             ]
 
     pages, cuts = crawl(Shared(), TrapWatch(), most=20_000)
@@ -216,9 +213,7 @@ def test_cut_waits_for_the_end_of_the_level():
 
 PAGES = st.lists(
     st.tuples(
-        st.sampled_from(
-            ["cal?d=", "x?v=a&zz=9f86d081884c7d65&n=", "x?v=b&n=", "y?zz=4e07408562bedb8b&n=", "p"]
-        ),
+        st.sampled_from(["cal?d=", "x?v=a&zz=9f86d081884c7d65&n=", "x?v=b&n=", "y?zz=4e07408562bedb8b&n=", "p"]),
         st.integers(1, 80),  # pages of a run
         st.integers(1, 60),  # texts they share
         st.integers(0, 5),  # the level
@@ -288,10 +283,7 @@ def test_order_within_levels_changes_no_verdict_at_the_bounds():
             *(f"s/{chr(103 + n)}?q=g&n=" for n in range(18)),
         ]
         pages = simulated(
-            [
-                (rng.choice(heads), rng.randint(1, 50), rng.choice([1, 3, 40]), rng.randint(0, 5))
-                for _ in range(25)
-            ]
+            [(rng.choice(heads), rng.randint(1, 50), rng.choice([1, 3, 40]), rng.randint(0, 5)) for _ in range(25)]
         )
         expected = run(pages)
         cuts += sum(any(told) for told in expected)

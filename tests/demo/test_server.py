@@ -93,9 +93,7 @@ def test_server_ends_with_its_block_and_frees_its_ports():
 @pytest.mark.parametrize("how", ["stdin", "sigterm"])
 def test_server_ends_when_told(how):
     command = [sys.executable, "-m", "crawlers.demo.server"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in SITES]

@@ -38,10 +38,7 @@ def test_library_is_deep_and_pages_are_reachable_on_several_levels():
     found = truth("library")
     assert max(found.pages.values()) == 15
     assert any(found.pages[a] + 1 > found.pages[b] + 1 for a, b in found.edges if found.pages[b])
-    depth = {
-        LIBRARY + library.path_of(Web(), n): library.path_of(Web(), n).rstrip("/").count("/")
-        for n in range(160)
-    }
+    depth = {LIBRARY + library.path_of(Web(), n): library.path_of(Web(), n).rstrip("/").count("/") for n in range(160)}
     assert any(found.pages[url] < depth[url] for url in depth)
 
 

@@ -83,8 +83,7 @@ def test_links_lead_to_where_the_web_is():
 def test_titles_are_all_different_and_the_odd_ones_appear():
     web = Web(2)
     titles = [
-        title_of(respond("library", library.path_of(web, number), "", web).body.decode())
-        for number in range(320)
+        title_of(respond("library", library.path_of(web, number), "", web).body.decode()) for number in range(320)
     ]
     assert len(set(titles)) == 320
     for odd in ODD_TITLES:
@@ -131,9 +130,7 @@ def test_all_sixty_records_are_reachable_without_a_trap():
         path = waiting.pop()
         if path not in known and (path == "/" or path.startswith("/records/")):
             known.add(path)
-            found = [
-                urljoin("http://archive.test" + path, href) for href in hrefs(respond("archive", path).body)
-            ]
+            found = [urljoin("http://archive.test" + path, href) for href in hrefs(respond("archive", path).body)]
             waiting += [urlsplit(url).path for url in found if url.startswith("http://archive.test/")]
     assert len(known) == 1 + archive.RECORDS == 61
 

@@ -101,9 +101,7 @@ def test_egg_holds_every_file_of_the_package_and_nothing_else(project):
     (project.folder / "tests").mkdir()
     (project.folder / "tests/__init__.py").touch()
     with zipfile.ZipFile(project.build_egg()) as egg:
-        held = {
-            name for name in egg.namelist() if not name.startswith("EGG-INFO/") and "__pycache__" not in name
-        }
+        held = {name for name in egg.namelist() if not name.startswith("EGG-INFO/") and "__pycache__" not in name}
         entry_points = egg.read("EGG-INFO/entry_points.txt").decode()
     there = {
         path.relative_to(project.folder).as_posix()
@@ -140,9 +138,7 @@ def test_migrations_run_from_a_zipped_egg(project, environment, tmp_path):
     )
     assert made.stdout.startswith(str(egg)), made.stderr
     with closing(sqlite3.connect(tmp_path / "made.sqlite")) as connection:
-        tables = {
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        }
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     assert {"alembic_version", "crawl", "site", "page", "link"} <= tables
 
 
@@ -151,9 +147,7 @@ def test_comma_list_and_hosts_file_give_the_same_graph(node, web, tmp_path):
     hosts = tmp_path / "hosts.txt"
     hosts.write_text(f"# nightly\n{line}\n", "utf-8")
     lists = {"comma": f"{line},", "path": str(hosts)}
-    jobs = {
-        name: node.schedule(hosts=given, setting=settings(tmp_path / name)) for name, given in lists.items()
-    }
+    jobs = {name: node.schedule(hosts=given, setting=settings(tmp_path / name)) for name, given in lists.items()}
     assert [node.end_of(job) for job in jobs.values()] == [0, 0]
     for name in lists:
         assert crawls(tmp_path / name) == [("finished", "finished", "1.0.1")], (
@@ -206,9 +200,7 @@ def test_second_job_of_a_running_crawl_is_refused_and_a_new_egg_leaves_the_first
         assert "is being run by another process" in node.log_of(second)
 
         node.project.set_version("1.0.2")
-        node.project.run(
-            "-m", "scrapyd_client", "deploy", "--version", str(2**40)
-        )  # later than any clock says
+        node.project.run("-m", "scrapyd_client", "deploy", "--version", str(2**40))  # later than any clock says
         try:
             site.may_go.set()
             assert node.end_of(first) == 0

@@ -60,10 +60,7 @@ def test_refresh_is_read_as_browsers_read_it(content: str, href: str | None) -> 
 
 def test_meta_that_is_no_refresh_is_no_link() -> None:
     assert (
-        parse(
-            '<meta http-equiv=content-type content="0; url=x"><meta name=refresh content="0;url=y">', ALL
-        ).hrefs
-        == []
+        parse('<meta http-equiv=content-type content="0; url=x"><meta name=refresh content="0;url=y">', ALL).hrefs == []
     )
 
 
@@ -125,9 +122,7 @@ def test_metadata_after_a_tracking_pixel_is_found() -> None:
 
 
 def test_text_has_neither_scripts_nor_styles_and_links_survive_it() -> None:
-    page = parse(
-        "<title>t</title><style>s</style><p>one <b>two</b><script>no</script></p>\n<p><a href=x>three</a>"
-    )
+    page = parse("<title>t</title><style>s</style><p>one <b>two</b><script>no</script></p>\n<p><a href=x>three</a>")
     assert page.text().split() == ["one", "two", "three"]
     assert page.link(0).anchor == "three"
     assert parse("").text() == ""
@@ -181,9 +176,7 @@ def test_page_nested_without_measure_still_gives_its_links(body: bytes) -> None:
     assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take minutes or gigabytes
 
 
-@pytest.mark.parametrize(
-    "piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "]
-)
+@pytest.mark.parametrize("piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "])
 def test_tags_that_never_end_take_linear_time(piece: bytes) -> None:
     start = time.process_time()
     parse_page(piece * 50_001, None, ALL)
@@ -204,9 +197,7 @@ PIECES = """
 MARKUP = st.lists(st.sampled_from(PIECES.strip().replace("\n", "|").split("|")), max_size=40)
 
 
-@given(
-    MARKUP.map("".join).map(str.encode) | st.binary(max_size=300), st.sets(st.sampled_from(sorted(LINK_TAGS)))
-)
+@given(MARKUP.map("".join).map(str.encode) | st.binary(max_size=300), st.sets(st.sampled_from(sorted(LINK_TAGS))))
 def test_no_page_raises(body: bytes, tags: set[str]) -> None:
     page = parse_page(body, None, frozenset(tags))
     for link in page.links:

@@ -105,9 +105,7 @@ def test_two_runs_give_identical_bytes(tmp_path: Path, request: pytest.FixtureRe
 
 
 def test_measures_become_further_columns_of_the_file(tmp_path: Path) -> None:
-    graph = MemoryGraph(
-        [(1, "a", "x", 7)], [(1, [(1, 2)])], (Column("t", "string"), Column("in_degree", "integer"))
-    )
+    graph = MemoryGraph([(1, "a", "x", 7)], [(1, [(1, 2)])], (Column("t", "string"), Column("in_degree", "integer")))
     write_graph(AnalysedGraph(graph, analyse(graph, ["in_degree", "pagerank"])), tmp_path / "a")
     node = nx.read_gexf(tmp_path / "a.gexf", node_type=int, version="1.3").nodes[1]
     assert dict(node) == {"label": "a", "t": "x", "in_degree": 7, "pagerank": 1.0}

@@ -17,8 +17,7 @@ def tables(graph: MemoryGraph) -> tuple[list[list[str]], list[list[str]]]:
     nodes, edges = io.BytesIO(), io.BytesIO()
     write_csv(graph, nodes, edges)
     read = [
-        list(csv.reader(io.StringIO(table.getvalue().decode(), newline=""), strict=True))
-        for table in (nodes, edges)
+        list(csv.reader(io.StringIO(table.getvalue().decode(), newline=""), strict=True)) for table in (nodes, edges)
     ]
     return read[0], read[1]
 

@@ -75,9 +75,7 @@ def test_equal_graphs_give_equal_files(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["edges", "nodes", "replace"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_killed_writer_leaves_the_old_file_and_the_next_one_tidies_up(
-    name: str, place: str, tmp_path: Path
-) -> None:
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_tidies_up(name: str, place: str, tmp_path: Path) -> None:
     base = tmp_path / "a.test"
     write_graph(GRAPH, base, name)
     old = contents(tmp_path)

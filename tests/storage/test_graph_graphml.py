@@ -35,9 +35,7 @@ def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
     network = nx.read_graphml(io.BytesIO(graphml(GRAPH)), node_type=int)
     assert type(network) is nx.DiGraph
     names = ["label", *(column.name for column in PAGE_COLUMNS)]
-    assert dict(network.nodes(data=True)) == {
-        row[0]: dict(zip(names, row[1:], strict=True)) for row in GRAPH.rows
-    }
+    assert dict(network.nodes(data=True)) == {row[0]: dict(zip(names, row[1:], strict=True)) for row in GRAPH.rows}
     assert set(network.edges(data="weight")) == {(1, 2, 3), (2, 1, 1)}
     assert (network.graph["name"], network.graph["description"]) == ("a.test:8600", "pages < & >")
 
