@@ -4,7 +4,7 @@
 
 Every measurement of memory is made in a process of its own: resident memory (VmRSS) after N waiting URLs
 less what the process held when the empty frontier was open. That includes what does not grow with the
-frontier: SQLite's page caches (up to 64 MB a connection) and memory that was freed but not returned to the
+frontier: SQLite's page caches (up to 4 MB a connection) and memory that was freed but not returned to the
 system. So it is measured once more without these: connections closed, `malloc_trim` called.
 
 "Time" is wall time of `lease` and `acknowledge` of a page without links, median of rounds that take turns
@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.fingerprints import url_key
+from crawlers.algorithms.fingerprints import page_key
 from crawlers.algorithms.page_orders import BreadthFirst
 from crawlers.algorithms.site_rules import RoundRobin
 from crawlers.frontier.base import Candidate, SiteState
@@ -71,7 +71,7 @@ def fill(frontier: SqlFrontier, sites: list[int], first: int, last: int) -> None
             site_id = sites[number // AT_ONCE % len(sites)]
             site = f"http://www.host{site_id}.test"
             url = f"{site}/section-{number % 97}/articles/{number:012}/some-title.html"
-            candidates.append(Candidate(site_id, Target(url, url, url_key(url), site), 1))
+            candidates.append(Candidate(site_id, Target(url, url, page_key(url), site), 1))
         frontier.add(candidates, 0.0)
 
 

@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
     url: str  # absolute, as found, without fragment: what is requested
     normalized: str  # the form that stands for all spellings of it
-    key: int  # 64-bit hash of `normalized`, signed
+    key: int  # 60-bit hash of `normalized`
     site: str  # scheme://host[:port] in lower case, without a default port
 
 

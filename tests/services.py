@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -56,25 +57,35 @@ def running_postgresql() -> Iterator[Path]:
     assert programs is not None
     user = _server_user()
     folder = Path(tempfile.mkdtemp(prefix="pg-"))  # pytest's own folders are closed to other users
-    try:
-        if user:
-            os.chown(folder, user["user"], user["group"])
-        data = folder / "data"
+    if user:
+        os.chown(folder, user["user"], user["group"])
+    data = folder / "data"
+    pg_ctl = (str(programs / "pg_ctl"), "-D", str(data))
 
-        def run(*command: str) -> None:
-            with (folder / "commands.log").open("ab") as log:
-                subprocess.run(command, check=True, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
+    def run(*command: str) -> None:
+        with (folder / "commands.log").open("ab") as log:
+            subprocess.run(command, check=True, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
 
+    with _at_the_end(f"{shlex.join(pg_ctl)} -m immediate stop; rm -rf {shlex.quote(str(folder))}", user):
         run(str(programs / "initdb"), "-D", str(data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        pg_ctl = (str(programs / "pg_ctl"), "-D", str(data))
         options = f"-F -c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=100"
         run(*pg_ctl, "-w", "-l", str(folder / "server.log"), "-o", options, "start")
+        yield folder
+
+
+@contextmanager
+def _at_the_end(command: str, user: dict[str, Any]) -> Iterator[None]:
+    """Run *command* in a shell at the end of the block, also when this process is killed in it."""
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
+    # The shell waits for the end of its input, which comes when our end of the pipe is closed, however that is.
+    shell = ["sh", "-c", f"read line; {command}"]
+    with subprocess.Popen(shell, stdin=subprocess.PIPE, start_new_session=True, **quiet, **user) as process:
         try:
-            yield folder
+            yield
         finally:
-            run(*pg_ctl, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait(60)
 
 
 @contextmanager

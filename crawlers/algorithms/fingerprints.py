@@ -5,14 +5,25 @@ from __future__ import annotations
 import xxhash
 
 _SIGN = 1 << 63
+_SIXTY_BITS = (1 << 60) - 1
+
+
+def page_key(normalized: str) -> int:
+    """Return the key of a page's URL in its normal form, 60 bits.
+
+    That is what Python keeps in two digits: a known URL takes 16 bytes less memory than with 64 bits. Keys
+    are compared within one site only: among *n* URLs two share a key with odds of about n²/2^61, 4e-7 for a
+    million pages. xxh3 is no cryptographic hash: someone who owns a site can make two of its own URLs
+    collide, and would hide one of its own pages.
+
+    >>> 0 <= page_key("http://example.com/") < 2**60
+    True
+    """
+    return xxhash.xxh3_64_intdigest(normalized.encode("utf-8", "surrogatepass")) & _SIXTY_BITS
 
 
 def url_key(normalized: str) -> int:
-    """Return the signed 64-bit key of a URL in its normal form; it fits an SQL BIGINT.
-
-    Keys are compared within one site only: among *n* URLs two share a key with odds of about n²/2^65,
-    3e-8 for a million pages. xxh3 is no cryptographic hash: someone who owns a site can make two of its
-    own URLs collide, and would hide one of its own pages.
+    """Return the signed 64-bit key of any text, such as an external URL; it fits an SQL BIGINT.
 
     >>> url_key("http://example.com/") == url_key("http://example.com/")
     True

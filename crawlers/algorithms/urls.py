@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import can_ada
 
-from crawlers.algorithms.fingerprints import url_key
+from crawlers.algorithms.fingerprints import page_key
 from crawlers.algorithms.normal_form import Normalization, as_written, key_form
 from crawlers.errors import BadUrl
 from crawlers.items import Target
@@ -158,7 +158,7 @@ def target_of(url: str, options: Normalization) -> Target:
     site = normalized[: normalized.find("/", 8)]
     if "@" in site:
         site = f"{site.partition('://')[0]}://{site.rpartition('@')[2]}"
-    return Target(url, normalized, url_key(normalized), sys.intern(site))
+    return Target(url, normalized, page_key(normalized), sys.intern(site))
 
 
 @lru_cache(maxsize=256)

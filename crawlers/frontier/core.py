@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request")
 SMALLEST_HEAD = 16
-LARGEST_HEAD = 1000  # one read of the journal per so many pages of a site costs next to nothing
+LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
 
 
 class QueuedFrontier:

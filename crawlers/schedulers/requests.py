@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.request import request_from_dict
 
-from crawlers.algorithms.fingerprints import url_key
+from crawlers.algorithms.fingerprints import page_key
 from crawlers.algorithms.urls import resolve
 
 if TYPE_CHECKING:
@@ -87,4 +87,4 @@ def target_of_request(request: Request, options: Normalization, *, unique: str =
     if request.method == "GET" and not request.body and not unique:
         return target
     parts = (request.method, target.normalized, request.body.decode("latin-1"), unique)
-    return target._replace(key=url_key("\n".join(parts)))
+    return target._replace(key=page_key("\n".join(parts)))

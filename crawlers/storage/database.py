@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
 BUSY_TIMEOUT_MS = 10_000  # another writer's batch takes tens of milliseconds; a vacuum takes seconds
-CACHE_KIB = 64_000  # indexes of a few million pages stay in memory
+CACHE_KIB = 4_000  # a connection; the operating system keeps what does not fit, and memory is for known URLs
 
 
 class Database:

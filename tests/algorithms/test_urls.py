@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.fingerprints import url_key
+from crawlers.algorithms.fingerprints import page_key
 from crawlers.algorithms.urls import (
     URL_MAX,
     Normalization,
@@ -165,7 +165,7 @@ def test_reasons_are_short_and_plain(href, reason):
 
 def test_target_says_what_to_ask_for_and_what_it_is_known_by():
     target = resolve(BASE, "../X?b=1&a=2&utm_source=y#z")
-    key = url_key("http://example.com/X/?a=2&b=1")
+    key = page_key("http://example.com/X/?a=2&b=1")
     assert target == Target(
         "http://example.com/X?b=1&a=2&utm_source=y",
         "http://example.com/X/?a=2&b=1",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.frontier.base import Candidate
 from crawlers.items import Page, State
-from tests.contracts.engines import Engine, MemoryEngine
+from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, SPELLINGS, Site
 
 # Each URL once, near ones first
@@ -130,6 +130,21 @@ def test_request_that_comes_with_a_nearer_find_is_the_one_that_is_made(engine: E
         site.frontier.add([Candidate(site.id, site.target("/a/"), level, request=f'{{"n": {level}}}')], NOW)
     assert site.one().request == '{"n": 2}'
     assert site.rows()["/a/"]["request"] == '{"n": 2}'
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_url_that_went_out_is_not_leased_again_when_the_cache_forgot_it(is_answered: bool) -> None:
+    engine = HeldMemoryEngine()
+    site = Site(engine, engine.frontier(cache_urls=4), parallel=9)
+    site.add("/a/", level=5)
+    lease = site.one()
+    site.add(*(f"/{number}/" for number in range(3)), level=9)
+    site.add(*(f"/{number}/" for number in range(3, 6)), level=9)
+    if is_answered:
+        site.end(lease)
+        assert engine.held.pending, "the answer is not in the store yet"
+    site.add("/a/", level=1)
+    assert "/a/" not in site.drain()
 
 
 # What is not fetched at all

@@ -82,3 +82,12 @@ def test_many_urls_added_at_once_are_no_two_pages_whatever_the_cache_holds(durab
     paths = [f"/{number}/" for number in range(200)]
     assert site.add(*paths, *paths) == 200
     assert site.drain() == paths
+
+
+def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(durable: SqlEngine) -> None:
+    site = Site(durable, durable.frontier(head_urls=1), parallel=1000)
+    site.add("/far/", level=2)
+    site.frontier.release(site.one(), NOW + 5)
+    site.add(*(f"/{number}/" for number in range(100)), level=1)
+    site.end(site.one(NOW + 5))
+    assert site.drain()[-1] == "/far/"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from sqlalchemy import Connection
+
 LONG_S = 3600.0
 PATIENCE_S = 30.0  # how long a test waits before it fails
 
@@ -32,6 +34,12 @@ def unit(number: int, size: int = 1) -> Unit:
 def submit_for_ever(writer: Writer, size: int = 1) -> None:
     for number in range(1, 100_000):
         writer.submit(unit(number, size))
+
+
+def keep_others_out(connection: Connection) -> None:
+    """Until the end of the transaction; SQLite's writers keep each other out anyway."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(text("LOCK TABLE page"))
 
 
 def stored(database: Database) -> list[int]:
@@ -114,14 +122,22 @@ def test_flush_returns_when_everything_is_committed(database: Database, make: Ca
 
 def test_flush_hurries_only_what_was_submitted_before_it(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_units=3, batch_s=LONG_S)
-    commits = Commits(database)
-    writer.submit(unit(1))
-    writer.flush()
-    for number in (2, 3, 4):
+    with database.write() as connection:
+        keep_others_out(connection)
+        writer.submit(unit(1))
+        flushing = threading.Thread(target=writer.flush)
+        flushing.start()
+        with writer._changed:
+            assert writer._changed.wait_for(lambda: writer._open_units == 0, PATIENCE_S)
+        writer.submit(unit(2))
+        commits = Commits(database)
+    flushing.join(PATIENCE_S)
+    writer._thread.join(0.1)  # a chance to be hasty
+    for number in (3, 4):
         writer.submit(unit(number))
-    commits.wait_for(2)
+    commits.wait_for(3)
     writer.flush()
-    assert commits.number == 2, "the batch after a flush is a whole one again"
+    assert commits.number == 3, "ours, that of the flush, and a whole batch"
     assert stored(database) == [1, 2, 3, 4]
 
 
@@ -138,8 +154,7 @@ def test_submit_waits_when_the_database_is_slower_than_the_crawl(
 
     thread = threading.Thread(target=submit_all)
     with database.write() as connection:
-        if not database.is_sqlite:  # SQLite's writers keep each other out anyway
-            connection.execute(text("LOCK TABLE page"))
+        keep_others_out(connection)
         thread.start()
         thread.join(0.2)
         # Four batches wait, and up to four are under way.
