@@ -38,6 +38,7 @@ class ExternalLink(NamedTuple):
     """A link that leaves the site, with what surrounds it."""
 
     url: str  # absolute, as found, without fragment
+    key: int  # 60-bit hash of its normal form
     site: str  # scheme://host[:port]
     anchor: str
     context: str
@@ -69,12 +70,13 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """One line of hosts.txt. *None* means: the default of the settings."""
+    """A site to crawl: one line of hosts.txt, or a seed. *None* means: the default of the settings."""
 
     site: str  # scheme://host[:port]
     parallel: int | None = None  # downloads at a time
     max_level: int | None = None  # deepest level fetched, inclusive
     delay_s: float | None = None  # seconds between the starts of two downloads
+    start_url: str | None = None  # the page on level 0; None: the site's root
 
 
 def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:

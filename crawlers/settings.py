@@ -9,9 +9,12 @@ from __future__ import annotations
 
 DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresql+psycopg://user@host/name
 CRAWL = ""  # name of the crawl; empty: the spider's name
-RULE = "roundrobin"  # which site next: roundrobin
+RULE = ""  # which site next, see docs/bandits.md; empty: as PROFILE says
+PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
 ORDER = "bfs"  # which page of it next: bfs
 MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt has the last word
+PAGE_BUDGET = 0  # pages of the whole crawl, failed downloads included; 0: no limit
+REWARD = "new_links"  # what a harvest counts: new_links, links, new_hosts
 LINK_TAGS = "a"  # tags whose links count: a, area, frame, iframe, meta
 RESULT_FOLDER = "result"  # where graphs are written
 SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
@@ -38,6 +41,15 @@ IGNORED_EXTENSIONS = (  # never asked for
 ).split()
 TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of sites
 
+# Rules: which site next
+
+RULE_SEED = 0  # of the rules that draw lots
+ROUNDROBIN_QUANTUM_PAGES = 1  # pages that a site gets in its turn
+ROUNDROBIN_QUANTUM_SECONDS = 0.0  # seconds of a turn; 0: only the pages count
+GITTINS_BATCH_PAGES = 10  # the n of gittins: pages read of a site before the next choice
+UCB1_INITIAL_PAGES = 5  # the m of ucb1: pages read of every site at first
+REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes each; the others are asked of the store
+
 # URLs: steps of the normal form that tells spellings of one page apart from pages
 
 URL_LOWER_CASE_HOST = True  # HTTP://Example.com -> http://example.com
@@ -50,6 +62,8 @@ URL_MERGE_SLASHES = True  # /a//b -> /a/b
 URL_SORT_PARAMETERS = True  # ?b=1&a=2 -> ?a=2&b=1
 URL_DROP_EMPTY_QUERY = True  # /? -> /
 URL_DROP_EMPTY_PARAMETERS = True  # ?a&b=1 -> ?b=1
+URL_LOWER_CASE = False  # the whole address, as BeeBot does: /A -> /a
+URL_DROP_FINAL_SLASH = False  # likewise: /a/ -> /a
 URL_IP_NAMES: dict[str, str] = {}  # IP address -> host name that stands for it
 URL_IGNORED_PARAMETERS = (  # parameters that say nothing about the page: tracking and sessions
     # A bare `sid` is the number of an article elsewhere (PHP-Nuke, Slash), so it goes only where its value is a

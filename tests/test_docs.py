@@ -20,8 +20,10 @@ from scrapy.spiderloader import SpiderLoader
 from crawlers import settings as ours
 from crawlers.algorithms.normal_form import Normalization
 from crawlers.algorithms.page_orders import ORDERS
+from crawlers.algorithms.rewards import REWARDS
 from crawlers.algorithms.site_rules import RULES
 from crawlers.items import State
+from crawlers.schedulers.session import PROFILES
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
 from crawlers.storage.graph_files import FORMATS
@@ -34,7 +36,7 @@ every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROO
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
 # An environment variable, a constant in an __all__, names that are settled and refused until they exist.
-NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL", "PAGE_BUDGET", "REWARD"}
+NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL"}
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))
@@ -84,6 +86,8 @@ def test_example_of_a_setting_sets_it(name):
 def test_names_that_settings_take_are_all_documented():
     for setting, names in (
         ("RULE", RULES),
+        ("PROFILE", [name for name in PROFILES if name]),
+        ("REWARD", REWARDS),
         ("ORDER", ORDERS),
         ("GRAPH_FORMATS", FORMATS),
         ("GRAPH_MEASURES", MEASURES),

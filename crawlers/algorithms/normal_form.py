@@ -1,7 +1,8 @@
 """The normal form: which spellings of an address are one page.
 
 The steps are RCCrawler's (Pechnikov, Lankin, "Development of a program for collection of website structure
-data", section on URL normalisation). Only text is handled here; `urls.normalize` is the way in.
+data", section on URL normalisation) and BeeBot's (Pechnikov, Chernobrovkin, "Adaptive crawler for the search and
+gathering of external hyperlinks", section 2). Only text is handled here; `urls.normalize` is the way in.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """Which steps make the key form; RCCrawler does all of them.
+    """Which steps make the key form; RCCrawler does all of them but the last two, BeeBot those two.
 
     Links have been joined by the WHATWG standard before, which by itself does the first, second and fifth
     step: switching those off has an effect on `normalize` only, and only on plain ASCII text. In
@@ -47,6 +48,8 @@ class Normalization:
     sort_parameters: bool = True
     drop_empty_query: bool = True
     drop_empty_parameters: bool = True  # `a` as well as `a=`
+    lower_case: bool = False  # the whole address
+    drop_final_slash: bool = False  # of any path but the root; has the last word over add_trailing_slash
     ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
     ignored_parameters: tuple[str, ...] = tuple(URL_IGNORED_PARAMETERS)
     _exact: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -89,6 +92,8 @@ def key_form(url: str, options: Normalization) -> str:
         last = path[path.rfind("/") + 1 :]
         if last and "." not in last:
             path += "/"
+    if options.drop_final_slash:
+        path = path.rstrip("/") or "/"
     if query:
         parameters = query.split("&")
         if options.drop_empty_parameters:
@@ -106,7 +111,7 @@ def key_form(url: str, options: Normalization) -> str:
         key = f"{key}?{query}"
     if mark and not options.drop_fragment:
         key = f"{key}#{fragment}"
-    return key
+    return key.lower() if options.lower_case else key
 
 
 def _upper(match: re.Match[str]) -> str:

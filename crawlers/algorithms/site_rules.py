@@ -1,11 +1,21 @@
 """Site rules: which site is asked next. Nothing here reads a clock or knows what a site is.
 
-A rule sees sites as arms that sleep while they have nothing to fetch or are not due, and wake again.
+A rule sees sites as arms that sleep while they have nothing to fetch or are not due, and wake again. What it
+chooses is a function of the order in which the arms became known, of what was started, rewarded and cancelled since,
+and of who is awake: so a rule that is told the pulls of an interrupted crawl goes on as if nothing had happened.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from crawlers.algorithms.bandits import UCB1, BatchGreedy
+from crawlers.algorithms.gittins_rule import GittinsIndex
+from crawlers.algorithms.posterior import KLUCB, Thompson
+from crawlers.algorithms.rotting import RAWUCB, SlidingWindowUCB
+from crawlers.algorithms.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
+from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -15,56 +25,59 @@ class SiteRule(Protocol):
     """What the frontier asks of a rule."""
 
     def wake(self, arm: Hashable) -> None:
-        """*arm* may be chosen from now on; waking a waking arm changes nothing."""
+        """*arm* may be chosen from now on; waking a waking arm changes nothing. The first call makes it known."""
 
     def sleep(self, arm: Hashable) -> None:
-        """*arm* may not be chosen; so for one that sleeps already."""
+        """*arm* may not be chosen; so for one that sleeps already. The first call makes it known, too."""
 
-    def select(self) -> Hashable | None:
+    def select(self, now: float) -> Hashable | None:
         """The arm to pull next, or None when all sleep. Choosing is not pulling: see `started`."""
 
     def started(self, arm: Hashable) -> None:
-        """*arm* was pulled; its reward comes later or never."""
+        """*arm* was pulled; its reward comes later or never. Until then it counts as a pull that earned nothing."""
 
     def rewarded(self, arm: Hashable, reward: float) -> None:
         """A pull of *arm* earned *reward* >= 0."""
 
     def cancelled(self, arm: Hashable) -> None:
-        """A pull of *arm* turned out to be none: it costs nothing and earns nothing."""
+        """A pull of *arm* turned out to be none: it costs nothing, earns nothing and leaves no trace."""
 
 
-class RoundRobin:
-    """Every waking arm in turn, whatever it earns; O(1) a choice.
+@dataclass(frozen=True, slots=True)
+class RuleOptions:
+    """What a rule may be told beforehand. Pages are pulls."""
 
-    >>> rule = RoundRobin()
-    >>> rule.wake("a"), rule.wake("b")
-    (None, None)
-    >>> [(arm := rule.select(), rule.started(arm))[0] for _ in range(3)]
-    ['a', 'b', 'a']
-    """
-
-    def __init__(self) -> None:
-        self._awake: dict[Hashable, None] = {}  # a dict keeps the order in which they came
-
-    def wake(self, arm: Hashable) -> None:
-        self._awake.setdefault(arm)
-
-    def sleep(self, arm: Hashable) -> None:
-        self._awake.pop(arm, None)
-
-    def select(self) -> Hashable | None:
-        return next(iter(self._awake), None)
-
-    def started(self, arm: Hashable) -> None:
-        if arm in self._awake:
-            del self._awake[arm]
-            self._awake[arm] = None
-
-    def rewarded(self, arm: Hashable, reward: float) -> None:
-        pass
-
-    def cancelled(self, arm: Hashable) -> None:
-        pass
+    page_budget: int = 0  # pages of the whole crawl; 0: no limit is known
+    seed: int = 0  # of the rules that draw lots
+    quantum_pages: int = 1  # roundrobin: pages of a turn
+    quantum_s: float = 0.0  # roundrobin: seconds of a turn instead; 0: the pages count
+    gittins_batch: int = 10  # gittins: n, pages read of a site at a time
+    ucb1_initial: int = 5  # ucb1: m, pages read of every site at first
+    raw_ucb_c: float = 1.0  # raw-ucb: how optimistic it is
 
 
-RULES: dict[str, Callable[[], SiteRule]] = {"roundrobin": RoundRobin}
+def _roundrobin(options: RuleOptions) -> SiteRule:
+    return TimedRoundRobin(options.quantum_s) if options.quantum_s else RoundRobin(options.quantum_pages)
+
+
+def _trivial(options: RuleOptions) -> SiteRule:
+    if not options.page_budget:
+        raise ConfigError(
+            "RULE=trivial needs PAGE_BUDGET: every site gets an equal share of it; set PAGE_BUDGET or another RULE"
+        )
+    return EqualShares(options.page_budget)
+
+
+RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
+    "roundrobin": _roundrobin,
+    "sequential": lambda options: Sequential(),
+    "trivial": _trivial,
+    "gittins": lambda options: BatchGreedy(options.gittins_batch),
+    "ucb1": lambda options: UCB1(options.ucb1_initial),
+    "auto": lambda options: RAWUCB(),
+    "raw-ucb": lambda options: RAWUCB(options.raw_ucb_c),
+    "swucb": lambda options: SlidingWindowUCB(),
+    "thompson": lambda options: Thompson(options.seed),
+    "kl-ucb": lambda options: KLUCB(),
+    "gittins-index": lambda options: GittinsIndex(),
+}

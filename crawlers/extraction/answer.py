@@ -87,7 +87,7 @@ class Reader:
             page.reason = f"redirects to a bad URL: {target}"
         elif target.site != self._site(answer.url):
             page.reason = f"redirects to another site: {target.url}"
-            page.external.append((ExternalLink(target.url, target.site, "", "", "", "", "redirect"), 1))
+            page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect"), 1))
         else:
             page.state = State.MOVED
             page.moved_to = target
@@ -128,4 +128,4 @@ class Reader:
                     target = targets[href]
                     assert isinstance(target, Target)
                     texts = (link.anchor, link.context, link.position, link.rel, link.tag)
-                    page.external.append((ExternalLink(target.url, target.site, *texts), 1))
+                    page.external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-LINK_TAGS = {"a": "href", "area": "href", "frame": "src", "iframe": "src", "meta": "content"}
+LINK_TAGS = {"a": "href", "area": "href", "link": "href", "frame": "src", "iframe": "src", "meta": "content"}
 TITLE_CHARS = 500
 
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips

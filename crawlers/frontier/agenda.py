@@ -33,6 +33,7 @@ class Agenda:
         self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
         self._resting: list[tuple[float, Entry, int]] = []  # (time, entry, site id) of single URLs
         self._paused = 0
+        self._awake: set[int] = set()
 
     def site(self, site_id: int) -> SiteQueue:
         try:
@@ -40,9 +41,9 @@ class Agenda:
         except KeyError:
             raise FrontierError(f"site {site_id} was not opened") from None
 
-    def select(self) -> SiteQueue | None:
+    def select(self, now: float) -> SiteQueue | None:
         """The site that the rule chooses of those awake."""
-        arm = self._rule.select()
+        arm = self._rule.select(now)
         return self.sites[cast("int", arm)] if arm is not None else None
 
     def settle(self, site: SiteQueue, now: float) -> bool:
@@ -56,23 +57,28 @@ class Agenda:
             or gate.is_full
             or (self._in_order and site.must_wait(site.heap[0].priority))
         ):
-            self._rule.sleep(site.id)  # some news will settle it again: a page, an answer, `resume`
+            self._sleep(site)  # some news will settle it again: a page, an answer, `resume`
             site.due_at = None
             return False
         if gate.next_at > now:
-            self._rule.sleep(site.id)
+            self._sleep(site)
             if site.due_at != gate.next_at:
                 site.due_at = gate.next_at
                 heapq.heappush(self._due, (gate.next_at, site.id))
             return False
         self._rule.wake(site.id)
+        self._awake.add(site.id)
         site.due_at = None
         return True
+
+    def _sleep(self, site: SiteQueue) -> None:
+        self._rule.sleep(site.id)
+        self._awake.discard(site.id)
 
     def pause(self, site: SiteQueue) -> None:
         self._paused += not site.is_paused
         site.is_paused = True
-        self._rule.sleep(site.id)
+        self._sleep(site)
 
     def resume(self, site: SiteQueue, now: float) -> None:
         self._paused -= site.is_paused
@@ -101,7 +107,7 @@ class Agenda:
 
     def next_due(self, now: float) -> float | None:
         """Seconds until something is due; None when nothing will be without news."""
-        if self._rule.select() is not None:
+        if self._awake:
             return 0.0
         times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
@@ -109,7 +115,7 @@ class Agenda:
     @property
     def is_idle(self) -> bool:
         """Whether nothing will become due without news of a lease; O(1) on average."""
-        return not (self._resting or self._paused or self._rule.select() is not None or self._first_due() is not None)
+        return not (self._resting or self._paused or self._awake or self._first_due() is not None)
 
     def _first_due(self) -> float | None:
         while self._due and self.sites[self._due[0][1]].due_at != self._due[0][0]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from crawlers.frontier.pulls import NOTHING
 from crawlers.items import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlers.frontier.pulls import Earned
     from crawlers.items import Page, Target
 
 
@@ -61,14 +63,14 @@ Counts = dict[State, int]
 class Frontier(Protocol):
     """One small protocol, several engines, one test suite that all of them pass (tests/contracts)."""
 
-    def add(self, candidates: Iterable[Candidate]) -> int:
+    def add(self, candidates: Iterable[Candidate], now: float) -> int:
         """How many were new. A known one that still waits may gain a shorter level or a better spelling."""
 
     def lease(self, now: float, n: int) -> list[Lease]:
         """Up to *n* candidates that may be fetched now, in the order of rule and order."""
 
-    def acknowledge(self, lease: Lease, page: Page, now: float, reward: float = 0.0) -> int:
-        """End the lease with what was learnt: the page, its links. Returns how many URLs were new."""
+    def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
+        """End the lease with what was learnt: the page, its links, its reward. Returns how many URLs were new."""
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         """The URL waits again, until *not_before*; *failed* counts as an attempt."""

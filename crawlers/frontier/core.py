@@ -17,6 +17,7 @@ from crawlers.frontier.agenda import Agenda
 from crawlers.frontier.base import Lease
 from crawlers.frontier.interning import SETTLED_SPELLING, Interner
 from crawlers.frontier.journal import Entry
+from crawlers.frontier.pulls import NOTHING, Pulls
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.items import State
 from crawlers.storage.page_rows import add_page_rows
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.base import Candidate, Counts, SiteState
     from crawlers.frontier.journal import Journal
     from crawlers.frontier.politeness import HostGate
+    from crawlers.frontier.pulls import Earned
     from crawlers.items import Page, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request")
@@ -41,7 +43,8 @@ class QueuedFrontier:
     """A frontier of one process. See `base.Frontier` for the contract.
 
     *admit* says why a URL that was never seen before is not to be fetched at all, or None; it is asked
-    once a URL. *cache_urls* bounds the known URLs and *head_urls* the waiting ones that are kept in memory.
+    once a URL. *cache_urls* bounds the known URLs and *head_urls* the waiting ones that are kept in memory;
+    *page_budget* the downloads of the crawl, if it is not 0. With *records_pulls* each is written down.
     """
 
     def __init__(
@@ -53,10 +56,12 @@ class QueuedFrontier:
         admit: Callable[[Target], str | None] = lambda target: None,
         cache_urls: int = 2_000_000,
         head_urls: int = 100_000,
+        page_budget: int = 0,
+        records_pulls: bool = False,
     ) -> None:
         self._journal = journal
-        self._rule = rule
         self._order = order
+        self.pulls = Pulls(rule, page_budget, records=records_pulls)
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
         self._interner = Interner(journal, order, admit, cache_urls, self._held)
@@ -75,7 +80,7 @@ class QueuedFrontier:
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without further news; O(1) on average."""
-        return not self._agenda.is_idle
+        return not self._agenda.is_idle and not self.pulls.is_spent
 
     @property
     def is_waiting(self) -> bool:
@@ -123,11 +128,11 @@ class QueuedFrontier:
             self._agenda.settle(site, now)
         self._agenda.wake(now)
         leases: list[Lease] = []
-        while len(leases) < n and (chosen := self._agenda.select()) is not None:
+        while len(leases) < n and self.pulls.has_room and (chosen := self._agenda.select(now)) is not None:
             site = chosen
             if self._agenda.settle(site, now):
                 leases.append(self._pop(site, now))
-                self._rule.started(site.id)
+                self.pulls.started(site.id)
                 self._agenda.settle(site, now)
         return leases
 
@@ -145,12 +150,13 @@ class QueuedFrontier:
         return lease
 
     def next_due(self, now: float) -> float | None:
-        return self._agenda.next_due(now)
+        return self._agenda.next_due(now) if self.pulls.has_room else None
 
     # What comes back --------------------------------------------------------------------------------
 
-    def acknowledge(self, lease: Lease, page: Page, now: float, reward: float = 0.0) -> int:
-        site = self._end(lease, asked=page.state is not State.REJECTED)
+    def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
+        asked = page.state is not State.REJECTED
+        site = self._end(lease, asked=asked)
         self._interner.taken(site, lease)  # the cache may have lost that in the meantime
         unit = Unit()
         new = 0
@@ -163,7 +169,6 @@ class QueuedFrontier:
         if page.links:
             counts, new = self._interner.intern(site, page.links, lease.level + 1, 0, lease.id, now, unit)
             unit.links.append([lease.id, counts])
-        asked = page.state is not State.REJECTED
         add_page_rows(
             unit,
             page,
@@ -178,11 +183,11 @@ class QueuedFrontier:
         site.counts[State.WAITING] -= 1
         site.counts[page.state] = site.counts.get(page.state, 0) + 1
         self._held.discard(lease.id)
-        self._submit(unit)
-        if page.state is State.REJECTED:
-            self._rule.cancelled(site.id)
+        if asked:
+            self.pulls.ended(site.id, lease.id, earned, now, unit)
         else:
-            self._rule.rewarded(site.id, reward)
+            self.pulls.cancelled(site.id)
+        self._submit(unit)
         self._agenda.settle(site, now)
         return new
 
@@ -203,20 +208,20 @@ class QueuedFrontier:
         lease.url = url
         lease.hops += 1
         self._requeue(lease, now, unit, f"redirected to {url}")
+        self.pulls.ended(site.id, lease.id, NOTHING, now, unit)  # a download it was
         self._submit(unit)
         self._push(site, lease)
-        self._rule.rewarded(site.id, 0.0)  # a download it was, whatever it brought
         self._agenda.settle(site, now)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
         lease.attempts += failed
         if not failed:
-            self._rule.cancelled(site.id)
+            self.pulls.cancelled(site.id)
         else:
-            self._rule.rewarded(site.id, 0.0)
             unit = Unit()
             self._requeue(lease, lease.leased_at, unit, reason)
+            self.pulls.ended(site.id, lease.id, NOTHING, lease.leased_at, unit)
             self._submit(unit)
         if not_before <= lease.leased_at:
             self._push(site, lease)

@@ -24,7 +24,7 @@ from crawlers.frontier.base import Candidate, Lease
 from crawlers.items import Page, State
 from crawlers.schedulers.admission import Admission
 from crawlers.schedulers.clock import ForwardClock
-from crawlers.schedulers.failures import failed_page, reason_of
+from crawlers.schedulers.mishaps import Mishaps
 from crawlers.schedulers.ordinary import LEASE, OrdinaryRequests
 from crawlers.schedulers.session import CrawlSession, log_paths
 from crawlers.schedulers.sites import Sites
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.spiders import Spider
 
 logger = logging.getLogger(__name__)
@@ -56,6 +55,7 @@ class AdaptiveScheduler(BaseScheduler):
         self._settings = crawler.settings
         self._retries = retries
         self._clock = ForwardClock()
+        self._mishaps = Mishaps(self.finish)
         self._wakeup = Wakeup(crawler)
         self._options = normalization(crawler.settings)
         self._logs = CsvLogs(None, None)
@@ -72,9 +72,7 @@ class AdaptiveScheduler(BaseScheduler):
             ),
         )
         crawler.signals.connect(scheduler._spider_opened, signals.spider_opened)
-        crawler.signals.connect(scheduler._spider_error, signals.spider_error)
-        crawler.signals.connect(scheduler._item_error, signals.item_error)
-        crawler.signals.connect(scheduler._item_dropped, signals.item_dropped)
+        crawler.signals.connect(scheduler._spider_idle, signals.spider_idle)
         return scheduler
 
     # Opening and closing ----------------------------------------------------------------------------
@@ -90,6 +88,10 @@ class AdaptiveScheduler(BaseScheduler):
         if self.failure is not None:
             raise CloseSpider("could not begin")
 
+    def _spider_idle(self) -> None:
+        if self.frontier.pulls.is_spent:
+            raise CloseSpider("page_budget")
+
     def _open(self, spider: Spider) -> None:
         settings = self._settings
         now = self._clock()
@@ -100,21 +102,28 @@ class AdaptiveScheduler(BaseScheduler):
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
         logs = log_paths(settings)
-        self.session = CrawlSession(settings, spider.name, limits, admission.reason_against, now)
+        self.session = CrawlSession(
+            settings,
+            spider.name,
+            limits,
+            admission.reason_against,
+            now,
+            counts_rewards=getattr(spider, "counts_rewards", False),
+        )
         self.frontier = self.session.frontier
         self._logs = CsvLogs(*logs.values())
         self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
         self.answers = self._ordinary.answers
+        self._mishaps.watch(self.crawler.signals, self.frontier, self.answers, self._sites.robots)
         if not self._is_mission:
             self._ordinary.watch(self.crawler.signals)
         for row in self.session.row.sites:
             self._sites.open(row, now)
+        self.session.recall_pulls()
         if self._is_mission:
-            self.frontier.add(
-                (Candidate(row.id, resolve(row.site + "/", "", self._options)) for row in self.session.row.sites),
-                now,
-            )
+            starts = ((row.id, row.start_url or f"{row.site}/") for row in self.session.row.sites)
+            self.frontier.add((Candidate(site_id, resolve(url, "", self._options)) for site_id, url in starts), now)
         logger.info(
             "Crawl %s %s: %d sites in %s",
             self.session.name,
@@ -135,6 +144,8 @@ class AdaptiveScheduler(BaseScheduler):
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
             outcome = "is finished" if is_finished else "is stored: the same command goes on with it"
+            if self.frontier.pulls.is_spent:
+                outcome = "has spent its PAGE_BUDGET: with a larger one the same command goes on, CRAWL=name begins anew"
             logger.info("Crawl %s (%s) %s", self.session.name, reason, outcome)
         except StoreError as error:
             self._fail(error)
@@ -194,9 +205,14 @@ class AdaptiveScheduler(BaseScheduler):
         return None
 
     def _request(self, lease: Lease) -> Request | None:
-        if lease.request is None:
-            return Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
-        return self._ordinary.request(lease, lease.request)
+        if lease.request is not None:
+            return self._ordinary.request(lease, lease.request)
+        request = Request(lease.url, errback=self._mishaps.failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
+        if lease.attempts:
+            # Asked again, and in another way: uncompressed; at last what came of a broken body is better than nothing.
+            request.headers["Accept-Encoding"] = "identity"
+            request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
+        return request
 
     def enqueue_request(self, request: Request) -> bool:
         now = self._clock()
@@ -205,10 +221,6 @@ class AdaptiveScheduler(BaseScheduler):
         except StoreError as error:
             self._give_up(error)
             return False
-
-    def _open_lease(self, request: Request) -> Lease | None:
-        lease = request.meta.get(LEASE)
-        return lease if isinstance(lease, Lease) and self._is_open(lease) else None
 
     def _is_open(self, lease: Lease) -> bool:
         return self.frontier.leased(lease.id) is lease
@@ -226,6 +238,7 @@ class AdaptiveScheduler(BaseScheduler):
             self._give_up(error)
 
     def _finish(self, lease: Lease, page: Page) -> None:
+        assert self.session is not None
         now = self._clock()
         attempts = lease.attempts + 1
         rest_until = 0.0
@@ -245,7 +258,10 @@ class AdaptiveScheduler(BaseScheduler):
         if page.state is State.DONE:
             self.frontier.gate(lease.site_id).answered()
             self._sites.observe(lease, page)
-        new = self.frontier.acknowledge(lease, page, now)
+        earned = self.session.rewards.of(lease.site_id, page)
+        if earned.reward:
+            self._count("harvest/reward", int(earned.reward))
+        new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)
         self._record(lease, page, new, now)
@@ -261,27 +277,6 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _count(self, name: str, number: int = 1) -> None:
         self.crawler.stats.inc_value(name, number)
-
-    def _failed(self, failure: Failure) -> None:
-        lease = self._open_lease(failure.request)  # type: ignore[attr-defined]  # Scrapy puts it there
-        if lease is not None:
-            self.finish(failed_page(lease, failure.value))
-
-    def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
-        reason = f"the spider failed: {reason_of(failure.value).text}"
-        request = getattr(response, "request", None)
-        if self.answers.failed(response, reason) or request is None or self._sites.robots.broke(request, reason):
-            return
-        if (lease := self._open_lease(request)) is not None:
-            self.finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
-
-    def _item_error(self, item: object, failure: Failure) -> None:
-        if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
-            self.finish(failed_page(lease, failure.value, "a pipeline failed: "))
-
-    def _item_dropped(self, item: object, exception: BaseException) -> None:
-        if isinstance(item, Page) and (lease := self.frontier.leased(item.id)) is not None:
-            self.finish(failed_page(lease, exception, "a pipeline dropped it: "))
 
     def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
         assert self.session is not None

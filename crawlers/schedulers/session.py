@@ -10,18 +10,21 @@ import platform
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import scrapy
 
 from crawlers import __version__
 from crawlers.algorithms.page_orders import ORDERS
-from crawlers.algorithms.site_rules import RULES
+from crawlers.algorithms.rewards import REWARDS
+from crawlers.algorithms.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.sql import SqlFrontier
+from crawlers.schedulers.rewards import Rewards
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.duplicates import give_up_duplicates
+from crawlers.storage.harvest import pulls_of
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.queries import sites_of
 from crawlers.storage.writable import check_file
@@ -32,17 +35,52 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from crawlers.algorithms.site_rules import SiteRule
     from crawlers.items import SiteLimits, Target
     from crawlers.storage.crawls import SiteRow
 
+T = TypeVar("T")
 
-def chosen(registry: Mapping[str, Callable[[], Any]], settings: BaseSettings, name: str) -> Any:
+
+# Settings that a result depends on, kept with each crawl.
+RECORDED = (
+    "RULE",
+    "PROFILE",
+    "ORDER",
+    "REWARD",
+    "PAGE_BUDGET",
+    "LINK_TAGS",
+    "MAX_LEVEL",
+    "USER_AGENT",
+    "ROBOTSTXT_OBEY",
+    "URL_IGNORED_PARAMETERS",
+)
+
+# BeeBot's choice by the kind of sites (Pechnikov, Chernobrovkin, section 4).
+PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
+
+
+def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
     """The entry of *registry* that the setting *name* names; raises `ConfigError` for an unknown one."""
-    value = settings.get(name)
     try:
-        return registry[value]()
+        return registry[value or ""]
     except KeyError:
-        raise ConfigError(f"{name}={value!r} is unknown; known are: {', '.join(sorted(registry))}") from None
+        known = ", ".join(sorted(filter(None, registry)))
+        raise ConfigError(f"{name}={value!r} is unknown; known are: {known}") from None
+
+
+def chosen_rule(settings: BaseSettings) -> SiteRule:
+    """The rule that RULE names, else that of PROFILE; raises `ConfigError`."""
+    name = settings.get("RULE") or chosen(PROFILES, "PROFILE", settings.get("PROFILE"))
+    options = RuleOptions(
+        page_budget=settings.getint("PAGE_BUDGET"),
+        seed=settings.getint("RULE_SEED"),
+        quantum_pages=settings.getint("ROUNDROBIN_QUANTUM_PAGES"),
+        quantum_s=settings.getfloat("ROUNDROBIN_QUANTUM_SECONDS"),
+        gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
+        ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
+    )
+    return chosen(RULES, "RULE", name)(options)
 
 
 def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
@@ -64,9 +102,13 @@ class CrawlSession:
         limits: Sequence[SiteLimits],
         admit: Callable[[Target], str | None],
         now: float,
+        *,
+        counts_rewards: bool,
     ) -> None:
-        rule = chosen(RULES, settings, "RULE")
-        order = chosen(ORDERS, settings, "ORDER")
+        rule = chosen_rule(settings)
+        order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
+        reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
+        page_budget = settings.getint("PAGE_BUDGET")
         self._settings = settings
         self.name = settings.get("CRAWL") or mission
         self.database = Database(settings.get("DATABASE_URL"))
@@ -95,6 +137,15 @@ class CrawlSession:
                 admit=admit,
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
+                page_budget=page_budget,
+                records_pulls=counts_rewards or page_budget > 0,
+            )
+            self.rewards = Rewards(
+                reward if counts_rewards else None,
+                self.database,
+                self.writer,
+                cache_keys=settings.getint("REWARD_CACHE_KEYS"),
+                resumed=self.row.resumed,
             )
         except StoreError as error:
             self.let_go()
@@ -110,6 +161,7 @@ class CrawlSession:
             limits.parallel if limits.parallel is not None else self._settings.getint("SITE_PARALLEL"),
             limits.max_level if limits.max_level is not None else self._default_level(),
             limits.delay_s if limits.delay_s is not None else self._settings.getfloat("SITE_DELAY_SECONDS"),
+            limits.start_url,
         )
 
     def _default_level(self) -> int | None:
@@ -117,7 +169,6 @@ class CrawlSession:
         return int(value) if value not in (None, "", "None") else None
 
     def _manifest(self, limits: Sequence[SiteLimits]) -> dict[str, Any]:
-        names = ("RULE", "ORDER", "LINK_TAGS", "MAX_LEVEL", "USER_AGENT", "ROBOTSTXT_OBEY", "URL_IGNORED_PARAMETERS")
         return {
             "versions": {
                 "crawlers": __version__,
@@ -125,9 +176,14 @@ class CrawlSession:
                 "python": sys.version.split()[0],
                 "platform": platform.platform(),
             },
-            "settings": {name: self._settings.get(name) for name in names},
+            "settings": {name: self._settings.get(name) for name in RECORDED},
             "seeds": [site_limits.site for site_limits in limits],
         }
+
+    def recall_pulls(self) -> None:
+        """Tell the rule of earlier runs; all sites must be open, in the order of the first run."""
+        if self.row.resumed:
+            self.frontier.pulls.recall(pulls_of(self.database, self.row.id))
 
     def add_site(self, limits: SiteLimits, now: float) -> SiteRow:
         """A site that turned up while the crawl ran."""

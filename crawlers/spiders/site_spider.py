@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from crawlers.items import Page, SiteLimits
 
-KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "meta"})
+KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
 
 
@@ -76,8 +76,8 @@ class SiteSpider(Spider):
         if unknown:
             raise ConfigError(f"unknown argument {unknown[0]}; -a takes hosts; settings are given with -s NAME=value")
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.site_limits = read_hosts(getattr(spider, "hosts", None))
         settings = crawler.settings
+        spider.site_limits = cls.sites(getattr(spider, "hosts", None), settings)
         spider._reader = Reader(
             LinkResolver(normalization(settings)),
             link_tags(settings),
@@ -85,6 +85,11 @@ class SiteSpider(Spider):
         )
         crawler.signals.connect(spider._check_type, signals.headers_received)
         return spider
+
+    @classmethod
+    def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
+        """The sites to crawl; raises `ConfigError`."""
+        return read_hosts(hosts)
 
     async def start(self) -> AsyncIterator[Any]:
         """Nothing: the scheduler knows the sites, and where they stopped."""

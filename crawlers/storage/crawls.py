@@ -6,7 +6,7 @@ An interrupted crawl of a name goes on; a finished one is followed by a new one 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, cast, func, insert, literal, select, text, update
@@ -44,6 +44,7 @@ class SiteRow:
     parallel: int
     max_level: int | None
     delay_s: float
+    start_url: str | None = None  # the page on level 0; None: the site's root
     robots_status: int | None = None
     robots_text: str | None = None
     robots_at: float | None = None
@@ -108,7 +109,7 @@ def begin(
 
 
 def _found(connection: Connection, crawl_id: int) -> list[SiteRow]:
-    columns = (site.c.id, site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s)
+    columns = (site.c.id, site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
     rows = connection.execute(select(*columns).where(site.c.crawl_id == crawl_id).order_by(site.c.id))
     return [SiteRow(*row) for row in rows]
 
@@ -149,8 +150,24 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
     )
 
 
+def _try_again(connection: Connection, site_id: int, now: float) -> None:
+    """Let the home page of a site that was not available wait again, as if it had never been asked for."""
+    ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
+    connection.execute(
+        update(page)
+        .where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
+        .values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
+    )
+    connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
+
+
 def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float) -> SiteRow:
-    limits = {"parallel": wanted.parallel, "max_level": wanted.max_level, "delay_s": wanted.delay_s}
+    limits = {
+        "parallel": wanted.parallel,
+        "max_level": wanted.max_level,
+        "delay_s": wanted.delay_s,
+        "start_url": wanted.start_url,
+    }
     known = connection.execute(
         select(site).where(site.c.crawl_id == crawl_id, site.c.site == wanted.site)
     ).one_or_none()
@@ -158,20 +175,15 @@ def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float
         connection.execute(update(site).where(site.c.id == known.id).values(**limits))
         if known.max_level != wanted.max_level:
             _move_level_limit(connection, known.id, wanted.max_level, now)
-        return SiteRow(
-            known.id,
-            wanted.site,
-            wanted.parallel,
-            wanted.max_level,
-            wanted.delay_s,
-            known.robots_status,
-            known.robots_text,
-            known.robots_at,
-        )
+        if known.availability is not None:
+            _try_again(connection, known.id, now)
+        robots = {name: getattr(known, name) for name in ("robots_status", "robots_text", "robots_at")}
+        return replace(wanted, id=known.id, **robots)
     seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
     if seed_id is None:
         made = connection.execute(
-            insert(seed).values(site=wanted.site, start_url=wanted.site + "/")
+            # In a list of hosts once: that is no wish to have it in every harvest.
+            insert(seed).values(site=wanted.site, start_url=wanted.start_url or f"{wanted.site}/", enabled=False)
         ).inserted_primary_key
         assert made is not None
         seed_id = made[0]
@@ -179,7 +191,7 @@ def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float
         insert(site).values(crawl_id=crawl_id, seed_id=seed_id, site=wanted.site, **limits)
     ).inserted_primary_key
     assert key is not None
-    return SiteRow(int(key[0]), wanted.site, wanted.parallel, wanted.max_level, wanted.delay_s)
+    return replace(wanted, id=int(key[0]))
 
 
 def add_site(database: Database, crawl_id: int, wanted: SiteRow, now: float) -> SiteRow:

@@ -43,7 +43,7 @@ def add_page_rows(
         context_id = url_key("\x1f".join(texts))
         pair = (url_id, context_id)
         if pair not in counts:
-            unit.external_urls.append([url_id, link.site, link.url])
+            unit.external_urls.append([url_id, link.site, link.url, link.key])
             unit.link_contexts.append([context_id, *texts])
         counts[pair] = counts.get(pair, 0) + count
     unit.external_links += [[page.id, *pair, count] for pair, count in counts.items()]

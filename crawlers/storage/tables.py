@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Float,
     Index,
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     text,
+    true,
 )
 
 # SQLite's rowid must be declared as INTEGER to be the key itself instead of a second index.
@@ -58,10 +60,15 @@ crawler_setting = Table(
 seed = Table(
     "seed",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Integer, primary_key=True),  # the number that people call it by
     Column("site", String, nullable=False, unique=True),  # scheme://host[:port]
-    Column("name", Text),
-    Column("start_url", Text, nullable=False),
+    Column("name", Text),  # in full
+    Column("start_url", Text, nullable=False),  # the page on level 0
+    Column("short_name", Text),
+    Column("enabled", Boolean, nullable=False, server_default=true()),  # whether a harvest takes it by itself
+    Column("parallel", Integer),  # limits; null = those of the settings
+    Column("max_level", Integer),
+    Column("delay_s", Float),
 )
 
 site = Table(
@@ -78,6 +85,7 @@ site = Table(
     Column("robots_text", Text),
     Column("robots_at", Float),
     Column("availability", Text),  # null = available; else why its home page can't be loaded
+    Column("start_url", Text),  # null = the site's root
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
 
@@ -135,6 +143,8 @@ external_url = Table(
     Column("id", Id, primary_key=True, autoincrement=False),  # 64-bit hash of the URL: no look-up needed
     Column("site", String, nullable=False),  # scheme://host[:port]
     Column("url", Text, nullable=False),
+    # Of its normal form: spellings of one address share it.
+    Column("key", BigInteger, nullable=False, server_default="0"),
 )
 
 link_context = Table(
@@ -156,6 +166,27 @@ external_link = Table(
     Column("context_id", BigInteger, primary_key=True, autoincrement=False),
     Column("count", Integer, nullable=False),
     sqlite_with_rowid=False,
+)
+
+counted_key = Table(
+    "counted_key",
+    metadata,
+    # What a site's rewards counted already: keys of external URLs, or of hosts where those are the reward.
+    Column("site_id", Integer, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+pull = Table(
+    "pull",
+    metadata,
+    # One download of a crawl that counts rewards; the rule's memory. Their order is that in which they ended.
+    Column("id", Id, primary_key=True),
+    Column("site_id", Integer, nullable=False),
+    Column("page_id", BigInteger, nullable=False),
+    Column("reward", Float, nullable=False),
+    Column("ended_at", Float, nullable=False),
+    Index("pull_of_site", "site_id", "id"),
 )
 
 bad_link = Table(

@@ -57,7 +57,7 @@ ENDED_PAGE = (
     ("content_type", "text"),
     ("size_bytes", "bigint"),
 )
-EXTERNAL_URL = (("id", "bigint"), ("site", "text"), ("url", "text"))
+EXTERNAL_URL = (("id", "bigint"), ("site", "text"), ("url", "text"), ("key", "bigint"))
 LINK_CONTEXT = (
     ("id", "bigint"),
     ("anchor", "text"),
@@ -68,6 +68,8 @@ LINK_CONTEXT = (
 )
 EXTERNAL_LINK = (("page_id", "bigint"), ("url_id", "bigint"), ("context_id", "bigint"), ("count", "integer"))
 BAD_LINK = (("page_id", "bigint"), ("raw", "text"), ("reason", "text"))
+COUNTED_KEY = (("site_id", "integer"), ("key", "bigint"))
+PULL = (("site_id", "integer"), ("page_id", "bigint"), ("reward", "float"), ("ended_at", "float"))
 SITE_ROBOTS = (("id", "integer"), ("robots_status", "integer"), ("robots_text", "text"), ("robots_at", "float"))
 SITE_AVAILABILITY = (("id", "integer"), ("availability", "text"))
 
@@ -84,6 +86,8 @@ class Unit:
     link_contexts: list[Row] = field(default_factory=list)
     external_links: list[Row] = field(default_factory=list)
     bad_links: list[Row] = field(default_factory=list)
+    counted_keys: list[Row] = field(default_factory=list)
+    pulls: list[Row] = field(default_factory=list)  # in the order in which they ended
     site_robots: list[Row] = field(default_factory=list)
     site_availability: list[Row] = field(default_factory=list)
 

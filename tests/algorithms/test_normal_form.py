@@ -83,3 +83,21 @@ def test_options_can_be_compared_and_hashed():
     assert Normalization(ip_names={"1.2.3.4": "a"}) == Normalization(ip_names={"1.2.3.4": "a"})
     assert hash(Normalization()) == hash(Normalization())
     assert Normalization(merge_slashes=False) != Normalization()
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("http://H/Index.HTML?A=B", "http://h/index.html?a=b"),
+        ("http://h/a/", "http://h/a"),
+        ("http://h/a", "http://h/a"),
+        ("http://h", "http://h/"),
+        ("http://h/a/?q=/", "http://h/a?q=/"),
+        ("http://h/%D0%9F", "http://h/%d0%9f"),
+    ],
+)
+def test_beebot_folds_case_and_the_final_slash(url, form):
+    options = Normalization(lower_case=True, drop_final_slash=True)
+    assert normalize(url, options) == form
+    assert normalize(form, options) == form
+    assert resolve(url, "", options).site == "http://h"

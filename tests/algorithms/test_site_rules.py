@@ -6,34 +6,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.site_rules import RULES, RoundRobin, SiteRule
+from crawlers.algorithms.site_rules import RULES, RoundRobin, RuleOptions, SiteRule
 
 
 @pytest.fixture(params=sorted(RULES))
 def rule(request: pytest.FixtureRequest) -> SiteRule:
-    return RULES[request.param]()
+    return RULES[request.param](RuleOptions(page_budget=1000))
 
 
 def pull(rule: SiteRule) -> object:
-    arm = rule.select()
+    arm = rule.select(0.0)
     if arm is not None:
         rule.started(arm)
     return arm
 
 
 def test_nothing_is_chosen_while_all_sleep(rule: SiteRule) -> None:
-    assert rule.select() is None
+    assert rule.select(0.0) is None
     rule.wake("a")
     rule.sleep("a")
     rule.sleep("a")
     rule.sleep("unknown")
-    assert rule.select() is None
+    assert rule.select(0.0) is None
 
 
 def test_choosing_is_not_pulling(rule: SiteRule) -> None:
     rule.wake("a")
     rule.wake("b")
-    assert rule.select() == rule.select()
+    assert rule.select(0.0) == rule.select(0.0)
 
 
 def test_only_those_awake_are_chosen(rule: SiteRule) -> None:
@@ -49,7 +49,7 @@ def test_pull_of_a_site_that_fell_asleep_wakes_nobody(rule: SiteRule) -> None:
     rule.started("a")
     rule.rewarded("a", 1.0)
     rule.cancelled("a")
-    assert rule.select() is None
+    assert rule.select(0.0) is None
 
 
 @given(st.lists(st.sampled_from("abcde"), unique=True, min_size=1))

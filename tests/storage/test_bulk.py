@@ -109,7 +109,7 @@ def test_links_of_a_page_are_one_row_a_target(database: Database) -> None:
 
 
 def test_external_url_and_context_that_are_known_are_kept_as_they_are(database: Database) -> None:
-    urls = [[LEAST, "http://b.test", "http://b.test/"], [5, "http://c.test", "http://c.test/"]]
+    urls = [[LEAST, "http://b.test", "http://b.test/", 8], [5, "http://c.test", "http://c.test/", 9]]
     contexts = [[MOST, "anchor", "context", "nav", "", "a"]]
     unit = u.Unit(external_urls=[*urls, urls[0]], link_contexts=[*contexts, *contexts])
     write(database, unit, u.Unit(external_links=[[1, LEAST, MOST, 2]]))

@@ -64,7 +64,7 @@ def store(database: Database, pages: list[Stored], order: list[int] | None = Non
         unit.links.append([page_id, {ids[target]: count for target, count in page.links.items()}])
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"
-            unit.external_urls.append([url_key(url), "http://b.test", url])
+            unit.external_urls.append([url_key(url), "http://b.test", url, url_key(url)])
             unit.link_contexts.append([url_key(tag), "", "", "", "", tag])
             unit.external_links.append([page_id, url_key(url), url_key(tag), 1])
     with database.write() as connection:

@@ -7,7 +7,7 @@ from crawlers.items import BadLink, ExternalLink, Page, State
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.unit import BAD_LINK, ENDED_PAGE, Unit
 
-NAV = ExternalLink("http://b.test/", "http://b.test", "b", "see b", "nav", "", "a")
+NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
 
 
 def rows_of(page: Page, moved_to: int | None = None) -> Unit:
@@ -57,7 +57,7 @@ def test_external_links_are_counted_per_url_and_context() -> None:
         ["b", "see b", "nav", "", "a"],
         ["b", "see b", "footer", "", "a"],
     ]
-    assert unit.external_urls == [[b, "http://b.test", "http://b.test/"]] * 2
+    assert unit.external_urls == [[b, "http://b.test", "http://b.test/", 7]] * 2
     assert [row[2] for row in unit.external_links] == [row[0] for row in unit.link_contexts]
 
 

@@ -1,0 +1,71 @@
+"""The downloads of a crawl as pulls of its site rule: what they earned, and how many are left.
+
+A pull is a download, whatever came of it; a URL that was never asked for costs none. Where rewards are
+counted each pull is a row, written with the page that it brought: the rule of a crawl that goes on is told
+them again, and chooses as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from crawlers.algorithms.site_rules import SiteRule
+    from crawlers.storage.unit import Unit
+
+
+class Earned(NamedTuple):
+    """What a page brought: its reward >= 0, and the keys that no page of its site will be paid for again."""
+
+    reward: float = 0.0
+    keys: Collection[int] = ()
+
+
+NOTHING = Earned()
+
+
+class Pulls:
+    """Tells *rule* of every pull. *page_budget* 0 means: as many as there are; *records* writes them down."""
+
+    def __init__(self, rule: SiteRule, page_budget: int, *, records: bool) -> None:
+        self._rule = rule
+        self._page_budget = page_budget
+        self._records = records
+        self._in_flight = 0
+        self.ended_pulls = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the budget allows another pull now."""
+        return not self._page_budget or self.ended_pulls + self._in_flight < self._page_budget
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget is used up for good: no pull in flight may turn out to be none."""
+        return 0 < self._page_budget <= self.ended_pulls
+
+    def recall(self, pulls: Iterable[tuple[int, float]]) -> None:
+        """Tell the rule the pulls of earlier runs, (site id, reward), in the order in which they ended."""
+        for site_id, reward in pulls:
+            self._rule.started(site_id)
+            self._rule.rewarded(site_id, reward)
+            self.ended_pulls += 1
+
+    def started(self, site_id: int) -> None:
+        self._in_flight += 1
+        self._rule.started(site_id)
+
+    def ended(self, site_id: int, page_id: int, earned: Earned, now: float, unit: Unit) -> None:
+        """The pull that brought *page_id* is over; its rows go into *unit*."""
+        self._in_flight -= 1
+        self.ended_pulls += 1
+        self._rule.rewarded(site_id, earned.reward)
+        if self._records:
+            unit.pulls.append([site_id, page_id, earned.reward, now])
+            unit.counted_keys += [[site_id, key] for key in sorted(earned.keys)]
+
+    def cancelled(self, site_id: int) -> None:
+        self._in_flight -= 1
+        self._rule.cancelled(site_id)

@@ -1,0 +1,46 @@
+"""As many external links as possible within a budget, over the sites of a theme (BeeBot)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.errors import ConfigError
+from crawlers.spiders.site_spider import SiteSpider, read_hosts
+from crawlers.storage.database import Database
+from crawlers.storage.seeds import crawl_seeds
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from crawlers.items import SiteLimits
+
+
+class ExtLinksSpider(SiteSpider):
+    """`scrapy crawl extlinks -s RULE=auto -s PAGE_BUDGET=2000`: the seeds of the store, or `-a hosts=hosts.txt`."""
+
+    name = "extlinks"
+    counts_rewards = True  # the scheduler pays each page by REWARD, and the site rule learns from it
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        **SiteSpider.custom_settings,
+        "MAX_LEVEL": 5,
+        "LINK_TAGS": "a,area,link,frame,iframe,meta",  # every element with an href; frames are pages of the site
+        "GRAPH_FORMATS": [],  # not whole sites are read: `scrapy graph --level site` draws what was found
+    }
+
+    @classmethod
+    def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
+        """The sites of `-a hosts=`, else the enabled seeds; raises `ConfigError` if there are none."""
+        if hosts:
+            return read_hosts(hosts)
+        remedy = "name the sites with -a hosts=hosts.txt, or add them with scrapy sites add URL"
+        try:
+            database = Database(settings.get("DATABASE_URL"), create=False)
+        except ConfigError as error:
+            raise ConfigError(f"no sites are given, and none can be read from the store ({error}); {remedy}") from error
+        try:
+            limits = crawl_seeds(database)
+        finally:
+            database.close()
+        if not limits:
+            raise ConfigError(f"no sites are given, and {database.name} holds no enabled one; {remedy}")
+        return limits

@@ -1,0 +1,150 @@
+"""The seeds: the sites that people chose, each with a number, names and limits.
+
+Every site of a crawl has a seed; those that only came with a list of hosts are not enabled. Pages don't hang
+on seeds: a seed that is removed leaves the crawls of its site as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import delete, func, insert, select, text, update
+
+from crawlers.algorithms.seed_list import Seed, find_seed
+from crawlers.errors import ConfigError
+from crawlers.items import SiteLimits, State
+from crawlers.storage.tables import external_link, external_url, page, seed, site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.seed_list import SeedChange
+    from crawlers.storage.database import Database
+
+
+class LastCrawl(NamedTuple):
+    """What the latest crawl of a site found."""
+
+    pages: int  # that could be read, duplicates included
+    external_urls: int  # different ones
+    availability: str | None  # None: available; else why the start page can't be loaded
+
+
+def crawl_seeds(database: Database) -> list[SiteLimits]:
+    """What a harvest crawls by itself: the enabled seeds, by number."""
+    return [
+        SiteLimits(one.site, one.parallel, one.max_level, one.delay_s, one.start_url)
+        for one in list_seeds(database)
+        if one.enabled
+    ]
+
+
+def list_seeds(database: Database) -> list[Seed]:
+    """All seeds, by number."""
+    with database.read() as connection:
+        return _all(connection)
+
+
+def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[Seed, bool]]:
+    """Make or change the seeds of the sites that *changes* name; each as it is now, and whether it is new.
+
+    Either all are saved or, with a `ConfigError`, none: when a number or a short name is another seed's.
+    """
+    with database.write() as connection:
+        before = {one.site for one in _all(connection)}
+        # First those that say their number, so that none is given away that stands further down.
+        for change in sorted(changes, key=lambda change: change.get("number") is None):
+            _save(connection, change)
+        if not database.is_sqlite:  # a server counts by itself, and has not seen these numbers
+            connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
+        seeds = {one.site: one for one in _all(connection)}
+        _check_short_names(seeds.values())
+    return [(seeds[change["site"]], change["site"] not in before) for change in changes]
+
+
+def remove_seeds(database: Database, wanted: Iterable[str]) -> list[Seed]:
+    """Forget the seeds that *wanted* means (see `find_seed`), and nothing else; raises `ConfigError`."""
+    with database.write() as connection:
+        found = _found(connection, wanted)
+        connection.execute(delete(seed).where(seed.c.id.in_([one.number for one in found])))
+    return found
+
+
+def enable_seeds(database: Database, wanted: Iterable[str], *, enabled: bool) -> list[Seed]:
+    """Have harvests take, or leave out, the seeds that *wanted* means; raises `ConfigError`."""
+    with database.write() as connection:
+        found = _found(connection, wanted)
+        numbers = [one.number for one in found]
+        connection.execute(update(seed).where(seed.c.id.in_(numbers)).values(enabled=enabled))
+    return found
+
+
+def last_crawls(database: Database, sites: Iterable[str]) -> dict[str, LastCrawl]:
+    """What the latest crawl of each of *sites* found; those that never were crawled are left out."""
+    latest = select(func.max(site.c.id)).group_by(site.c.site)
+    wanted = set(sites)
+    found = {}
+    with database.read() as connection:
+        # By name: the number of a seed may have been that of another one, which was removed.
+        rows = connection.execute(select(site.c.id, site.c.site, site.c.availability).where(site.c.id.in_(latest)))
+        for site_id, name, availability in rows.all():
+            if name in wanted:
+                found[name] = LastCrawl(*_counts(connection, site_id), availability)
+    return found
+
+
+def _counts(connection: Connection, site_id: int) -> tuple[int, int]:
+    pages = select(func.count() + func.coalesce(func.sum(page.c.duplicates), 0)).where(
+        page.c.site_id == site_id, page.c.state == int(State.DONE)
+    )
+    urls = (
+        select(func.count(external_url.c.key.distinct()))
+        .select_from(page)
+        .join(external_link, external_link.c.page_id == page.c.id)
+        .join(external_url, external_url.c.id == external_link.c.url_id)
+        .where(page.c.site_id == site_id)
+    )
+    return int(connection.execute(pages).scalar_one()), int(connection.execute(urls).scalar_one())
+
+
+def _all(connection: Connection) -> list[Seed]:
+    columns = seed.c.id, seed.c.site, seed.c.start_url, seed.c.name, seed.c.short_name, seed.c.enabled
+    limits = seed.c.parallel, seed.c.max_level, seed.c.delay_s
+    return [Seed(*row) for row in connection.execute(select(*columns, *limits).order_by(seed.c.id))]
+
+
+def _found(connection: Connection, wanted: Iterable[str]) -> list[Seed]:
+    seeds = _all(connection)
+    return list(dict.fromkeys(find_seed(seeds, one) for one in wanted))
+
+
+def _save(connection: Connection, change: SeedChange) -> None:
+    name, number = change["site"], change.get("number")
+    values = {key: value for key, value in change.items() if key != "number"}
+    known = connection.execute(select(seed.c.id).where(seed.c.site == name)).scalar()
+    if known is not None:
+        if number not in (None, known):
+            raise ConfigError(f"{name} is seed {known}, which can't become {number}; leave the number out")
+        connection.execute(update(seed).where(seed.c.id == known).values(**values))
+        return
+    if number is None:  # a number whose seed was removed is not given again while a crawl of it is kept
+        ever = (connection.execute(select(func.max(column))).scalar() or 0 for column in (seed.c.id, site.c.seed_id))
+        number = max(ever) + 1
+    other = connection.execute(select(seed.c.site).where(seed.c.id == number)).scalar()
+    if other is not None:
+        raise ConfigError(f"the number {number} of {name} is that of {other}; leave it out to be given a free one")
+    connection.execute(insert(seed).values(**{"start_url": f"{name}/", **values, "id": number}))
+
+
+def _check_short_names(seeds: Iterable[Seed]) -> None:
+    owners: dict[str, Seed] = {}
+    for one in seeds:
+        if one.short_name is None:
+            continue
+        if one.short_name.isdecimal():
+            raise ConfigError(f"the short name {one.short_name} of {one.site} reads as a number; add a letter")
+        other = owners.setdefault(one.short_name.casefold(), one)
+        if other is not one:
+            raise ConfigError(f"{other.site} and {one.site} have the same short name {one.short_name}; choose another")
