@@ -84,6 +84,15 @@ def seed_limit(text: str, name: str) -> int:
         raise ConfigError(str(wrong)) from None
 
 
+def tidy_name(text: str) -> str | None:
+    """Return a name on one line with single blanks, as it is kept; None if nothing is left.
+
+    >>> tidy_name(" Zoological\\n Institute ")
+    'Zoological Institute'
+    """
+    return " ".join(text.split()) or None
+
+
 def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     """Return the rows of a CSV table or of a hosts file; *origin* is the file's name for messages.
 
@@ -209,9 +218,9 @@ def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
     if texts.get("number"):
         change["number"] = _number(texts["number"], "number", 1, 2**31 - 1)
     if "full_name" in texts:
-        change["name"] = texts["full_name"] or None
+        change["name"] = tidy_name(texts["full_name"])
     if "short_name" in texts:
-        change["short_name"] = texts["short_name"] or None
+        change["short_name"] = tidy_name(texts["short_name"])
     change["enabled"] = _is_yes(texts.get("enabled", ""))
     if "parallel" in texts:
         change["parallel"] = _limit(texts["parallel"], "parallel")

@@ -63,8 +63,8 @@ class Command(ScrapyCrawl):
         self._scheduler = self._crawler.engine.scheduler  # the engine forgets it at its end
 
     def _done(self, task: Any) -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._report(error)
+        if not task.cancelled() and (error := task.exception()) is not None and not self._report(error):
+            logger.error("The crawl could not begin", exc_info=error)  # asked for here, so nobody else shows it
 
     def _failed(self, failure: Failure) -> Failure | None:
         return None if failure.value and self._report(failure.value) else failure

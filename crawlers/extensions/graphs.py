@@ -40,7 +40,7 @@ class Graphs:
         settings = crawler.settings
         formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
         if not formats:
-            raise NotConfigured("set GRAPH_FORMATS")
+            raise NotConfigured  # no graphs are wanted: nothing to warn of
         strange = set(formats) - set(FORMATS)
         if strange:
             raise _unknown("GRAPH_FORMATS", strange, FORMATS)

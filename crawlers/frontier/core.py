@@ -87,6 +87,11 @@ class QueuedFrontier:
         """Whether any URL waits or is leased: the crawl is not finished."""
         return any(site.counts.get(State.WAITING) for site in self._agenda.sites.values())
 
+    @property
+    def leases(self) -> int:
+        """How many URLs are handed out."""
+        return len(self._leases)
+
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""
         return not self._agenda.site(site_id).counts.get(State.WAITING)

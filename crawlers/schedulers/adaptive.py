@@ -54,6 +54,7 @@ class AdaptiveScheduler(BaseScheduler):
         self.session: CrawlSession | None = None
         self._settings = crawler.settings
         self._retries = retries
+        self._most_leases = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._clock = ForwardClock()
         self._mishaps = Mishaps(self.finish)
         self._wakeup = Wakeup(crawler)
@@ -184,6 +185,8 @@ class AdaptiveScheduler(BaseScheduler):
         for _ in range(MOST_REJECTED):
             if (robots := self._sites.robots.take(now)) is not None:
                 return robots
+            if self._is_mission and self.frontier.leases >= self._most_leases:
+                return None  # Scrapy asks when a download ends; the rule chooses when it knows what that one earned
             leases = self.frontier.lease(now, 1)
             if not leases:
                 for due_s in (self.frontier.next_due(now), self._sites.robots.next_due(now)):

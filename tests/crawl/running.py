@@ -114,8 +114,9 @@ class Run:
 class Crawl:
     """A working folder with hosts.txt, and the crawls that are run in it. *settings* hold for all runs."""
 
-    def __init__(self, folder: Path, hosts: Iterable[str], **settings: object) -> None:
+    def __init__(self, folder: Path, hosts: Iterable[str], spider: str = "sitegraph", **settings: object) -> None:
         self.folder = folder
+        self.spider = spider
         self.settings = settings
         self._runs: list[Run] = []
         self._logs = folder.with_name(f"{folder.name}.stderr")  # not in the folder: the crawl's own files are there
@@ -142,7 +143,7 @@ class Crawl:
         **settings: object,
     ) -> Run:
         """Start the command; *before* is called in the new process before it becomes the crawl."""
-        command = [sys.executable, "-m", "scrapy", "crawl", "sitegraph"]
+        command = [sys.executable, "-m", "scrapy", "crawl", self.spider]
         for argument in arguments:
             command += ["-a", argument]
         for name, value in {**self.settings, **settings}.items():
