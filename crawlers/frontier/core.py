@@ -15,7 +15,7 @@ from crawlers.algorithms.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
 from crawlers.frontier.agenda import Agenda
 from crawlers.frontier.base import Lease
-from crawlers.frontier.interning import SETTLED_SPELLING, Interner
+from crawlers.frontier.interning import Interner, waiting_row
 from crawlers.frontier.journal import Entry
 from crawlers.frontier.pulls import NOTHING, Pulls
 from crawlers.frontier.site_queue import SiteQueue
@@ -212,7 +212,7 @@ class QueuedFrontier:
         page.state = State.WAITING
         lease.url = url
         lease.hops += 1
-        self._requeue(lease, now, unit, f"redirected to {url}")
+        unit.waiting_pages.append(waiting_row(lease, self._priority(lease), f"redirected to {url}", now))
         self.pulls.ended(site.id, lease.id, NOTHING, now, unit)  # a download it was
         self._submit(unit)
         self._push(site, lease)
@@ -225,7 +225,7 @@ class QueuedFrontier:
             self.pulls.cancelled(site.id)
         else:
             unit = Unit()
-            self._requeue(lease, lease.leased_at, unit, reason)
+            unit.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, lease.leased_at))
             self.pulls.ended(site.id, lease.id, NOTHING, lease.leased_at, unit)
             self._submit(unit)
         if not_before <= lease.leased_at:
@@ -234,23 +234,6 @@ class QueuedFrontier:
             site.pending += 1
             self._agenda.rest(site, self._entry(lease), not_before)
         self._agenda.settle(site, lease.leased_at)
-
-    def _requeue(self, lease: Lease, now: float, unit: Unit, reason: str) -> None:
-        unit.waiting_pages.append(
-            [
-                lease.id,
-                lease.url,
-                SETTLED_SPELLING,
-                lease.level,
-                lease.hops,
-                self._priority(lease),
-                int(State.WAITING),
-                reason,
-                lease.attempts,
-                lease.request,
-                now,
-            ]
-        )
 
     def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
         if self._leases.get(lease.id) is not lease:

@@ -6,7 +6,7 @@ in a dict, everything else happens once a URL.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls import spelling_rank
 from crawlers.frontier.journal import Entry
@@ -235,3 +235,10 @@ class Interner:
 
 def _reason_against(level: int, site: SiteQueue) -> str | None:
     return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)
+
+
+def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[Any]:
+    """The row of a page that was asked for and waits again; see `unit.WAITING_PAGE`."""
+    nearness = (lease.level, lease.hops, priority)
+    state = int(State.WAITING)
+    return [lease.id, lease.url, SETTLED_SPELLING, *nearness, state, reason, lease.attempts, lease.request, now]

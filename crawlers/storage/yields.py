@@ -1,0 +1,75 @@
+"""What each page of a crawl would be worth, in the order in which its site was read: food for a replay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from crawlers.items import ExternalLink, State
+from crawlers.storage.tables import external_link, external_url, page, pull, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.rewards import Reward
+    from crawlers.storage.database import Database
+
+
+class SiteYields(NamedTuple):
+    """The downloads of one site in their order, and what each earns; a repeated download stands there again."""
+
+    site: str
+    page_ids: list[int]
+    yields: list[float]
+    parallel: int  # downloads at a time; with more than 1 the order is one of several that could have been
+
+
+def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteYields]:
+    """All sites of a crawl in the order of its list. One site's links at a time are in memory."""
+    with database.read() as connection:
+        rows = connection.execute(
+            select(site.c.id, site.c.site, site.c.parallel).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+        ).all()
+        found = []
+        for site_id, name, parallel in rows:
+            downloads = _downloads(connection, site_id)
+            found.append(SiteYields(name, downloads, _earned(connection, site_id, downloads, reward), parallel))
+    return found
+
+
+def _downloads(connection: Connection, site_id: int) -> list[int]:
+    """Page ids in the order of their downloads, which pulls record; else in that of the page order."""
+    pulls = select(pull.c.page_id).where(pull.c.site_id == site_id).order_by(pull.c.id)
+    recorded = list(connection.execute(pulls).scalars())
+    if recorded:
+        return recorded
+    asked = (
+        select(page.c.id, page.c.attempts)
+        .where(page.c.site_id == site_id, page.c.attempts > 0)
+        .order_by(page.c.priority, page.c.id)
+    )
+    return [page_id for page_id, attempts in connection.execute(asked) for _ in range(attempts)]
+
+
+def _earned(connection: Connection, site_id: int, downloads: list[int], reward: Reward) -> list[float]:
+    links: dict[int, list[ExternalLink]] = {}
+    statement = (
+        select(external_link.c.page_id, external_url.c.key, external_url.c.site)
+        .join(page, page.c.id == external_link.c.page_id)
+        .join(external_url, external_url.c.id == external_link.c.url_id)
+        .where(page.c.site_id == site_id, page.c.state == int(State.DONE))
+        .distinct()
+    )
+    for page_id, key, target_site in connection.execute(statement):
+        links.setdefault(page_id, []).append(ExternalLink("", key, target_site, "", "", "", "", ""))
+    last = {page_id: number for number, page_id in enumerate(downloads)}  # the download that brought the page
+    paid: set[int] = set()
+    yields = []
+    for number, page_id in enumerate(downloads):
+        keys = reward.keys(links.pop(page_id, ())) if last[page_id] == number else set()
+        if reward.only_new:
+            keys -= paid
+            paid |= keys
+        yields.append(float(len(keys)))
+    return yields
