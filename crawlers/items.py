@@ -111,6 +111,8 @@ class Page:
         default_factory=list,
         metadata=_in_feeds(lambda links: [{**link._asdict(), "count": count} for link, count in links]),
     )
+    # The name of the group that a link to the target belongs to; None: nobody asked for groups.
+    group_of: Callable[[Target], str] | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
     bad: list[BadLink] = field(
         default_factory=list, metadata=_in_feeds(lambda links: [link._asdict() for link in links])
     )

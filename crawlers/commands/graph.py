@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
+from crawlers.algorithms.site_groups import GROUPS
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.storage.database import Database
+from crawlers.storage.fragment_counts import count_fragment
+from crawlers.storage.fragment_tables import write_accompanying, write_pairs
 from crawlers.storage.graph_analysis import MEASURES, AnalysedGraph, analyse
 from crawlers.storage.graph_export import write_site_graph
 from crawlers.storage.graph_files import FORMATS, graph_paths, write_graph
 from crawlers.storage.queries import CrawledSite, crawl_named, sites_of
-from crawlers.storage.site_level_graph import SiteLevelGraph
+from crawlers.storage.web_fragment import WebFragment, class_sizes
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from crawlers.storage.graph_model import Graph
+    from crawlers.storage.queries import NamedCrawl
+
+# With one underscore, which no file about a host has but before its port: see `hosts_file.file_stem`.
+FRAGMENT = "web_fragment"
 
 
 class Command(ScrapyCommand):
@@ -36,13 +43,21 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Writes one graph a site (all sites, or those named: http://example.org) into RESULT_FOLDER, or with "
-            "--level site one graph of the sites themselves. The store is DATABASE_URL (-s DATABASE_URL=...)."
+            "--level site the model of the web fragment: one graph of the sites and of those that they link to, and a "
+            "table of the latter. The store is DATABASE_URL (-s DATABASE_URL=...)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
         parser.add_argument("--level", choices=("page", "site"), default="page", help="what the nodes are")
+        parser.add_argument(
+            "--group",
+            choices=tuple(GROUPS),
+            default="host",
+            help="--level site: what is one site (default: host)",
+        )
+        parser.add_argument("--targets-only", action="store_true", help="--level site: only the sites of the crawl")
         parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
         parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
@@ -66,18 +81,42 @@ class Command(ScrapyCommand):
         measures = opts.measure or [name for name in self.settings.getlist("GRAPH_MEASURES") if name]
         crawl = crawl_named(database, opts.crawl or self.settings.get("CRAWL") or None)
         print(f"crawl {crawl.name} (number {crawl.id}, {crawl.state})")
-        sites = sites_of(database, crawl.id)
         if opts.level == "site":
-            graph: Graph = SiteLevelGraph(database, crawl.id, sites, crawl.name)
-            if measures:
-                graph = AnalysedGraph(graph, analyse(graph, measures))
-            for name in formats:
-                size = write_graph(graph, folder / "sites", name)
-                print(f"{graph_paths(folder / 'sites', name)[0]}: {size.nodes} sites, {size.edges} edges")
+            _write_fragment(database, crawl, folder, formats, measures, opts)
             return
+        sites = sites_of(database, crawl.id)
         for site in _chosen(sites, wanted, crawl.name):
             for path, size in write_site_graph(database, site, sites, folder, formats, measures):
                 print(f"{path}: {size.nodes} pages, {size.edges} edges")
+
+
+def _write_fragment(
+    database: Database,
+    crawl: NamedCrawl,
+    folder: Path,
+    formats: Sequence[str],
+    measures: Sequence[str],
+    opts: argparse.Namespace,
+) -> None:
+    counts = count_fragment(database, crawl.id, GROUPS[opts.group])
+    graph: Graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
+    if measures:
+        graph = AnalysedGraph(graph, analyse(graph, measures))
+    base = folder / FRAGMENT
+    for name in formats:
+        size = write_graph(graph, base, name)
+        print(f"{graph_paths(base, name)[0]}: {size.nodes} sites, {size.edges} edges")
+    if opts.targets_only:
+        return
+    if "csv" in formats:
+        write_pairs(counts, base.with_name(f"{FRAGMENT}.pairs.csv"))
+        print(f"{base}.pairs.csv: the same edges by name, with numbers of URLs and links")
+    accompanying = folder / "accompanying.csv"
+    write_accompanying(counts, accompanying)
+    print(f"{accompanying}: {len(counts.accompanying)} accompanying sites")
+    for class_ in class_sizes(counts):
+        numbers = f"{class_.sites} sites, {class_.urls} URLs, {class_.links} links"
+        print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
 
 
 def _chosen(sites: list[CrawledSite], wanted: Sequence[str], crawl: str) -> list[CrawledSite]:

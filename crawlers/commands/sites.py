@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.seed_list import format_seeds, parse_seeds, seed_address, seed_limit
+from crawlers.algorithms.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.graph_files import replacing
@@ -167,16 +167,15 @@ def _change(url: str, opts: argparse.Namespace) -> SeedChange:
     site, start_url = seed_address(url)
     change: SeedChange = {"site": site, "start_url": start_url, "enabled": True}
     if opts.name is not None:
-        change["name"] = opts.name.strip() or None
+        change["name"] = tidy_name(opts.name)
     if opts.short is not None:
-        change["short_name"] = opts.short.strip() or None
+        change["short_name"] = tidy_name(opts.short)
     if opts.parallel is not None:
         change["parallel"] = seed_limit(opts.parallel, "parallel")
     if opts.max_level is not None:
         change["max_level"] = seed_limit(opts.max_level, "max_level")
     if opts.delay is not None:
-        delay_ms = seed_limit(opts.delay, "delay_ms")
-        change["delay_s"] = None if delay_ms is None else delay_ms / 1000
+        change["delay_s"] = seed_limit(opts.delay, "delay_ms") / 1000
     return change
 
 

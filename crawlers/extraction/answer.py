@@ -11,6 +11,7 @@ from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
 from crawlers.algorithms.traps import skeleton
 from crawlers.algorithms.urls import site_of
 from crawlers.errors import BadUrl
+from crawlers.extraction.link_places import LinkPlaces
 from crawlers.extraction.page import ParsedPage, parse_page
 from crawlers.items import BadLink, ExternalLink, Page, State, Target
 
@@ -37,11 +38,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page."""
+    """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page.
+
+    With *groups* a page can tell to which group its links belong.
+    """
 
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
+    groups: bool = False
 
     def read(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
         """The page, with its links sorted into internal, external and bad ones. Never raises."""
@@ -97,7 +102,10 @@ class Reader:
         page.title = parsed.title
         page.canonical = parsed.canonical[:2000]
         page.content_hash = content_hash(answer.body)
-        self._sort_links(page, parsed, self._targets(answer.url, parsed))
+        targets = self._targets(answer.url, parsed)
+        self._sort_links(page, parsed, targets)
+        if self.groups:
+            page.group_of = LinkPlaces(parsed, targets).group_of
         page.skeleton = skeleton(parsed.text())
         if answer.is_truncated:
             page.reason = "the body ended early"

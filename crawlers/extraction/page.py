@@ -77,6 +77,10 @@ class ParsedPage:
         node = self._nodes[index]
         return RawLink(self.hrefs[index], self._tag or node.tag or "", node, self._around)
 
+    def node(self, index: int) -> LexborNode:
+        """Return the element whose href is `hrefs[index]`."""
+        return self._nodes[index]
+
     @property
     def links(self) -> list[RawLink]:
         """All links in document order, made anew each time."""

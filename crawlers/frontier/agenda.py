@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Agenda:
     """The sites, and which of them the *rule* may choose from.
 
-    *refill* fills the empty heap of a site whose further URLs are in the journal. With *in_order* a site
+    *refill* fills the empty heaps of a site whose further URLs are in the journal. With *in_order* a site
     sleeps while something nearer of it is unanswered.
     """
 
@@ -48,15 +48,10 @@ class Agenda:
 
     def settle(self, site: SiteQueue, now: float) -> bool:
         """Let the site wake, sleep, or sleep until it is due; returns whether it is awake."""
-        if not site.heap and site.has_more and not site.is_paused:
+        if site.hungry and not site.is_paused:
             self._refill(site)
         gate = site.gate
-        if (
-            site.is_paused
-            or not site.heap
-            or gate.is_full
-            or (self._in_order and site.must_wait(site.heap[0].priority))
-        ):
+        if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
             self._sleep(site)  # some news will settle it again: a page, an answer, `resume`
             site.due_at = None
             return False

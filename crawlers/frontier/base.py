@@ -45,6 +45,7 @@ class Lease:
     attempts: int
     request: str | None
     leased_at: float
+    group: int = 0  # which of its site's groups of links it came from
 
 
 @dataclass(slots=True)

@@ -6,7 +6,6 @@ journal by `interning.Interner`.
 
 from __future__ import annotations
 
-import heapq
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -104,11 +103,18 @@ class QueuedFrontier:
 
     def open_site(self, state: SiteState, now: float) -> None:
         """Make a site known; on a resumed crawl with all that it knew."""
-        site = SiteQueue(state, self._journal.counts(state.id))
+        journal, rule = self._journal, self._order.groups()
+        counts = journal.counts(state.id)
+        waiting = journal.waiting_groups(state.id) if counts.get(State.WAITING) else ()
+        site = SiteQueue(state, counts, rule, journal.groups(state.id), waiting)
         self._agenda.sites[state.id] = site
         self._interner.head_urls = max(SMALLEST_HEAD, min(LARGEST_HEAD, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)
         self._agenda.settle(site, now)
+
+    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> None:
+        """Tell the rules what earlier runs did, (site id, group, reward) in order; all sites must be open."""
+        self.pulls.recall((self._agenda.site(site_id), group, reward) for site_id, group, reward in pulls)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         unit = Unit()
@@ -137,21 +143,19 @@ class QueuedFrontier:
             site = chosen
             if self._agenda.settle(site, now):
                 leases.append(self._pop(site, now))
-                self.pulls.started(site.id)
                 self._agenda.settle(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
-        entry = heapq.heappop(site.heap)
+        entry = site.pop()
         self._held.add(entry.id)
         self._interner.taken(site, entry)
         site.pending -= 1
-        lease = Lease(
-            entry.id, site.id, entry.key, entry.url, entry.level, entry.hops, entry.attempts, entry.request, now
-        )
+        lease = Lease(entry.id, site.id, *entry[2:8], now, entry.group)  # from the key to the request they are alike
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)
+        self.pulls.started(site, lease)
         return lease
 
     def next_due(self, now: float) -> float | None:
@@ -172,7 +176,9 @@ class QueuedFrontier:
                 self._again(site, lease, page, page.moved_to.url, now, unit)
                 return 0
         if page.links:
-            counts, new = self._interner.intern(site, page.links, lease.level + 1, 0, lease.id, now, unit)
+            counts, new = self._interner.intern(
+                site, page.links, lease.level + 1, 0, lease.id, now, unit, group_of=page.group_of
+            )
             unit.links.append([lease.id, counts])
         add_page_rows(
             unit,
@@ -189,9 +195,9 @@ class QueuedFrontier:
         site.counts[page.state] = site.counts.get(page.state, 0) + 1
         self._held.discard(lease.id)
         if asked:
-            self.pulls.ended(site.id, lease.id, earned, now, unit)
+            self.pulls.ended(site, lease, earned, now, unit)
         else:
-            self.pulls.cancelled(site.id)
+            self.pulls.cancelled(site, lease)
         self._submit(unit)
         self._agenda.settle(site, now)
         return new
@@ -204,7 +210,9 @@ class QueuedFrontier:
             page.state = State.FAILED
             page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
-        counts, new = self._interner.intern(site, [(target, 1)], lease.level, lease.hops + 1, lease.id, now, unit)
+        counts, new = self._interner.intern(
+            site, [(target, 1)], lease.level, lease.hops + 1, lease.id, now, unit, group=lease.group
+        )
         return next(iter(counts)), new
 
     def _again(self, site: SiteQueue, lease: Lease, page: Page, url: str, now: float, unit: Unit) -> None:
@@ -213,7 +221,7 @@ class QueuedFrontier:
         lease.url = url
         lease.hops += 1
         unit.waiting_pages.append(waiting_row(lease, self._priority(lease), f"redirected to {url}", now))
-        self.pulls.ended(site.id, lease.id, NOTHING, now, unit)  # a download it was
+        self.pulls.ended(site, lease, NOTHING, now, unit)  # a download it was
         self._submit(unit)
         self._push(site, lease)
         self._agenda.settle(site, now)
@@ -222,11 +230,11 @@ class QueuedFrontier:
         site = self._end(lease)
         lease.attempts += failed
         if not failed:
-            self.pulls.cancelled(site.id)
+            self.pulls.cancelled(site, lease)
         else:
             unit = Unit()
             unit.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, lease.leased_at))
-            self.pulls.ended(site.id, lease.id, NOTHING, lease.leased_at, unit)
+            self.pulls.ended(site, lease, NOTHING, lease.leased_at, unit)
             self._submit(unit)
         if not_before <= lease.leased_at:
             self._push(site, lease)
@@ -259,7 +267,7 @@ class QueuedFrontier:
 
     def _entry(self, lease: Lease) -> Entry:
         place = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
-        return Entry(*place, lease.attempts, lease.request)
+        return Entry(*place, lease.attempts, lease.request, lease.group)
 
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
@@ -279,10 +287,13 @@ class QueuedFrontier:
 
     def _refill(self, site: SiteQueue) -> None:
         self._journal.flush()  # what was found and not written yet must not be passed over
-        limit = self._interner.head_urls
-        while not site.heap and site.has_more:
-            entries = self._journal.waiting(site.id, site.horizon, limit)
-            site.refill(entries, limit, self._held)
+        limit = max(SMALLEST_HEAD, self._interner.head_urls // len(site.heads))
+        for group in sorted(site.hungry):
+            head = site.heads[group]
+            while not head.heap and head.has_more:
+                head.refill(self._journal.waiting(site.id, group, head.horizon, limit), limit, self._held)
+            site.settle(group, head)
+        site.hungry.clear()
 
     def counts(self) -> dict[int, Counts]:
         return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._agenda.sites.values()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls import spelling_rank
 from crawlers.frontier.journal import Entry
-from crawlers.frontier.seen import MAX_LEVEL, TAKEN, TOO_DEEP, id_of, pack, rank, rank_of, spelling_of
+from crawlers.frontier.seen import MAX_LEVEL, TAKEN, TOO_DEEP, id_of, link_group_of, pack, rank, rank_of, spelling_of
 from crawlers.items import State
 from crawlers.storage.crawls import too_deep
 
@@ -61,8 +61,13 @@ class Interner:
         now: float,
         unit: Unit,
         request: str | None = None,
+        group_of: Callable[[Target], str] | None = None,
+        group: int = 0,
     ) -> tuple[dict[int, int], int]:
-        """Return {page id: number of links to it} of the *found* targets, and how many of them are new."""
+        """Return {page id: number of links to it} of the *found* targets, and how many of them are new.
+
+        *group_of* tells the name of the group that a new one belongs to; without it, it is that number *group*.
+        """
         level = min(level, MAX_LEVEL)
         seen = site.seen
         young = seen.young
@@ -77,7 +82,9 @@ class Interner:
         for target, count in found:
             value = young.get(target.key) or seen.get(target.key)
             if value is None:
-                value = self._new(site, target, level, hops, found_on, now, unit, request)
+                if group_of is not None:
+                    group = _group(site, group_of(target), unit)
+                value = self._new(site, target, group, level, hops, found_on, now, unit, request)
                 new += 1
             elif not value & TAKEN:
                 self._improve(site, value, target, level, hops, nearness, now, unit, request)
@@ -90,6 +97,7 @@ class Interner:
         self,
         site: SiteQueue,
         target: Target,
+        group: int,
         level: int,
         hops: int,
         found_on: int | None,
@@ -124,15 +132,16 @@ class Interner:
                 found_on,
                 now,
                 now,
+                group,
             ]
         )
         site.counts[state] = site.counts.get(state, 0) + 1
-        value = site.seen.young[target.key] = pack(page_id, rank(level, hops), spelling, flags)
+        value = site.seen.young[target.key] = pack(page_id, group, rank(level, hops), spelling, flags)
         if spelling == ARBITRARY_SPELLING:
             site.seen.urls[target.key] = url
         if reason is None:
             site.pending += 1
-            site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request), self.head_urls)
+            site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         return value
 
     def _improve(
@@ -155,7 +164,7 @@ class Interner:
         known = rank_of(value)
         if nearness > known:
             return
-        page_id = id_of(value)
+        page_id, group = id_of(value), link_group_of(value)
         spelling = spelling_rank(target)
         if nearness == known:
             best = spelling_of(value)
@@ -166,7 +175,7 @@ class Interner:
                 return
         reason = _reason_against(level, site)
         if not value & TOO_DEEP:
-            site.discard(page_id)
+            site.discard(page_id, group)
         elif reason is None:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
@@ -174,7 +183,7 @@ class Interner:
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else TOO_DEEP
-        site.seen.young[target.key] = pack(page_id, nearness, spelling, flags)
+        site.seen.young[target.key] = pack(page_id, group, nearness, spelling, flags)
         if spelling == ARBITRARY_SPELLING:
             site.seen.urls[target.key] = target.url
         else:
@@ -183,7 +192,8 @@ class Interner:
             [page_id, target.url, spelling, level, hops, priority, int(state), reason, 0, request, now]
         )
         if reason is None:
-            site.push(Entry(priority, page_id, target.key, target.url, level, hops, 0, request), self.head_urls)
+            entry = Entry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
+            site.push(entry, self.head_urls)
 
     # The cache --------------------------------------------------------------------------------------
 
@@ -204,7 +214,7 @@ class Interner:
         for known in self._journal.known(site.id, keys):
             waits = known.waits and known.id not in self._held
             flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
-            seen.young[known.key] = pack(known.id, rank(known.level, known.hops), known.spelling, flags)
+            seen.young[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.spelling, flags)
             if flags != TAKEN and known.url is not None:
                 seen.urls[known.key] = known.url
 
@@ -220,7 +230,7 @@ class Interner:
     def _remember(self, site: SiteQueue, page: Entry | Lease, flags: int) -> None:
         young = site.seen.young
         before = len(young)
-        young[page.key] = pack(page.id, rank(page.level, page.hops), SETTLED_SPELLING, flags)
+        young[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_SPELLING, flags)
         self._cached += len(young) - before
 
     def trim(self) -> None:
@@ -235,6 +245,14 @@ class Interner:
 
 def _reason_against(level: int, site: SiteQueue) -> str | None:
     return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)
+
+
+def _group(site: SiteQueue, name: str, unit: Unit) -> int:
+    """The number of the group called *name*; a new one is written down."""
+    number, is_new = site.group(name)
+    if is_new:
+        unit.link_groups.append([site.id, number, name])
+    return number
 
 
 def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[Any]:

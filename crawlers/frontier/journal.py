@@ -22,6 +22,7 @@ class Entry(NamedTuple):
     hops: int
     attempts: int
     request: str | None
+    group: int = 0  # which of the site's groups of links it belongs to
 
 
 class Known(NamedTuple):
@@ -35,6 +36,7 @@ class Known(NamedTuple):
     waits: bool
     is_too_deep: bool  # rejected for its level alone: a shorter way revives it
     url: str | None  # only where a better spelling may still come, and this one is no rule's
+    group: int = 0
 
 
 class Journal(Protocol):
@@ -46,8 +48,14 @@ class Journal(Protocol):
     def known(self, site_id: int, keys: Iterable[int] | None) -> list[Known]:
         """Of these keys (None: all of the site's), those found before."""
 
-    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[Entry]:
-        """The site's waiting URLs behind (priority, id) *after*, in order."""
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+        """The waiting URLs of a group of the site behind (priority, id) *after*, in order."""
+
+    def groups(self, site_id: int) -> list[str]:
+        """The names of the site's groups of links, number 1 first."""
+
+    def waiting_groups(self, site_id: int) -> list[int]:
+        """The groups of the site in which a URL waits."""
 
     def counts(self, site_id: int) -> Counts:
         """How many pages of the site are in each state."""

@@ -28,6 +28,7 @@ class MemoryJournal:
         self.pages: dict[int, Row] = {}
         self.links: dict[int, dict[int, int]] = {}
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
+        self._groups: list[tuple[int, int, str]] = []  # site id, number, name
         self._last_id = 0
 
     def new_id(self) -> int:
@@ -39,10 +40,18 @@ class MemoryJournal:
         found = rows.values() if keys is None else [rows[key] for key in keys if key in rows]
         return [_known(row) for row in found]
 
-    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[Entry]:
-        rows = self._by_key.get(site_id, {}).values()
-        entries = [_entry(row) for row in rows if row["state"] == State.WAITING]
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+        entries = [_entry(row) for row in self._waiting(site_id) if row["link_group"] == group]
         return sorted(e for e in entries if (e.priority, e.id) > after)[:limit]
+
+    def groups(self, site_id: int) -> list[str]:
+        return [name for of_site, _, name in self._groups if of_site == site_id]
+
+    def waiting_groups(self, site_id: int) -> list[int]:
+        return sorted({row["link_group"] for row in self._waiting(site_id)})
+
+    def _waiting(self, site_id: int) -> list[Row]:
+        return [row for row in self._by_key.get(site_id, {}).values() if row["state"] == State.WAITING]
 
     def counts(self, site_id: int) -> Counts:
         counts: Counts = {}
@@ -62,6 +71,7 @@ class MemoryJournal:
         for values in unit.ended_pages:
             change = dict(zip((name for name, _ in ENDED_PAGE), values, strict=True))
             self.pages[change["id"]].update(change)
+        self._groups += [(site_id, number, name) for site_id, number, name in unit.link_groups]
         self.links.update((source, dict(targets)) for source, targets in unit.links)
 
     def flush(self) -> None:
@@ -72,11 +82,13 @@ def _known(row: Row) -> Known:
     waits = row["state"] == State.WAITING
     is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP)
     url = row["url"] if (waits or is_too_deep) and row["spelling"] == ARBITRARY_SPELLING else None
-    return Known(row["key"], row["id"], row["level"], row["hops"], row["spelling"], waits, is_too_deep, url)
+    return Known(
+        row["key"], row["id"], row["level"], row["hops"], row["spelling"], waits, is_too_deep, url, row["link_group"]
+    )
 
 
 def _entry(row: Row) -> Entry:
-    names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request")
+    names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request", "link_group")
     return Entry(*(row[name] for name in names))
 
 

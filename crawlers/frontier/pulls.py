@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from crawlers.algorithms.site_rules import SiteRule
+    from crawlers.frontier.base import Lease
+    from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.unit import Unit
 
 
@@ -27,7 +29,10 @@ NOTHING = Earned()
 
 
 class Pulls:
-    """Tells *rule* of every pull. *page_budget* 0 means: as many as there are; *records* writes them down."""
+    """Tells *rule*, and the rule of the site's groups, of every pull.
+
+    *page_budget* 0 means: as many as there are; *records* writes them down.
+    """
 
     def __init__(self, rule: SiteRule, page_budget: int, *, records: bool) -> None:
         self._rule = rule
@@ -46,26 +51,35 @@ class Pulls:
         """Whether the budget is used up for good: no pull in flight may turn out to be none."""
         return 0 < self._page_budget <= self.ended_pulls
 
-    def recall(self, pulls: Iterable[tuple[int, float]]) -> None:
-        """Tell the rule the pulls of earlier runs, (site id, reward), in the order in which they ended."""
-        for site_id, reward in pulls:
-            self._rule.started(site_id)
-            self._rule.rewarded(site_id, reward)
+    def recall(self, pulls: Iterable[tuple[SiteQueue, int, float]]) -> None:
+        """Tell the rules the pulls of earlier runs, (site, group, reward), in the order in which they ended."""
+        for site, group, reward in pulls:
+            self._rule.started(site.id)
+            self._rule.rewarded(site.id, reward)
+            if site.rule is not None:
+                site.rule.started(group)
+                site.rule.rewarded(group, reward)
             self.ended_pulls += 1
 
-    def started(self, site_id: int) -> None:
+    def started(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1
-        self._rule.started(site_id)
+        self._rule.started(site.id)
+        if site.rule is not None:
+            site.rule.started(lease.group)
 
-    def ended(self, site_id: int, page_id: int, earned: Earned, now: float, unit: Unit) -> None:
-        """The pull that brought *page_id* is over; its rows go into *unit*."""
+    def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, unit: Unit) -> None:
+        """The pull that *lease* began is over; its rows go into *unit*."""
         self._in_flight -= 1
         self.ended_pulls += 1
-        self._rule.rewarded(site_id, earned.reward)
+        self._rule.rewarded(site.id, earned.reward)
+        if site.rule is not None:
+            site.rule.rewarded(lease.group, earned.reward)
         if self._records:
-            unit.pulls.append([site_id, page_id, earned.reward, now])
-            unit.counted_keys += [[site_id, key] for key in sorted(earned.keys)]
+            unit.pulls.append([site.id, lease.id, earned.reward, now])
+            unit.counted_keys += [[site.id, key] for key in sorted(earned.keys)]
 
-    def cancelled(self, site_id: int) -> None:
+    def cancelled(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1
-        self._rule.cancelled(site_id)
+        self._rule.cancelled(site.id)
+        if site.rule is not None:
+            site.rule.cancelled(lease.group)

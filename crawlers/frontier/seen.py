@@ -1,11 +1,13 @@
 """The URLs of a site that the crawl knows already, as a cache that can be dropped.
 
-One integer a URL says all that a found link must be held against: the page's number, how near it was
-found, how it is spelled, and whether it was handed out. Packed into one Python int it costs no more
-than the number alone; with its key that is some 120 bytes a URL.
+One integer a URL says all that a found link must be held against: the page's number, the group of links
+it came from, how near it was found, how it is spelled, and whether it was handed out. Packed into one Python
+int it costs no more than the number alone (of 268 million pages); with its key that is some 120 bytes a URL.
 """
 
 from __future__ import annotations
+
+from crawlers.algorithms.link_groups import MOST_GROUPS
 
 TAKEN = 1  # leased at least once, or ended: nothing about it can be improved any more
 TOO_DEEP = 2  # rejected for its level alone
@@ -14,7 +16,10 @@ _SPELLING_MASK = 0b11
 _RANK_SHIFT = 4
 _RANK_BITS = 20
 _RANK_MASK = (1 << _RANK_BITS) - 1
-_ID_SHIFT = _RANK_SHIFT + _RANK_BITS
+_GROUP_SHIFT = _RANK_SHIFT + _RANK_BITS
+MAX_GROUP = MOST_GROUPS - 1  # the greatest number of a site's groups of links
+_GROUP_MASK = (1 << MAX_GROUP.bit_length()) - 1
+_ID_SHIFT = _GROUP_SHIFT + MAX_GROUP.bit_length()
 _HOPS_BITS = 5
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
 
@@ -24,18 +29,23 @@ def rank(level: int, hops: int) -> int:
     return level << _HOPS_BITS | hops
 
 
-def pack(page_id: int, nearness: int, spelling: int, flags: int) -> int:
+def pack(page_id: int, group: int, nearness: int, spelling: int, flags: int) -> int:
     """
-    >>> value = pack(7, rank(2, 1), 1, TAKEN)
-    >>> id_of(value), rank_of(value) == rank(2, 1), spelling_of(value), bool(value & TAKEN)
-    (7, True, 1, True)
+    >>> value = pack(7, 3, rank(2, 1), 1, TAKEN)
+    >>> id_of(value), link_group_of(value), rank_of(value) == rank(2, 1), spelling_of(value), bool(value & TAKEN)
+    (7, 3, True, 1, True)
     """
-    return page_id << _ID_SHIFT | nearness << _RANK_SHIFT | spelling << _SPELLING_SHIFT | flags
+    return page_id << _ID_SHIFT | group << _GROUP_SHIFT | nearness << _RANK_SHIFT | spelling << _SPELLING_SHIFT | flags
 
 
 def id_of(value: int) -> int:
     """The number of the page."""
     return value >> _ID_SHIFT
+
+
+def link_group_of(value: int) -> int:
+    """The group of links that it was first found in."""
+    return value >> _GROUP_SHIFT & _GROUP_MASK
 
 
 def rank_of(value: int) -> int:

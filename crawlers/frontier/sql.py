@@ -31,16 +31,19 @@ _KNOWN = f"""
     SELECT key, id, level, hops, spelling, state = {int(State.WAITING)},
         state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
         CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING}
-        THEN url END
+        THEN url END, link_group
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 _KEYS = {
     "sqlite": " AND key IN (SELECT value FROM json_each(:keys))",
     "postgresql": " AND key IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
 }
 _WAITING = f"""
-    SELECT priority, id, key, url, level, hops, attempts, request FROM page
-    WHERE site_id = :site AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
+    SELECT priority, id, key, url, level, hops, attempts, request, link_group FROM page
+    WHERE site_id = :site AND link_group = :group AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
     ORDER BY priority, id LIMIT :limit"""  # noqa: S608
+_GROUPS = "SELECT name FROM link_group WHERE site_id = :site ORDER BY number"
+_WAITING_GROUPS = f"""
+    SELECT DISTINCT link_group FROM page WHERE site_id = :site AND state = {int(State.WAITING)} ORDER BY 1"""  # noqa: S608
 _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
 
 # SQLAlchemy takes a statement apart once an object: making them anew would cost more than a query.
@@ -70,12 +73,18 @@ class SqlJournal:
             rows = self._read(_KNOWN + _KEYS[dialect], site=site_id, keys=json.dumps(list(keys)))
         return [Known(*row) for row in rows]
 
-    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[Entry]:
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
         priority, page_id = after
         if priority == float("-inf"):
             priority = -1e300  # JSON-like drivers don't agree on infinities
-        rows = self._read(_WAITING, site=site_id, priority=priority, id=page_id, limit=limit)
+        rows = self._read(_WAITING, site=site_id, group=group, priority=priority, id=page_id, limit=limit)
         return [Entry(*row) for row in rows]
+
+    def groups(self, site_id: int) -> list[str]:
+        return [name for (name,) in self._read(_GROUPS, site=site_id)]
+
+    def waiting_groups(self, site_id: int) -> list[int]:
+        return [group for (group,) in self._read(_WAITING_GROUPS, site=site_id)]
 
     def counts(self, site_id: int) -> Counts:
         return {State(state): number for state, number in self._read(_COUNTS, site=site_id)}

@@ -181,9 +181,9 @@ class CrawlSession:
         }
 
     def recall_pulls(self) -> None:
-        """Tell the rule of earlier runs; all sites must be open, in the order of the first run."""
+        """Tell the rules of earlier runs; all sites must be open, in the order of the first run."""
         if self.row.resumed:
-            self.frontier.pulls.recall(pulls_of(self.database, self.row.id))
+            self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
 
     def add_site(self, limits: SiteLimits, now: float) -> SiteRow:
         """A site that turned up while the crawl ran."""

@@ -82,6 +82,7 @@ class SiteSpider(Spider):
             LinkResolver(normalization(settings)),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
+            groups=settings.get("ORDER") == "groups",
         )
         crawler.signals.connect(spider._check_type, signals.headers_received)
         return spider

@@ -97,6 +97,7 @@ def _statements(dialect: str) -> dict[str, str]:
         "link_contexts": _insert("link_context", u.LINK_CONTEXT, rows(u.LINK_CONTEXT), skip_known=True),
         "external_links": _insert("external_link", u.EXTERNAL_LINK, rows(u.EXTERNAL_LINK)),
         "bad_links": _insert("bad_link", u.BAD_LINK, rows(u.BAD_LINK)),
+        "link_groups": _insert("link_group", u.LINK_GROUP, rows(u.LINK_GROUP)),
         "counted_keys": _insert("counted_key", u.COUNTED_KEY, rows(u.COUNTED_KEY), skip_known=True),
         "pulls": _insert("pull", u.PULL, rows(u.PULL)),
         "site_robots": _update("site", u.SITE_ROBOTS, rows(u.SITE_ROBOTS)),

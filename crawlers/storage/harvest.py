@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select, text
 
-from crawlers.storage.tables import pull, site
+from crawlers.storage.tables import page, pull, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,16 +23,17 @@ _COUNTED = {
 }
 
 
-def pulls_of(database: Database, crawl_id: int) -> list[tuple[int, float]]:
-    """(site id, reward) of every download of the crawl so far, in the order in which they ended."""
+def pulls_of(database: Database, crawl_id: int) -> list[tuple[int, int, float]]:
+    """(site id, group of links, reward) of every download of the crawl so far, in the order in which they ended."""
     statement = (
-        select(pull.c.site_id, pull.c.reward)
+        select(pull.c.site_id, page.c.link_group, pull.c.reward)
         .join(site, site.c.id == pull.c.site_id)
+        .join(page, page.c.id == pull.c.page_id)
         .where(site.c.crawl_id == crawl_id)
         .order_by(pull.c.id)
     )
     with database.read() as connection:
-        return [(site_id, reward) for site_id, reward in connection.execute(statement)]
+        return [(site_id, group, reward) for site_id, group, reward in connection.execute(statement)]
 
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:

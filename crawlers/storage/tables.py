@@ -117,10 +117,12 @@ page = Table(
     Column("content_type", Text),
     Column("size_bytes", BigInteger),
     Column("duplicates", Integer, nullable=False, server_default="0"),  # rows of equal pages, given up
+    Column("link_group", SmallInteger, nullable=False, server_default="0"),  # its queue; 0 = all that are in no group
     Index("page_key", "site_id", "key", unique=True),
     Index(
         "page_waiting",
         "site_id",
+        "link_group",
         "priority",
         "id",
         sqlite_where=text("state = 0"),
@@ -134,6 +136,15 @@ link = Table(
     Column("source_id", BigInteger, primary_key=True, autoincrement=False),
     Column("target_id", BigInteger, primary_key=True, autoincrement=False),
     Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+link_group = Table(
+    "link_group",
+    metadata,
+    Column("site_id", Integer, primary_key=True, autoincrement=False),
+    Column("number", SmallInteger, primary_key=True, autoincrement=False),  # from 1, as they were met
+    Column("name", Text, nullable=False),  # where its links stand on pages, and how their URLs look
     sqlite_with_rowid=False,
 )
 

@@ -26,6 +26,7 @@ NEW_PAGE = (
     ("found_on", "bigint"),
     ("found_at", "float"),
     ("state_at", "float"),
+    ("link_group", "integer"),
 )
 # A page found again, nearer or in a better spelling, that waits or is too deep; or one that goes back to waiting.
 WAITING_PAGE = (
@@ -68,6 +69,7 @@ LINK_CONTEXT = (
 )
 EXTERNAL_LINK = (("page_id", "bigint"), ("url_id", "bigint"), ("context_id", "bigint"), ("count", "integer"))
 BAD_LINK = (("page_id", "bigint"), ("raw", "text"), ("reason", "text"))
+LINK_GROUP = (("site_id", "integer"), ("number", "integer"), ("name", "text"))
 COUNTED_KEY = (("site_id", "integer"), ("key", "bigint"))
 PULL = (("site_id", "integer"), ("page_id", "bigint"), ("reward", "float"), ("ended_at", "float"))
 SITE_ROBOTS = (("id", "integer"), ("robots_status", "integer"), ("robots_text", "text"), ("robots_at", "float"))
@@ -86,6 +88,7 @@ class Unit:
     link_contexts: list[Row] = field(default_factory=list)
     external_links: list[Row] = field(default_factory=list)
     bad_links: list[Row] = field(default_factory=list)
+    link_groups: list[Row] = field(default_factory=list)
     counted_keys: list[Row] = field(default_factory=list)
     pulls: list[Row] = field(default_factory=list)  # in the order in which they ended
     site_robots: list[Row] = field(default_factory=list)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import networkx
 import pytest
 
+from crawlers.algorithms.hosts_file import file_stem, parse_hosts
+from crawlers.commands.graph import FRAGMENT
+from crawlers.errors import ConfigError
+
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
@@ -44,15 +48,45 @@ def test_graph_computes_the_measures(crawled, tmp_path):
     assert sum(node["pagerank"] for _, node in graph.nodes(data=True)) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_graph_of_the_sites_has_their_links_to_each_other(crawled, tmp_path):
+def test_graph_of_the_sites_has_those_that_they_link_to(crawled, tmp_path):
     project, first_site, second_site = crawled
-    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine")
+    formats = ("--format", "gexf", "--format", "csv")
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine", *formats)
     assert outcome.status == 0, outcome.log
-    graph = networkx.read_gexf(tmp_path / "sites.gexf")
+    tables = ["web_fragment.edges.csv", "web_fragment.gexf", "web_fragment.nodes.csv", "web_fragment.pairs.csv"]
+    assert names(tmp_path) == ["accompanying.csv", *tables]
+    graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
     labels = {node: data["label"] for node, data in graph.nodes(data=True)}
-    assert set(labels.values()) == {first_site, second_site}
-    edges = [(labels[a], labels[b], data["weight"]) for a, b, data in graph.edges(data=True)]
-    assert edges == [(second_site, first_site, 2)]
+    first, second = (site.removeprefix("http://") for site in (first_site, second_site))
+    assert {data["label"]: data["set"] for _, data in graph.nodes(data=True)} == {
+        first: "target",
+        second: "target",
+        "outside.example": "accompanying",
+    }
+    edges = {(labels[a], labels[b]): data["weight"] for a, b, data in graph.edges(data=True)}
+    assert edges == {(second, first): 2, (first, "outside.example"): 2}
+    assert (tmp_path / "accompanying.csv").read_text().splitlines() == [
+        "site,class,target_sites,linked_from,urls,links,example",
+        f"outside.example,1,1,{first},1,2,http://outside.example/page",
+    ]
+    assert "  linked to by 1 of the 2 target sites: 1 sites, 1 URLs, 2 links" in outcome.output.splitlines()
+
+
+def test_graph_of_the_sites_may_leave_the_others_out(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    options = ("--targets-only", "--measure", "pagerank", "--group", "domain")
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), *options)
+    assert outcome.status == 0, outcome.log
+    assert names(tmp_path) == ["web_fragment.gexf"]
+    graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
+    ranks = {node["label"]: node["pagerank"] for _, node in graph.nodes(data=True)}
+    assert ranks[first_site.removeprefix("http://")] > ranks[second_site.removeprefix("http://")]
+
+
+def test_no_host_has_files_of_the_name_of_the_fragment():
+    assert file_stem(f"http://{FRAGMENT}") != FRAGMENT
+    with pytest.raises(ConfigError, match="not a host name"):
+        parse_hosts(f"http://{FRAGMENT.replace('_', ':')}", "hosts.txt")  # nor has a port
 
 
 @pytest.mark.parametrize(
@@ -77,7 +111,7 @@ def test_graph_says_in_one_sentence_what_it_cannot_find(crawled, arguments, part
     assert names(project.folder) == before
 
 
-@pytest.mark.parametrize("option", ["--format", "--measure", "--level"])
+@pytest.mark.parametrize("option", ["--format", "--measure", "--level", "--group"])
 def test_graph_names_what_it_knows_when_it_is_asked_for_something_else(crawled, option):
     project, _, _ = crawled
     outcome = project.run("graph", option, "nonsense")

@@ -173,8 +173,14 @@ class HeldJournal(Held):
     def known(self, site_id: int, keys: Iterable[int] | None) -> Any:
         return self.journal.known(site_id, keys)
 
-    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> Any:
-        return self.journal.waiting(site_id, after, limit)
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> Any:
+        return self.journal.waiting(site_id, group, after, limit)
+
+    def groups(self, site_id: int) -> Any:
+        return self.journal.groups(site_id)
+
+    def waiting_groups(self, site_id: int) -> Any:
+        return self.journal.waiting_groups(site_id)
 
     def counts(self, site_id: int) -> Any:
         return self.journal.counts(site_id)

@@ -60,6 +60,6 @@ def test_failed_download_costs_a_page(site):
 def test_pages_of_earlier_runs_count(engine):
     frontier = engine.frontier(page_budget=3)
     site = Site(engine, frontier, parallel=100)
-    frontier.pulls.recall([(site.id, 1.0), (site.id, 0.0)])
+    frontier.recall_pulls([(site.id, 0, 1.0), (site.id, 0, 0.0)])
     site.add("/1", "/2", "/3")
     assert len(site.lease()) == 1

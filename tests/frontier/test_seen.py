@@ -6,21 +6,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.page_orders import MAX_HOPS
-from crawlers.frontier.seen import MAX_LEVEL, TAKEN, TOO_DEEP, SeenUrls, id_of, pack, rank, rank_of, spelling_of
+from crawlers.frontier.seen import (
+    MAX_GROUP,
+    MAX_LEVEL,
+    TAKEN,
+    TOO_DEEP,
+    SeenUrls,
+    id_of,
+    link_group_of,
+    pack,
+    rank,
+    rank_of,
+    spelling_of,
+)
 
 
 @given(
     st.integers(1, 2**40),
+    st.integers(0, MAX_GROUP),
     st.integers(0, MAX_LEVEL),
     st.integers(0, MAX_HOPS),
     st.integers(0, 2),
     st.sampled_from([0, TAKEN, TOO_DEEP]),
 )
 def test_packed_value_gives_back_all_that_went_in(
-    page_id: int, level: int, hops: int, spelling: int, flags: int
+    page_id: int, group: int, level: int, hops: int, spelling: int, flags: int
 ) -> None:
-    value = pack(page_id, rank(level, hops), spelling, flags)
+    value = pack(page_id, group, rank(level, hops), spelling, flags)
     assert (id_of(value), rank_of(value), spelling_of(value)) == (page_id, rank(level, hops), spelling)
+    assert link_group_of(value) == group
     assert (value & TAKEN, value & TOO_DEEP) == (flags & TAKEN, flags & TOO_DEEP)
 
 

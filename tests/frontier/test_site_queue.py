@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 import heapq
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.base import SiteState
 from crawlers.frontier.journal import Entry
-from crawlers.frontier.site_queue import SiteQueue
-from crawlers.items import State
+from crawlers.frontier.seen import MAX_GROUP
+from crawlers.frontier.site_queue import NOTHING, Head, SiteQueue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.algorithms.page_orders import GroupRule
 
 
-def entry(priority: float, page_id: int) -> Entry:
-    return Entry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
+def entry(priority: float, page_id: int, group: int = 0) -> Entry:
+    return Entry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None, group)
 
 
-def queue(**counts: int) -> SiteQueue:
-    return SiteQueue(SiteState(1, 1, 0.0), {State[name]: number for name, number in counts.items()})
+def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
+    return SiteQueue(SiteState(1, 1, 0.0), {}, rule, names, waiting)
+
+
+class Least:
+    """Takes the group whose first page is the oldest, and says what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[tuple[int, int]]] = []
+
+    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
+        self.asked.append(sorted(waiting))
+        return min(self.asked[-1], key=lambda one: one[1])[0]
+
+    def started(self, group: int) -> None: ...
+    def rewarded(self, group: int, reward: float) -> None: ...
+    def cancelled(self, group: int) -> None: ...
 
 
 @given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))
 def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list[float], head: int, limit: int) -> None:
-    site = queue()
+    site = Head()
     entries = [entry(priority, number) for number, priority in enumerate(priorities, 1)]
     stored = sorted(entries)
     for one in entries:
@@ -39,27 +60,59 @@ def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list
 
 
 def test_queue_of_a_resumed_site_begins_in_the_journal() -> None:
-    site = queue(WAITING=3, DONE=5)
-    assert (site.pending, site.has_more) == (3, True)
+    site = queue(waiting=[0])
+    assert site.hungry == {0}
     site.push(entry(0.0, 9), 16)
-    assert site.heap == [], "the journal gives it in its turn"
-    assert not queue(DONE=5).has_more
+    assert not site.ready, "the journal gives it in its turn"
+    assert not queue().hungry
 
 
 def test_held_urls_are_not_taken_from_the_journal_again() -> None:
-    site = queue(WAITING=3)
-    site.refill([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3)], 3, {1, 3})
-    assert [e.id for e in site.heap] == [2]
-    assert (site.horizon, site.has_more) == ((0.0, 3), True)
+    head = Head(NOTHING)
+    head.refill([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3)], 3, {1, 3})
+    assert [e.id for e in head.heap] == [2]
+    assert (head.horizon, head.has_more) == ((0.0, 3), True)
 
 
 def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
     site = queue()
     for number in (5, 3, 1, 4, 2):
         site.push(entry(number, number), 16)
-    site.discard(3)
-    site.discard(99)
-    assert [heapq.heappop(site.heap).id for _ in range(4)] == [1, 2, 4, 5]
+    site.discard(3, 0)
+    site.discard(99, 0)
+    site.discard(1, 7)
+    assert [site.pop().id for _ in range(4)] == [1, 2, 4, 5]
+    assert not site.ready
+
+
+def test_rule_chooses_among_the_groups_that_have_something() -> None:
+    rule = Least()
+    site = queue(rule)
+    for number, group in ((1, 2), (2, 1), (3, 2), (4, 1)):
+        site.push(entry(0.0, number, group), 16)
+    assert [site.pop().id for _ in range(4)] == [1, 2, 3, 4]
+    assert rule.asked == [[(1, 2), (2, 1)], [(1, 2), (2, 3)], [(1, 4), (2, 3)]], "one group leaves no choice"
+
+
+def test_groups_are_numbered_as_they_are_met_and_the_last_share_one() -> None:
+    site = queue(names="ab")
+    assert [site.group(name) for name in "bca"] == [(2, False), (3, True), (1, False)]
+    numbers = [site.group(f"more {n}") for n in range(2 * MAX_GROUP)]
+    assert numbers[MAX_GROUP - 4] == (MAX_GROUP, True)
+    assert set(numbers[MAX_GROUP - 3 :]) == {(0, False)}
+    assert site.group("more 0") == (4, False)
+
+
+def test_empty_group_asks_the_journal_only_when_it_may_have_more() -> None:
+    site = queue(Least())
+    for number in range(1, 8):
+        site.push(entry(0.0, number, 1), 2)
+    site.push(entry(0.0, 20, 2), 2)
+    for _ in range(2):
+        site.pop()
+    assert (site.hungry, site.ready) == ({1}, {2})
+    site.pop()
+    assert (site.hungry, site.ready) == ({1}, set())
 
 
 def test_farther_priorities_wait_for_all_answers_of_nearer_ones() -> None:

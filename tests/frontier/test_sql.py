@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.sql import _KEYS, _KNOWN, _WAITING, SqlJournal
+from crawlers.frontier.sql import _KEYS, _KNOWN, _WAITING, _WAITING_GROUPS, SqlJournal
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.crawls import SiteRow
@@ -34,7 +34,7 @@ def row(
     page_id: int, key: int, state: State, priority: float = 0.0, spelling: int = 0, reason: str | None = None
 ) -> list[object]:
     url = f"http://a.test/{page_id}"
-    return [page_id, 1, key, url, spelling, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0]
+    return [page_id, 1, key, url, spelling, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0, 0]
 
 
 def test_numbers_are_new_across_blocks_and_journals(journal: SqlJournal, database: Database) -> None:
@@ -57,7 +57,7 @@ def test_known_urls_are_told_with_all_that_matters(journal: SqlJournal) -> None:
     journal.flush()
     known = {k.id: k for k in journal.known(1, None)}
     assert sorted(known) == [1, 2, 3, 4, 5, 6]
-    assert tuple(known[1]) == (LEAST, 1, 2, 1, 2, True, False, "http://a.test/1")
+    assert tuple(known[1]) == (LEAST, 1, 2, 1, 2, True, False, "http://a.test/1", 0)
     assert [(k.key, bool(k.waits), bool(k.is_too_deep), k.url) for _, k in sorted(known.items())][1:] == [
         (MOST, True, False, None),
         (3, False, False, None),
@@ -75,12 +75,12 @@ def test_waiting_urls_come_in_order_behind_a_place(journal: SqlJournal) -> None:
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
     journal.submit(Unit(new_pages=[*pages, row(10, 10, State.DONE)]))
     journal.flush()
-    everything = journal.waiting(1, (float("-inf"), 0), 100)
+    everything = journal.waiting(1, 0, (float("-inf"), 0), 100)
     assert [(e.priority, e.id) for e in everything] == sorted(places)
-    assert tuple(everything[0]) == (0.0, 9, 9, "http://a.test/9", 2, 1, 0, "request 9")
-    assert [e.id for e in journal.waiting(1, (21.0, 2), 2)] == [3, 4]
-    assert [e.id for e in journal.waiting(1, (21.0, 4), 9)] == [1]
-    assert journal.waiting(2, (float("-inf"), 0), 9) == []
+    assert tuple(everything[0]) == (0.0, 9, 9, "http://a.test/9", 2, 1, 0, "request 9", 0)
+    assert [e.id for e in journal.waiting(1, 0, (21.0, 2), 2)] == [3, 4]
+    assert [e.id for e in journal.waiting(1, 0, (21.0, 4), 9)] == [1]
+    assert journal.waiting(2, 0, (float("-inf"), 0), 9) == []
 
 
 def test_counts_are_by_state(journal: SqlJournal) -> None:
@@ -94,6 +94,7 @@ def test_counts_are_by_state(journal: SqlJournal) -> None:
     ("statement", "index"),
     [
         (_WAITING, "page_waiting"),
+        (_WAITING_GROUPS, "page_waiting"),
         (_KNOWN, "page_key"),
         (_KNOWN + _KEYS["sqlite"], "page_key"),
     ],
@@ -101,7 +102,7 @@ def test_counts_are_by_state(journal: SqlJournal) -> None:
 def test_sqlite_answers_by_index_and_sorts_nothing(tmp_path: Path, statement: str, index: str) -> None:
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "keys": "[1]"}
+    values = {"site": 1, "group": 0, "priority": 0.0, "id": 0, "limit": 9, "keys": "[1]"}
     with database.read() as connection:
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
     database.close()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LEAST, MOST = -(2**63), 2**63 - 1
 NOW = 1763696389.123456
-PAGE = [1, 1, LEAST, "http://a.test/?q=ü€𝄞", 2, 3, 4, 67.0, 0, "why", '{"a": "\\u0000"}', MOST, NOW, NOW + 1e-3]
+PAGE = [1, 1, LEAST, "http://a.test/?q=ü€𝄞", 2, 3, 4, 67.0, 0, "why", '{"a": "\\u0000"}', MOST, NOW, NOW + 1e-3, 7]
 WAITS = [1, "http://a.test/b", 0, 1, 0, 21.0, 0, "status 500", 2, None, NOW + 5]
 ENDED = [
     1,
@@ -67,7 +67,7 @@ def rows(database: Database, table: str, columns: tuple[tuple[str, str], ...], o
 
 
 def test_new_pages_come_back_as_they_went_in(database: Database) -> None:
-    pages = [PAGE, [2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300]]
+    pages = [PAGE, [2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300, 0]]
     write(database, u.Unit(new_pages=pages))
     assert rows(database, "page", u.NEW_PAGE) == pages
 

@@ -53,7 +53,7 @@ def store(database: Database, pages: list[Stored], order: list[int] | None = Non
         url = f"http://a.test{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
         unit.new_pages.append(
-            [page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0]
+            [page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]
         )
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)
@@ -177,7 +177,7 @@ def test_page_that_is_stored_while_the_graph_is_written_waits_for_the_next_one(d
     site_id = store(database, [Stored("/", 0)])
     graph = SiteGraph(database, site_id, "a.test")
     with database.write() as connection:
-        row = [10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0]
+        row = [10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0, 0]
         write_unit(connection, Unit(new_pages=[row], links=[[10**6, {1: 1}]]))
     assert list(graph.edges()) == [(1, [])]
     assert len(list(graph.nodes())) == 1

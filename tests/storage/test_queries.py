@@ -29,7 +29,7 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
     unit = Unit()
     for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
         url = f"http://site{site_id}.test/{page_id}"
-        unit.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0])
+        unit.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0])
         skeleton = page_id if level else None
         unit.ended_pages.append([page_id, int(state), *[None] * 3, 0.0, None, None, None, skeleton, *[None] * 4])
         unit.ended_pages[-1][3] = 1

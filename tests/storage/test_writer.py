@@ -26,7 +26,7 @@ PATIENCE_S = 30.0  # how long a test waits before it fails
 def unit(number: int, size: int = 1) -> Unit:
     """A page and its link: two tables, so that a half written unit shows."""
     return Unit(
-        new_pages=[[number, 1, number, "http://a.test/" + "x" * size, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0]],
+        new_pages=[[number, 1, number, "http://a.test/" + "x" * size, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]],
         links=[[number, {str(number): 1}]],
     )
 

@@ -1,4 +1,4 @@
-"""Seeds with names and limits, start pages, pulls and rewards. Frozen: a change of the tables is a new script."""
+"""Seeds with names and limits, start pages, pulls and rewards, groups of links. Frozen: a change of the tables is a new script."""
 
 from __future__ import annotations
 
@@ -23,6 +23,18 @@ def upgrade() -> None:
     # Of a URL that was stored before, the spelling itself stands for its normal form, which is not known here.
     op.add_column("external_url", sa.Column("key", sa.BigInteger(), nullable=False, server_default="0"))
     op.execute(sa.text("UPDATE external_url SET key = id"))
+    op.add_column("page", sa.Column("link_group", sa.SmallInteger(), nullable=False, server_default="0"))
+    op.drop_index("page_waiting", "page")
+    waits = sa.text("state = 0")
+    columns = ["site_id", "link_group", "priority", "id"]
+    op.create_index("page_waiting", "page", columns, sqlite_where=waits, postgresql_where=waits)
+    op.create_table(
+        "link_group",
+        sa.Column("site_id", sa.Integer(), primary_key=True, autoincrement=False),
+        sa.Column("number", sa.SmallInteger(), primary_key=True, autoincrement=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sqlite_with_rowid=False,
+    )
     op.create_table(
         "counted_key",
         sa.Column("site_id", sa.Integer(), primary_key=True, autoincrement=False),

@@ -1,0 +1,96 @@
+"""Which of a site's links to follow next: links that stand alike and look alike form a group, groups are arms.
+
+A site repeats itself: links of one list, menu or index lead to pages of one kind. So what the first pages
+of a group brought tells what the others will bring, long before breadth first comes to them.
+"""
+
+from __future__ import annotations
+
+import re
+from math import log, log1p, sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST_GROUPS = 100  # of a site; the last is shared by all that come later. More would each be learnt from fewer pages
+BONUS = 0.3  # width of the optimism, in standard deviations of a page's log1p(reward)
+PRIOR_PULLS = 1.0  # of the site's mean, with which every group begins
+_DIGITS = re.compile(r"\d+")
+NAME_CHARS = 300
+
+
+def group_name(place: str, url: str) -> str:
+    """The group of a link that stands at *place* on its page and leads to *url*.
+
+    Folded are runs of digits; what follows the last slash of the path, and the query, have no part in it.
+
+    >>> group_name("ul/li.toc2", "http://a.test/news/2024/05/title.html?x=/1/")
+    'ul/li.toc0 http://a.test/news/0/0/'
+    """
+    path = url.partition("?")[0]
+    return _DIGITS.sub("0", f"{place} {path[: path.rfind('/') + 1]}"[:NAME_CHARS])
+
+
+class GroupBandit:
+    """A sleeping bandit over the groups of one site, by optimism about log1p of the rewards.
+
+    The index of a group with *n* pulls that brought *S* in all is
+    (S + k·m) / (n + k) + c·sqrt(v·ln(N + 1) / (n + k)), with mean *m*, variance *v* and number *N* of all pulls of
+    the site, k = `PRIOR_PULLS`, c = `BONUS`. Pulls in flight count, and have brought nothing yet. Logarithms,
+    because one page with a thousand links must not speak for its group for ever.
+
+    Notes
+    -----
+    O(groups) a choice. The state follows from the pulls in the order in which they ended.
+
+    References
+    ----------
+    .. [1] Gauquier, Manolescu, Senellart (2026), Efficient Crawling for Scalable Web Data Acquisition,
+       arXiv 2602.11874: groups of tag paths as arms of a sleeping bandit. Key, prior and index are our own.
+    .. [2] Auer, Cesa-Bianchi, Fischer (2002), Finite-time Analysis of the Multiarmed Bandit Problem.
+    """
+
+    def __init__(self) -> None:
+        self._pulls: dict[int, int] = {}  # those in flight included
+        self._gains: dict[int, float] = {}
+        self._ended = 0
+        self._in_flight = 0
+        self._sum = 0.0
+        self._squares = 0.0
+
+    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
+        """The group to follow, of (group, number of its oldest page) that are *waiting*; of equals the oldest page's.
+
+        Raises `ValueError` when none waits.
+        """
+        pulls = self._ended + self._in_flight
+        mean = self._sum / pulls if pulls else 0.0
+        variance = max(self._squares / pulls - mean * mean, 1e-9) if pulls > 1 else 1.0
+        width = BONUS * sqrt(variance * log(pulls + 1))
+
+        def rank(one: tuple[int, int]) -> tuple[float, int]:
+            group, oldest = one
+            weight = self._pulls.get(group, 0) + PRIOR_PULLS
+            return (self._gains.get(group, 0.0) + PRIOR_PULLS * mean) / weight + width / sqrt(weight), -oldest
+
+        return max(waiting, key=rank)[0]
+
+    def started(self, group: int) -> None:
+        """A page of *group* is asked for."""
+        self._pulls[group] = self._pulls.get(group, 0) + 1
+        self._in_flight += 1
+
+    def rewarded(self, group: int, reward: float) -> None:
+        """A page of *group* was worth *reward* >= 0."""
+        gain = log1p(reward)
+        self._gains[group] = self._gains.get(group, 0.0) + gain
+        self._in_flight -= 1
+        self._ended += 1
+        self._sum += gain
+        self._squares += gain * gain
+
+    def cancelled(self, group: int) -> None:
+        """The page of *group* was not asked for after all."""
+        self._pulls[group] -= 1
+        self._in_flight -= 1

@@ -1,0 +1,182 @@
+"""Counts, by SQL, how the sites of a crawl link to each other and to sites outside.
+
+Sites are counted by group, such as their host; links within a group don't count.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import text
+
+from crawlers.items import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+# Temporary tables are the reader's own; they go with its transaction, which is never committed.
+_TABLES = (
+    "CREATE TEMPORARY TABLE fragment_site (site VARCHAR PRIMARY KEY, number INTEGER NOT NULL)",
+    """CREATE TEMPORARY TABLE fragment_link
+       (source INTEGER, target INTEGER, key BIGINT, url_id BIGINT, links BIGINT)""",
+)
+_ADD_SITE = "INSERT INTO fragment_site VALUES (:site, :number)"
+# Equal pages count once, so that it does not matter whether the rows of duplicates are kept. A page that
+# redirects to another site is refused, and links there.
+_ADD_LINKS = f"""
+    INSERT INTO fragment_link
+    SELECT source.number, target.number, u.key, min(u.id), sum(e.count)
+    FROM (
+        SELECT p.site_id, min(p.id) AS page_id FROM page p JOIN site s ON s.id = p.site_id
+        WHERE s.crawl_id = :crawl AND p.state IN ({int(State.DONE)}, {int(State.REFUSED)})
+        GROUP BY p.site_id, coalesce(p.content_hash, CAST(p.id AS VARCHAR))
+    ) AS content JOIN site s ON s.id = content.site_id JOIN fragment_site source ON source.site = s.site
+    JOIN external_link e ON e.page_id = content.page_id JOIN external_url u ON u.id = e.url_id
+    JOIN fragment_site target ON target.site = u.site
+    WHERE source.number <> target.number GROUP BY source.number, target.number, u.key"""  # noqa: S608
+_PAIRS = "SELECT source, target, count(*), sum(links) FROM fragment_link GROUP BY source, target ORDER BY source"
+# PostgreSQL compares text by the database's language; the least URL must not depend on it.
+_INWARD = """
+    SELECT target, count(DISTINCT fragment_link.key), sum(links), min(url{collation})
+    FROM fragment_link JOIN external_url ON id = url_id GROUP BY target"""
+_UNBUFFERED = {"stream_results": True}
+_OUTWARD = "SELECT source, count(DISTINCT key) FROM fragment_link GROUP BY source"
+_PAGES = f"""
+    SELECT s.site, count(DISTINCT p.content_hash), count(*) + sum(p.duplicates)
+    FROM page p JOIN site s ON s.id = p.site_id
+    WHERE s.crawl_id = :crawl AND p.state = {int(State.DONE)} GROUP BY s.site"""  # noqa: S608
+
+
+class Pair(NamedTuple):
+    """That a target site links to another site."""
+
+    source: int
+    target: int
+    urls: int  # different ones
+    links: int
+
+
+class Inward(NamedTuple):
+    """What all target sites together link to at one site."""
+
+    target_sites: int = 0  # that link here
+    urls: int = 0  # different ones
+    links: int = 0
+    example: str = ""  # the least URL
+
+
+class Outward(NamedTuple):
+    """What a target site has, and links to."""
+
+    pages: int = 0  # different contents
+    duplicates: int = 0
+    urls: int = 0  # different ones of other sites
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentCounts:
+    """Sites by number, from 1: first the target set, by name; then the sites that it links to, those that
+    most target sites link to first, then those with most URLs.
+    """
+
+    sites: Sequence[str]
+    inward: Sequence[Inward]  # of each of the sites
+    outward: Sequence[Outward]  # of each target site
+    pairs: Pairs
+
+    @property
+    def targets(self) -> range:
+        """The numbers of the target set."""
+        return range(1, len(self.outward) + 1)
+
+    @property
+    def accompanying(self) -> range:
+        """The numbers of the other sites."""
+        return range(len(self.outward) + 1, len(self.sites) + 1)
+
+
+class Pairs:
+    """The pairs of sites with links from one to the other, by number; 32 bytes each, there may be a million."""
+
+    def __init__(self, pairs: Iterable[Pair] = ()) -> None:
+        self._columns = tuple(array("q") for _ in Pair._fields)
+        for pair in pairs:
+            self.add(pair)
+
+    def add(self, pair: Iterable[int]) -> None:
+        for column, value in zip(self._columns, pair, strict=True):
+            column.append(value)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return map(Pair._make, zip(*self._columns, strict=True))
+
+
+def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str]) -> FragmentCounts:
+    """The counts of a crawl whose sites are called, and folded, as *group* says.
+
+    Memory: some 1000 bytes a site, 64 a pair of sites, nothing a link: those are grouped by the database, in
+    its temporary files.
+    """
+    with database.read() as connection:
+        crawled = connection.execute(text("SELECT site FROM site WHERE crawl_id = :crawl"), {"crawl": crawl_id})
+        targets = sorted({group(site) for site in crawled.scalars()})
+        names = _gather(connection, crawl_id, targets, group)
+        pairs, target_sites = Pairs(), [0] * (len(names) + 1)
+        for row in connection.execute(text(_PAIRS), execution_options=_UNBUFFERED):
+            pairs.add(map(int, row))
+            target_sites[row[1]] += 1
+        collation = "" if database.is_sqlite else ' COLLATE "C"'
+        inward = {}
+        for place, urls, links, example in connection.execute(text(_INWARD.format(collation=collation))):
+            inward[place] = Inward(target_sites[place], urls, int(links), example)
+        outward = _outward(connection, crawl_id, targets, group)
+    return _numbered(names, inward, outward, pairs)
+
+
+def _gather(connection: Connection, crawl_id: int, targets: list[str], group: Callable[[str], str]) -> list[str]:
+    """Fill the temporary tables; return the names of all groups, those of *targets* first."""
+    number = {name: place for place, name in enumerate(targets, 1)}
+    rows = []
+    known = "SELECT site FROM external_url UNION SELECT site FROM site WHERE crawl_id = :crawl"
+    for site in connection.execute(text(known), {"crawl": crawl_id}).scalars():
+        rows.append({"site": site, "number": number.setdefault(group(site), len(number) + 1)})
+    for statement in _TABLES:
+        connection.execute(text(statement))
+    if rows:
+        connection.execute(text(_ADD_SITE), rows)
+    connection.execute(text(_ADD_LINKS), {"crawl": crawl_id})
+    return list(number)
+
+
+def _outward(connection: Connection, crawl_id: int, targets: list[str], group: Callable[[str], str]) -> list[Outward]:
+    urls: dict[int, int] = dict(map(tuple, connection.execute(text(_OUTWARD))))
+    pages: dict[str, tuple[int, int]] = {}
+    for site, distinct, total in connection.execute(text(_PAGES), {"crawl": crawl_id}):
+        before = pages.get(group(site), (0, 0))
+        pages[group(site)] = (before[0] + distinct, before[1] + int(total) - distinct)
+    return [Outward(*pages.get(name, (0, 0)), urls.get(place, 0)) for place, name in enumerate(targets, 1)]
+
+
+def _numbered(
+    names: list[str], inward: Mapping[int, Inward], outward: list[Outward], pairs: Iterable[Pair]
+) -> FragmentCounts:
+    """Leave out the sites that nobody links to, and number the others as `FragmentCounts` wants it."""
+    linked = [place for place in inward if place > len(outward)]
+    linked.sort(key=lambda place: (-inward[place].target_sites, -inward[place].urls, names[place - 1]))
+    order = [*range(1, len(outward) + 1), *linked]
+    number = {place: new for new, place in enumerate(order, 1)}
+    ordered = Pairs()
+    for _, of_source in groupby(pairs, key=itemgetter(0)):
+        for pair in sorted(pair._replace(target=number[pair.target]) for pair in of_source):
+            ordered.add(pair)
+    return FragmentCounts(
+        [names[place - 1] for place in order], [inward.get(place, Inward()) for place in order], outward, ordered
+    )

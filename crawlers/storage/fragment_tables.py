@@ -1,0 +1,78 @@
+"""Writes the model of a web fragment as CSV tables for people: names instead of numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from crawlers.storage.graph_csv import FORMULA_STARTS
+from crawlers.storage.graph_files import replacing
+from crawlers.storage.web_fragment import ACCOMPANYING, TARGET, link_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from crawlers.storage.fragment_counts import FragmentCounts
+
+NAMES_SHOWN = 20  # a cell with more is no longer read by people
+
+_SITE_COLUMNS = ("site", "class", "target_sites", "linked_from", "urls", "links", "example")
+_PAIR_COLUMNS = ("source", "target", "set", "class", "urls", "links")
+
+
+def write_accompanying(counts: FragmentCounts, path: Path) -> None:
+    """Write the accompanying sites to *path*, those that most target sites link to first.
+
+    *linked_from* names up to `NAMES_SHOWN` target sites, with blanks between them. Raises as `write_graph`.
+    """
+    first = counts.accompanying.start
+    linked_from: list[list[int]] = [[] for _ in counts.accompanying]
+    for pair in counts.pairs:
+        if pair.target >= first and len(names := linked_from[pair.target - first]) < NAMES_SHOWN:
+            names.append(pair.source)
+    rows = (
+        (
+            _guarded(counts.sites[number - 1]),
+            link_class(inward.target_sites),
+            inward.target_sites,
+            _guarded(" ".join(counts.sites[source - 1] for source in sources)),
+            inward.urls,
+            inward.links,
+            inward.example,
+        )
+        for number, sources in zip(counts.accompanying, linked_from, strict=True)
+        for inward in (counts.inward[number - 1],)
+    )
+    _write(path, _SITE_COLUMNS, rows)
+
+
+def write_pairs(counts: FragmentCounts, path: Path) -> None:
+    """Write which target site links to which site to *path*, with the numbers of URLs and links."""
+    rows = (
+        (
+            _guarded(counts.sites[source - 1]),
+            _guarded(counts.sites[target - 1]),
+            TARGET if target in counts.targets else ACCOMPANYING,
+            "" if target in counts.targets else link_class(counts.inward[target - 1].target_sites),
+            urls,
+            links,
+        )
+        for source, target, urls, links in counts.pairs
+    )
+    _write(path, _PAIR_COLUMNS, rows)
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
+    with replacing(path) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+        table = csv.writer(lines, lineterminator="\r\n")
+        table.writerow(columns)
+        table.writerows(rows)
+        lines.detach()
+
+
+def _guarded(site: str) -> str:
+    """Return *site* so that no spreadsheet takes it for a formula, see `graph_csv`: hosts may begin with `=`."""
+    return f"'{site}" if site.startswith(FORMULA_STARTS) else site
