@@ -48,6 +48,7 @@ ROUNDROBIN_QUANTUM_PAGES = 1  # pages that a site gets in its turn
 ROUNDROBIN_QUANTUM_SECONDS = 0.0  # seconds of a turn; 0: only the pages count
 GITTINS_BATCH_PAGES = 10  # the n of gittins: pages read of a site before the next choice
 UCB1_INITIAL_PAGES = 5  # the m of ucb1: pages read of every site at first
+RAW_UCB_C = 1.0  # width of the bonus of raw-ucb, in standard deviations of a page's reward
 REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes each; the others are asked of the store
 
 # URLs: steps of the normal form that tells spellings of one page apart from pages

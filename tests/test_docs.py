@@ -21,9 +21,9 @@ from crawlers import settings as ours
 from crawlers.algorithms.normal_form import Normalization
 from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.rewards import REWARDS
+from crawlers.algorithms.rule_settings import PROFILES
 from crawlers.algorithms.site_rules import RULES
 from crawlers.items import State
-from crawlers.schedulers.session import PROFILES
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
 from crawlers.storage.graph_files import FORMATS

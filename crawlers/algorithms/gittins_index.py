@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def gittins_bernoulli(a: float, b: float, discount: float) -> float:
 
 
 def gittins_poisson(a: float, b: float, discount: float) -> float:
-    """Return the Gittins index of an arm that earns Poisson counts of unknown rate, believed to be Gamma(*a*, rate *b*).
+    """Return the Gittins index of an arm that earns Poisson counts, their rate believed to be Gamma(*a*, rate *b*).
 
     *discount* as of `gittins_bernoulli`. The next count is negative binomial, NB(a, b/(b + 1)).
 
@@ -95,7 +95,7 @@ class _Band:
         self.for_ever = _for_ever(self.shapes / b, charge, discount)
         self.worth = self.for_ever  # made by the caller, who knows what comes later
 
-    def expected(self, later: _Band) -> NDArray[np.float64]:
+    def expected(self, later: _Band) -> NDArray[np.floating[Any]]:
         """The discounted expectation of W one pull later, for each state."""
         ratio = 1.0 / self._b
         spread = 1.0 + ratio
@@ -109,7 +109,7 @@ class _Band:
             probability *= (self.shapes + count) / ((self._b + 1.0) * (count + 1))
         return self._discount * expected
 
-    def extended(self, first: int, last: int) -> NDArray[np.float64]:
+    def extended(self, first: int, last: int) -> NDArray[np.floating[Any]]:
         """W from count *first* to *last*: below the band one gives up, above it W is 0."""
         below = (self._a + np.arange(first, self.first)) / self._b
         above = np.zeros(max(0, last - self.last))
@@ -121,25 +121,28 @@ def _horizon(discount: float) -> int:
     return 100 + math.ceil(4.0 / (1.0 - discount))
 
 
-def _for_ever(mean: NDArray[np.float64], charge: float, discount: float) -> NDArray[np.float64]:
+def _for_ever(mean: NDArray[np.floating[Any]], charge: float, discount: float) -> NDArray[np.floating[Any]]:
     return (mean - charge) / (1.0 - discount)
 
 
 def _root(advantage: Callable[[float], float], low: float, high: float) -> float:
-    """The charge between *low* and *high* where a falling *advantage* is 0: regula falsi, the Illinois way."""
+    """The charge between *low* and *high* where a falling *advantage* is 0: regula falsi, the Illinois way.
+
+    A charge more costs at least that much, as the next pull pays it: so the advantage bounds the error of the charge.
+    """
     tolerance = PRECISION * (high - low)
     at_low, at_high = advantage(low), advantage(high)
-    while high - low > tolerance:
+    kept_low = kept_high = False
+    while True:
         charge = high - at_high * (high - low) / (at_high - at_low)
         found = advantage(charge)
-        if abs(found) < 1e-12:
+        if abs(found) <= tolerance:
             return charge
         if found > 0.0:
-            if charge - low < tolerance:
-                return charge
-            low, at_low, at_high = charge, found, at_high / 2
+            low, at_low = charge, found
+            at_high /= 2 if kept_high else 1  # an end that stays twice would hold the other one back
+            kept_low, kept_high = False, True
         else:
-            if high - charge < tolerance:
-                return charge
-            high, at_high, at_low = charge, found, at_low / 2
-    return low
+            high, at_high = charge, found
+            at_low /= 2 if kept_low else 1
+            kept_low, kept_high = True, False

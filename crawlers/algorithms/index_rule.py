@@ -24,13 +24,15 @@ REFRESH = 32  # at n pulls all indices are renewed every n/32: at most 32 a pull
 class Pool:
     """What all arms earned together; pulls in flight count as pulls that earned nothing."""
 
-    __slots__ = ("largest", "pulls", "total", "total_sq")
+    __slots__ = ("jump_total", "jumps", "largest", "pulls", "total", "total_sq")
 
-    def __init__(self, pulls: int = 0, total: float = 0.0, total_sq: float = 0.0, largest: float = 0.0) -> None:
+    def __init__(self, pulls: int = 0) -> None:
         self.pulls = pulls
-        self.total = total
-        self.total_sq = total_sq
-        self.largest = largest
+        self.total = 0.0
+        self.total_sq = 0.0
+        self.largest = 0.0
+        self.jumps = 0  # from one reward to the next of the same arm, of rules that count them
+        self.jump_total = 0.0
 
     @property
     def mean(self) -> float:
@@ -42,6 +44,13 @@ class Pool:
         """The variance of the rewards, pulls of all arms as one sample."""
         return max(0.0, self.total_sq / self.pulls - self.mean**2)
 
+    def settled(self, answers: int) -> Pool:
+        """The same figures without the pulls in flight; they stay as they are."""
+        pool = Pool(answers)
+        pool.total, pool.total_sq, pool.largest = self.total, self.total_sq, self.largest
+        pool.jumps, pool.jump_total = self.jumps, self.jump_total
+        return pool
+
 
 class IndexRule(ArmRule[A]):
     """Reads the waking site of the largest index; the first *initial* pages of every site come before that.
@@ -49,8 +58,8 @@ class IndexRule(ArmRule[A]):
     The initial pages are read page by page: page 1 of all sites, page 2 of all … Ties: the least read site, then the
     order of becoming known.
 
-    A rule of this kind says in `_tune` what its indices share, worked out of the `Pool`, and in `_value` what the index of
-    an arm is that was pulled at least once. With *pools* false the index of an arm depends on nothing else.
+    A rule of this kind says in `_tune` what its indices share, worked out of the `Pool`, and in `_value` what the index
+    of an arm is that was pulled at least once. With *pools* false the index of an arm depends on nothing else.
 
     Notes
     -----
@@ -145,7 +154,7 @@ class IndexRule(ArmRule[A]):
         self._answers += 1
         if self.pools and self._answers >= self._refresh_at:
             self._refresh_at = self._answers + max(1, self._answers // REFRESH)
-            self._refreshed = Pool(self._answers, pool.total, pool.total_sq, pool.largest)
+            self._refreshed = pool.settled(self._answers)
         self._changed(arm)
 
     def _cancelled(self, arm: A) -> None:

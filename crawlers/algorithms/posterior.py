@@ -1,8 +1,8 @@
 """Rules that believe the rewards of a site to be Poisson counts, more or less dispersed: Thompson sampling and KL-UCB.
 
 Links come in bursts: the variance of what a page brings is many times its mean. So a reward counts as reward/phi
-events (quasi-Poisson), phi being the variance of all rewards over their mean; as Poisson counts they would be taken for much
-surer than they are.
+events (quasi-Poisson), phi being the variance of all rewards over their mean; as Poisson counts they would be taken
+for much surer than they are.
 
 References
 ----------
@@ -83,9 +83,9 @@ class Thompson(IndexRule[_FadingArm]):
 
         I_i = phi Gamma(1 + S_i/phi) / (1 + T_i)
 
-    S_i and T_i are the discounted sums of the rewards and pulls of site i. The draw is a quantile (Wilson and Hilferty's
-    approximation), its probability a function of *seed*, the number of pulls and the site: no generator has to be
-    brought back after a crash. O(1) an index.
+    S_i and T_i are the discounted sums of the rewards and pulls of site i. The draw is a quantile (Wilson's and
+    Hilferty's approximation) at a probability that is a function of *seed*, the numbers of pulls and the site: no
+    generator has to be brought back after a crash. O(1) an index.
     """
 
     def __init__(self, seed: int = 0) -> None:

@@ -10,14 +10,14 @@ import platform
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import scrapy
 
 from crawlers import __version__
 from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.rewards import REWARDS
-from crawlers.algorithms.site_rules import RULES, RuleOptions
+from crawlers.algorithms.rule_settings import chosen, chosen_rule
 from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.sql import SqlFrontier
 from crawlers.schedulers.rewards import Rewards
@@ -31,15 +31,12 @@ from crawlers.storage.writable import check_file
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.site_rules import SiteRule
     from crawlers.items import SiteLimits, Target
     from crawlers.storage.crawls import SiteRow
-
-T = TypeVar("T")
 
 
 # Settings that a result depends on, kept with each crawl.
@@ -49,39 +46,18 @@ RECORDED = (
     "ORDER",
     "REWARD",
     "PAGE_BUDGET",
+    "RULE_SEED",
+    "ROUNDROBIN_QUANTUM_PAGES",
+    "ROUNDROBIN_QUANTUM_SECONDS",
+    "GITTINS_BATCH_PAGES",
+    "UCB1_INITIAL_PAGES",
+    "RAW_UCB_C",
     "LINK_TAGS",
     "MAX_LEVEL",
     "USER_AGENT",
     "ROBOTSTXT_OBEY",
     "URL_IGNORED_PARAMETERS",
 )
-
-# BeeBot's choice by the kind of sites (Pechnikov, Chernobrovkin, section 4).
-PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
-
-
-def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
-    """The entry of *registry* that the setting *name* names; raises `ConfigError` for an unknown one."""
-    try:
-        return registry[value or ""]
-    except KeyError:
-        known = ", ".join(sorted(filter(None, registry)))
-        raise ConfigError(f"{name}={value!r} is unknown; known are: {known}") from None
-
-
-def chosen_rule(settings: BaseSettings) -> SiteRule:
-    """The rule that RULE names, else that of PROFILE; raises `ConfigError`."""
-    name = settings.get("RULE") or chosen(PROFILES, "PROFILE", settings.get("PROFILE"))
-    options = RuleOptions(
-        page_budget=settings.getint("PAGE_BUDGET"),
-        seed=settings.getint("RULE_SEED"),
-        quantum_pages=settings.getint("ROUNDROBIN_QUANTUM_PAGES"),
-        quantum_s=settings.getfloat("ROUNDROBIN_QUANTUM_SECONDS"),
-        gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
-        ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
-    )
-    return chosen(RULES, "RULE", name)(options)
-
 
 def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
     """Where the two logs go, by setting; raises `ConfigError` for one that can't be written."""
