@@ -146,7 +146,7 @@ class AdaptiveScheduler(BaseScheduler):
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
             outcome = "is finished" if is_finished else "is stored: the same command goes on with it"
             if self.frontier.pulls.is_spent:
-                outcome = "has spent its PAGE_BUDGET: with a larger one the same command goes on, CRAWL=name begins anew"
+                outcome = "has spent its PAGE_BUDGET: a larger one lets the same command go on, CRAWL=name begins anew"
             logger.info("Crawl %s (%s) %s", self.session.name, reason, outcome)
         except StoreError as error:
             self._fail(error)

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
+from crawlers.algorithms.rewards import REWARDS
 from crawlers.items import ExternalLink, State
 from crawlers.storage.tables import external_link, external_url, page, pull, site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from sqlalchemy import Connection
 
     from crawlers.algorithms.rewards import Reward
@@ -20,9 +23,11 @@ class SiteYields(NamedTuple):
     """The downloads of one site in their order, and what each earns; a repeated download stands there again."""
 
     site: str
-    page_ids: list[int]
-    yields: list[float]
     parallel: int  # downloads at a time; with more than 1 the order is one of several that could have been
+    page_ids: list[int]
+    yields: list[int]
+    urls: list[frozenset[int]]  # keys of the external URLs that no download before had
+    hosts: list[frozenset[int]]  # likewise of hosts
 
 
 def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteYields]:
@@ -34,7 +39,10 @@ def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteY
         found = []
         for site_id, name, parallel in rows:
             downloads = _downloads(connection, site_id)
-            found.append(SiteYields(name, downloads, _earned(connection, site_id, downloads, reward), parallel))
+            links = _links(connection, site_id, downloads)
+            earned = [len(keys) for keys in _counted(links, reward)]
+            urls, hosts = (list(_counted(links, REWARDS[each])) for each in ("new_links", "new_hosts"))
+            found.append(SiteYields(name, parallel, downloads, earned, urls, hosts))
     return found
 
 
@@ -52,7 +60,8 @@ def _downloads(connection: Connection, site_id: int) -> list[int]:
     return [page_id for page_id, attempts in connection.execute(asked) for _ in range(attempts)]
 
 
-def _earned(connection: Connection, site_id: int, downloads: list[int], reward: Reward) -> list[float]:
+def _links(connection: Connection, site_id: int, downloads: list[int]) -> list[list[ExternalLink]]:
+    """The external links that each download brought; of one that was repeated, the last brought the page."""
     links: dict[int, list[ExternalLink]] = {}
     statement = (
         select(external_link.c.page_id, external_url.c.key, external_url.c.site)
@@ -63,13 +72,16 @@ def _earned(connection: Connection, site_id: int, downloads: list[int], reward: 
     )
     for page_id, key, target_site in connection.execute(statement):
         links.setdefault(page_id, []).append(ExternalLink("", key, target_site, "", "", "", "", ""))
-    last = {page_id: number for number, page_id in enumerate(downloads)}  # the download that brought the page
+    last = {page_id: number for number, page_id in enumerate(downloads)}
+    return [links.get(page_id, []) if last[page_id] == number else [] for number, page_id in enumerate(downloads)]
+
+
+def _counted(links: Iterable[list[ExternalLink]], reward: Reward) -> Iterator[frozenset[int]]:
+    """The keys that each download is paid for by *reward*."""
     paid: set[int] = set()
-    yields = []
-    for number, page_id in enumerate(downloads):
-        keys = reward.keys(links.pop(page_id, ())) if last[page_id] == number else set()
+    for of_download in links:
+        keys = reward.keys(of_download)
         if reward.only_new:
             keys -= paid
             paid |= keys
-        yields.append(float(len(keys)))
-    return yields
+        yield frozenset(keys)

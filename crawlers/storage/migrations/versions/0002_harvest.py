@@ -1,4 +1,4 @@
-"""Seeds with names and limits, start pages, pulls and rewards, groups of links. Frozen: a change of the tables is a new script."""
+"""Seeds with names and limits, start pages, pulls and rewards, groups of links. Frozen, as every script."""
 
 from __future__ import annotations
 
