@@ -1,0 +1,50 @@
+"""`scrapy lab`: compares site rules before a crawl, and explains them after it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlers.commands import lab_replay, lab_report, lab_simulate
+from crawlers.errors import CrawlersError
+
+if TYPE_CHECKING:
+    import argparse
+
+PARTS = {
+    "simulate": lab_simulate,
+    "replay": lab_replay,
+    "report": lab_report,
+}  # a module each: HELP, add_options(parser), run(opts, settings)
+
+
+class Command(ScrapyCommand):
+    requires_project = True
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
+
+    def syntax(self) -> str:
+        return f"{' | '.join(PARTS)} [options]"
+
+    def short_desc(self) -> str:
+        return "Compare site rules"
+
+    def long_desc(self) -> str:
+        return " ".join(f"{name}: {part.HELP}" for name, part in PARTS.items())
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        for name, part in PARTS.items():
+            part.add_options(parser.add_argument_group(name))
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1 or args[0] not in PARTS:
+            raise UsageError(f"say what to do: {', '.join(PARTS)}")
+        assert self.settings is not None
+        try:
+            PARTS[args[0]].run(opts, self.settings)
+        except CrawlersError as error:
+            print(f"Error: {error}", file=sys.stderr)
+            self.exitcode = 2
