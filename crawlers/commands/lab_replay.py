@@ -107,6 +107,9 @@ def _warnings(sites: Sequence[SiteYields], state: str) -> list[str]:
     found = []
     if state != "finished":
         found.append("the crawl is not finished, so sites end where it stopped")
+    given_up = sum(site.given_up for site in sites)
+    if given_up:
+        found.append(f"the rows of {given_up:,} duplicates are gone (SAVE_DUPLICATES=0), and what they earned with them")
     if any(site.parallel > 1 for site in sites):
         found.append("sites were read several pages at a time: another run may meet them in another order")
     return found

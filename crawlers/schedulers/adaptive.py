@@ -185,8 +185,9 @@ class AdaptiveScheduler(BaseScheduler):
         for _ in range(MOST_REJECTED):
             if (robots := self._sites.robots.take(now)) is not None:
                 return robots
-            if self._is_mission and self.frontier.leases >= self._most_leases:
-                return None  # Scrapy asks when a download ends; the rule chooses when it knows what that one earned
+            if self._is_mission and self.frontier.leases + self._sites.robots.in_flight >= self._most_leases:
+                # Scrapy asks as soon as a download ends; a rule chooses when it knows what that one brought.
+                return None
             leases = self.frontier.lease(now, 1)
             if not leases:
                 for due_s in (self.frontier.next_due(now), self._sites.robots.next_due(now)):
@@ -198,6 +199,7 @@ class AdaptiveScheduler(BaseScheduler):
                 self.frontier.release(lease, now)
                 self.frontier.pause(lease.site_id)
                 self._sites.ask_robots(lease.site_id)
+                now = self._clock()  # so that it is taken before another site has its turn
                 continue
             reason = self._sites.reason_against(lease)
             if reason is None and (request := self._request(lease)) is not None:

@@ -44,6 +44,7 @@ class RobotsFetch:
         self._on_rules = on_rules
         self._queue: list[tuple[float, int, Request]] = []  # (time, serial, request)
         self._serial = 0
+        self.in_flight = 0  # requests that were taken and are not answered
 
     def ask(self, site_id: int, site: str) -> None:
         """Queue the request for the robots.txt of *site*."""
@@ -51,7 +52,10 @@ class RobotsFetch:
 
     def take(self, now: float) -> Request | None:
         """A request whose time has come."""
-        return heapq.heappop(self._queue)[2] if self._queue and self._queue[0][0] <= now else None
+        if not self._queue or self._queue[0][0] > now:
+            return None
+        self.in_flight += 1
+        return heapq.heappop(self._queue)[2]
 
     def next_due(self, now: float) -> float | None:
         """Seconds until `take` gives something; None: nothing is queued."""
@@ -76,6 +80,7 @@ class RobotsFetch:
 
     def _answered(self, response: Response) -> None:
         assert response.request is not None
+        self.in_flight -= 1
         site_id, attempt, hops = response.request.meta["robots"]
         location = response.headers.get("Location")
         if response.status in REDIRECTS and location and hops < MAX_REDIRECTS:
@@ -100,10 +105,12 @@ class RobotsFetch:
         """An answer to *request* could not be read; False: it is no request for robots.txt."""
         if "robots" not in request.meta:
             return False
+        self.in_flight -= 1
         self._on_rules(request.meta["robots"][0], RobotsRules(UNREACHABLE, reason, self._agent), reason)
         return True
 
     def _failed(self, failure: Failure) -> None:
+        self.in_flight -= 1
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
         site_id, attempt, hops = request.meta["robots"]
         reason = reason_of(failure.value)

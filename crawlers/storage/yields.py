@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from crawlers.algorithms.rewards import REWARDS
 from crawlers.items import ExternalLink, State
@@ -24,6 +24,7 @@ class SiteYields(NamedTuple):
 
     site: str
     parallel: int  # downloads at a time; with more than 1 the order is one of several that could have been
+    given_up: int  # duplicates whose rows are gone, and with them what they earned
     page_ids: list[int]
     yields: list[int]
     urls: list[frozenset[int]]  # keys of the external URLs that no download before had
@@ -42,7 +43,7 @@ def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteY
             links = _links(connection, site_id, downloads)
             earned = [len(keys) for keys in _counted(links, reward)]
             urls, hosts = (list(_counted(links, REWARDS[each])) for each in ("new_links", "new_hosts"))
-            found.append(SiteYields(name, parallel, downloads, earned, urls, hosts))
+            found.append(SiteYields(name, parallel, _given_up(connection, site_id), downloads, earned, urls, hosts))
     return found
 
 
@@ -58,6 +59,11 @@ def _downloads(connection: Connection, site_id: int) -> list[int]:
         .order_by(page.c.priority, page.c.id)
     )
     return [page_id for page_id, attempts in connection.execute(asked) for _ in range(attempts)]
+
+
+def _given_up(connection: Connection, site_id: int) -> int:
+    found = connection.execute(select(func.sum(page.c.duplicates)).where(page.c.site_id == site_id)).scalar()
+    return int(found or 0)
 
 
 def _links(connection: Connection, site_id: int, downloads: list[int]) -> list[list[ExternalLink]]:

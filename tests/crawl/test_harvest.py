@@ -42,15 +42,16 @@ def kill_after(crawl: Crawl, web, number: int) -> None:
     assert status == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
-def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in, rule):
-    whole = crawl_in("whole", hosts(web), spider="extlinks", RULE=rule, **SETTINGS)
+@pytest.mark.parametrize(("rule", "order"), [*((rule, "bfs") for rule in sorted(RULES)), ("auto", "groups")])
+def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in, rule, order):
+    settings = {"RULE": rule, "ORDER": order, **SETTINGS}
+    whole = crawl_in("whole", hosts(web), spider="extlinks", **settings)
     assert whole.run().status == 0
     wanted = whole.query(PULLS)
     assert len(wanted) == BUDGET
     assert len({site for site, _, _ in wanted}) == (1 if rule == "sequential" else len(DEMO))
 
-    crawl = crawl_in("killed", hosts(web), spider="extlinks", RULE=rule, **SETTINGS)
+    crawl = crawl_in("killed", hosts(web), spider="extlinks", **settings)
     rng = random.Random(rule)
     done = [0]
     for _ in range(KILLS):
@@ -61,5 +62,8 @@ def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in,
     assert crawl.run().status == 0
     assert crawl.query(PULLS) == wanted
     assert differences(whole.tables(), crawl.tables()) == []
+    groups = "SELECT s.site, g.number, g.name FROM link_group g JOIN site s ON s.id = g.site_id ORDER BY 1, 2"
+    assert crawl.query(groups) == whole.query(groups)
+    assert bool(whole.query(groups)) == (order == "groups")
     counted = "SELECT s.site, k.key FROM counted_key k JOIN site s ON s.id = k.site_id ORDER BY 1, 2"
     assert crawl.query(counted) == whole.query(counted)
