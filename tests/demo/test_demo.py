@@ -95,7 +95,14 @@ def test_commands_that_the_demo_recommends_work(demo, origins):
     assert (story.status, story.log) == (0, "")
     graph = project.run("graph", "--level", "site")
     assert (graph.status, graph.log) == (0, "")
-    assert f"{len(SITES)} sites" in graph.output
+    assert f"of the {len(SITES)} target sites" in graph.output
+
+
+def test_harvest_of_the_demo_spends_its_pages_on_all_sites(demo):
+    folder, output = demo
+    assert "RULE=auto: 200 pages" in output
+    rows = Project(folder / "harvest").query("SELECT count(*), count(DISTINCT site_id), sum(reward) > 100 FROM pull")
+    assert rows == [(200, len(SITES), 1)]
 
 
 def test_no_site_however_grumpy_makes_a_traceback(demo):

@@ -29,6 +29,14 @@ def test_answer_of_a_mission_becomes_plain_and_keeps_all_it_had():
         assert getattr(plain, name) == getattr(original, name), name
 
 
+@pytest.mark.parametrize(("body", "encodings"), [(b"<p>plain", []), (b"\x1f\x8bpacked", [b"gzip"]), (b"", [])])
+def test_plain_body_that_is_called_gzip_is_read_as_it_is(body, encodings):
+    for kind in (Response, HtmlResponse):
+        answer = processed(kind(URL, headers={"Content-Encoding": "gzip"}, body=body), lease=lease())
+        assert answer.headers.getlist("Content-Encoding") == encodings
+        assert answer.body == body
+
+
 @pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}, {"robots": (1, 1, 0)}])
 def test_answers_of_others_stay_as_they_are(meta):
     original = HtmlResponse(URL, body=b"<p>x")
