@@ -27,7 +27,8 @@ class PlainResponses:
         is_own = lease is not None and lease.request is None  # an ordinary spider wants its `response.css`
         if not is_own:
             return response
-        if response.headers.get("Content-Encoding", b"").strip().lower() in GZIP and response.body[:2] != MAGIC:
+        encoding = response.headers.get("Content-Encoding")
+        if encoding is not None and encoding.strip().lower() in GZIP and response.body[:2] != MAGIC:
             del response.headers["Content-Encoding"]
         if not isinstance(response, TextResponse):
             return response
