@@ -1,7 +1,8 @@
 """Arms: what a rule knows of each site, in the order in which the sites became known.
 
-A rule's memory is made of pulls alone. Asking for a choice changes nothing, and neither does sleeping: so the rule
-that is told the pulls of an interrupted crawl is the rule that was interrupted.
+A rule's memory is made of pulls alone. Asking for a choice changes nothing (but for turns that are measured in
+seconds), and neither does sleeping: so the rule that is told the pulls of an interrupted crawl is the rule that was
+interrupted.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_GROUPS = 100  # of a site; the last is shared by all that come later. More would each be learnt from fewer pages
+MOST_GROUPS = 100  # of a site; the last is shared by all that come later, and home pages. More would learn slower
 BONUS = 0.3  # width of the optimism, in standard deviations of a page's log1p(reward)
 PRIOR_PULLS = 1.0  # of the site's mean, with which every group begins
 _DIGITS = re.compile(r"\d+")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 from crawlers.algorithms.bandits import UCB1, BatchGreedy
 from crawlers.algorithms.gittins_rule import GittinsIndex
 from crawlers.algorithms.posterior import KLUCB, Thompson
+from crawlers.algorithms.recent_means import RecentUCB
 from crawlers.algorithms.rotting import RAWUCB, SlidingWindowUCB
 from crawlers.algorithms.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
-from crawlers.algorithms.two_windows import TwoWindowUCB
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "trivial": _trivial,
     "gittins": lambda options: BatchGreedy(options.gittins_batch),
     "ucb1": lambda options: UCB1(options.ucb1_initial),
-    "auto": lambda options: TwoWindowUCB(),
+    "auto": lambda options: RecentUCB(),
     "raw-ucb": lambda options: RAWUCB(options.raw_ucb_c),
     "swucb": lambda options: SlidingWindowUCB(),
     "thompson": lambda options: Thompson(options.seed),

@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from crawlers.algorithms.site_rules import RULES
+from crawlers.commands import lab_picture
+from crawlers.commands.checks import check_settings
 from crawlers.errors import ConfigError
+from crawlers.storage.writable import check_file
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+
+def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Raise `ConfigError` for a setting out of range, and for a file that can't be written, or drawn."""
+    check_settings(settings)
+    if opts.picture:
+        lab_picture.check(Path(opts.picture))
+    for name in ("out", "picture"):
+        path = getattr(opts, name)
+        if path:
+            check_file(Path(path), f"--{name}")
 
 
 def rule_names(text: str | None) -> list[str]:

@@ -14,7 +14,7 @@ from crawlers.algorithms.rule_settings import chosen, rule_options
 from crawlers.algorithms.simulation import omniscient, oracle, simulate
 from crawlers.algorithms.site_rules import RULES
 from crawlers.commands import lab_picture
-from crawlers.commands.lab_options import rule_names, whole_number
+from crawlers.commands.lab_options import check, rule_names, whole_number
 from crawlers.errors import ConfigError
 from crawlers.storage.database import Database
 from crawlers.storage.graph_files import replacing
@@ -56,8 +56,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Replay, print the table and write the files that *opts* names; raises `ConfigError` before anything is done."""
     budget = whole_number("--budget", opts.budget, 1)
     rules = rule_names(opts.rules)
-    if opts.picture:
-        lab_picture.check(Path(opts.picture))
+    check(opts, settings)
     reward = opts.reward or settings.get("REWARD")
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
@@ -109,7 +108,9 @@ def _warnings(sites: Sequence[SiteYields], state: str) -> list[str]:
         found.append("the crawl is not finished, so sites end where it stopped")
     given_up = sum(site.given_up for site in sites)
     if given_up:
-        found.append(f"the rows of {given_up:,} duplicates are gone (SAVE_DUPLICATES=0), and what they earned with them")
+        found.append(
+            f"the rows of {given_up:,} duplicates are gone (SAVE_DUPLICATES=0), and what they earned with them"
+        )
     if any(site.parallel > 1 for site in sites):
         found.append("sites were read several pages at a time: another run may meet them in another order")
     return found

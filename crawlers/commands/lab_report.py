@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 from crawlers.algorithms.pull_trace import trace
 from crawlers.algorithms.rule_settings import chosen_rule, rule_name
 from crawlers.commands import lab_picture
-from crawlers.commands.lab_options import whole_number
+from crawlers.commands.lab_options import check, whole_number
 from crawlers.errors import ConfigError
 from crawlers.storage.database import Database
 from crawlers.storage.graph_files import replacing
@@ -42,8 +42,7 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the table and write the files that *opts* names; raises `ConfigError`."""
     every = whole_number("--every", opts.every, 1)
-    if opts.picture:
-        lab_picture.check(Path(opts.picture))
+    check(opts, settings)
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
         crawl = crawl_named(database, opts.crawl or settings.get("CRAWL") or None)

@@ -7,14 +7,15 @@ import csv
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
-from crawlers.algorithms.site_rules import RULES, RuleOptions
+from crawlers.algorithms.rule_settings import rule_options
 from crawlers.algorithms.web_generator import PROFILES
 from crawlers.commands import lab_picture
-from crawlers.errors import ConfigError
+from crawlers.commands.lab_options import check, rule_names, whole_number
 from crawlers.storage.graph_files import replacing
 
 if TYPE_CHECKING:
@@ -57,21 +58,12 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Measure, print the tables and write the files that *opts* names; raises `ConfigError` before anything is done."""
-    for name in ("webs", "budget", "jobs"):
-        value = getattr(opts, name)
-        if value is not None and value < 1:
-            raise ConfigError(f"--{name} {value}: give a number from 1 on")
-    if opts.seed < 0:
-        raise ConfigError(f"--seed {opts.seed}: give a number from 0 on")
-    rules = _rules(opts.rules)
-    if opts.picture:
-        lab_picture.check(Path(opts.picture))
-    options = RuleOptions(
-        page_budget=opts.budget,
-        quantum_pages=settings.getint("ROUNDROBIN_QUANTUM_PAGES"),
-        gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
-        ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
-    )
+    for name, least in (("webs", 1), ("budget", 1), ("jobs", 1), ("seed", 0)):
+        if (value := getattr(opts, name)) is not None:
+            whole_number(f"--{name}", value, least)
+    check(opts, settings)
+    rules = rule_names(opts.rules)
+    options = replace(rule_options(settings), page_budget=opts.budget, quantum_s=0.0)  # there is no time in these webs
     suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
     work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
     measured = _measured(work, opts.jobs or os.cpu_count() or 1)
@@ -87,14 +79,6 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if opts.picture:
         lab_picture.draw(Path(opts.picture), by_suite, opts.budget)
         print(f"{opts.picture}: {len(by_suite)} kinds of webs")
-
-
-def _rules(text: str | None) -> list[str]:
-    names = list(RULES) if text is None else [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in RULES]
-    if unknown:
-        raise ConfigError(f"--rules: {unknown[0]!r} is unknown; known are: {', '.join(sorted(RULES))}")
-    return names
 
 
 def _measured(work: Sequence[Task], jobs: int) -> list[Measured]:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawlers.frontier.pulls import NOTHING
 from crawlers.items import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
-    from crawlers.frontier.pulls import Earned
+    from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
 
 
@@ -58,6 +57,14 @@ class SiteState:
     max_level: int | None = None  # deepest level fetched, inclusive
 
 
+class Earned(NamedTuple):
+    """What a page brought: its reward >= 0, and the keys that no page of its site will be paid for again."""
+
+    reward: float = 0.0
+    keys: Collection[int] = ()
+
+
+NOTHING = Earned()
 Counts = dict[State, int]
 
 
@@ -81,3 +88,55 @@ class Frontier(Protocol):
 
     def counts(self) -> dict[int, Counts]:
         """Per site id and state, leased ones as waiting."""
+
+
+class Steering(Protocol):
+    """What a scheduler does to the sites of its frontier."""
+
+    def open_site(self, state: SiteState, now: float) -> None:
+        """Make a site known; on a resumed crawl with all that it knew."""
+
+    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Tell the rules what earlier runs did, (site id, group, reward) in order; today's sites must be open.
+
+        Returns how many pulls it was.
+        """
+
+    def gate(self, site_id: int) -> HostGate:
+        """The politeness towards a site; what is changed holds from the next lease on."""
+
+    def pause(self, site_id: int) -> None:
+        """Hand out nothing of this site until `resume`."""
+
+    def resume(self, site_id: int, now: float) -> None:
+        """Hand out again."""
+
+    def leased(self, page_id: int) -> Lease | None:
+        """The open lease of a page."""
+
+
+class Outlook(Protocol):
+    """What a scheduler must know to decide whether to wait, to go on or to end."""
+
+    @property
+    def leases(self) -> int:
+        """How many URLs are handed out."""
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything will be leased sooner or later without further news."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether any URL waits or is leased: the crawl is not finished."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the page budget is used up, whatever still waits."""
+
+    def is_drained(self, site_id: int) -> bool:
+        """Whether nothing of a site waits or is leased."""
+
+
+class CrawlFrontier(Frontier, Steering, Outlook, Protocol):
+    """All that a crawl needs of its engine."""

@@ -10,14 +10,13 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
 from crawlers.frontier.agenda import Agenda
-from crawlers.frontier.base import Lease
+from crawlers.frontier.base import NOTHING, Lease
 from crawlers.frontier.interning import Interner, waiting_row
 from crawlers.frontier.journal import Entry
-from crawlers.frontier.pulls import NOTHING, Pulls
-from crawlers.frontier.site_queue import SiteQueue
+from crawlers.frontier.pulls import Pulls
+from crawlers.frontier.site_queue import SMALLEST_HEAD, SiteQueue
 from crawlers.items import State
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.unit import Unit
@@ -27,14 +26,12 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.site_rules import SiteRule
-    from crawlers.frontier.base import Candidate, Counts, SiteState
+    from crawlers.frontier.base import Candidate, Counts, Earned, SiteState
     from crawlers.frontier.journal import Journal
     from crawlers.frontier.politeness import HostGate
-    from crawlers.frontier.pulls import Earned
     from crawlers.items import Page, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request")
-SMALLEST_HEAD = 16
 LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
 
 
@@ -82,6 +79,11 @@ class QueuedFrontier:
         return not self._agenda.is_idle and not self.pulls.is_spent
 
     @property
+    def is_spent(self) -> bool:
+        """Whether the page budget is used up, whatever still waits."""
+        return self.pulls.is_spent
+
+    @property
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
         return any(site.counts.get(State.WAITING) for site in self._agenda.sites.values())
@@ -112,9 +114,9 @@ class QueuedFrontier:
         self._interner.recall_all(site)
         self._agenda.settle(site, now)
 
-    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> None:
-        """Tell the rules what earlier runs did, (site id, group, reward) in order; all sites must be open."""
-        self.pulls.recall((self._agenda.site(site_id), group, reward) for site_id, group, reward in pulls)
+    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Tell the rules what earlier runs did; how many pulls that was. Today's sites must be open."""
+        return self.pulls.recall(self._agenda.sites, pulls)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         unit = Unit()
@@ -171,7 +173,7 @@ class QueuedFrontier:
         new = 0
         moved_to = None
         if page.moved_to is not None:
-            moved_to, new = self._follow(site, lease, page, page.moved_to, now, unit)
+            moved_to, new = self._interner.follow(site, lease, page, page.moved_to, now, unit)
             if moved_to == lease.id:
                 self._again(site, lease, page, page.moved_to.url, now, unit)
                 return 0
@@ -201,19 +203,6 @@ class QueuedFrontier:
         self._submit(unit)
         self._agenda.settle(site, now)
         return new
-
-    def _follow(
-        self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, unit: Unit
-    ) -> tuple[int | None, int]:
-        """Queue the target of a redirect; its page id, unless that leads in a circle."""
-        if target.url == lease.url or lease.hops >= MAX_HOPS:
-            page.state = State.FAILED
-            page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
-            return None, 0
-        counts, new = self._interner.intern(
-            site, [(target, 1)], lease.level, lease.hops + 1, lease.id, now, unit, group=lease.group
-        )
-        return next(iter(counts)), new
 
     def _again(self, site: SiteQueue, lease: Lease, page: Page, url: str, now: float, unit: Unit) -> None:
         """Another spelling of the same page is where the server wants it to be asked for."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawlers.algorithms.page_orders import MAX_HOPS
 from crawlers.algorithms.urls import spelling_rank
 from crawlers.frontier.journal import Entry
 from crawlers.frontier.seen import MAX_LEVEL, TAKEN, TOO_DEEP, id_of, link_group_of, pack, rank, rank_of, spelling_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.base import Lease
     from crawlers.frontier.journal import Journal
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.items import Target
+    from crawlers.items import Page, Target
     from crawlers.storage.unit import Unit
 
 ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
@@ -116,6 +117,8 @@ class Interner:
         elif (reason := _reason_against(level, site)) is not None:
             flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
+        if reason is not None and level == 0 and found_on is None:
+            unit.site_availability.append([site.id, reason])  # the home page itself will never be asked for
         unit.new_pages.append(
             [
                 page_id,
@@ -194,6 +197,21 @@ class Interner:
         if reason is None:
             entry = Entry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
             site.push(entry, self.head_urls)
+
+    def follow(
+        self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, unit: Unit
+    ) -> tuple[int | None, int]:
+        """Queue the *target* of a redirect in the group of the *lease*; its page id, and how many are new.
+
+        Where that leads in a circle *page* has failed, and the id is None.
+        """
+        if target.url == lease.url or lease.hops >= MAX_HOPS:
+            page.state = State.FAILED
+            page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
+            return None, 0
+        place = (lease.level, lease.hops + 1, lease.id, now, unit)
+        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group)
+        return next(iter(counts)), new
 
     # The cache --------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The frontier that lives and dies with the process: the test double, and the simulator's frontier."""
+"""The frontier that lives and dies with the process: the test double."""
 
 from __future__ import annotations
 

@@ -7,25 +7,15 @@ them again, and chooses as if it had never stopped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Mapping
 
     from crawlers.algorithms.site_rules import SiteRule
-    from crawlers.frontier.base import Lease
+    from crawlers.frontier.base import Earned, Lease
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.unit import Unit
-
-
-class Earned(NamedTuple):
-    """What a page brought: its reward >= 0, and the keys that no page of its site will be paid for again."""
-
-    reward: float = 0.0
-    keys: Collection[int] = ()
-
-
-NOTHING = Earned()
 
 
 class Pulls:
@@ -51,15 +41,22 @@ class Pulls:
         """Whether the budget is used up for good: no pull in flight may turn out to be none."""
         return 0 < self._page_budget <= self.ended_pulls
 
-    def recall(self, pulls: Iterable[tuple[SiteQueue, int, float]]) -> None:
-        """Tell the rules the pulls of earlier runs, (site, group, reward), in the order in which they ended."""
-        for site, group, reward in pulls:
-            self._rule.started(site.id)
-            self._rule.rewarded(site.id, reward)
-            if site.rule is not None:
+    def recall(self, sites: Mapping[int, SiteQueue], pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Tell the rules the pulls of earlier runs, (site id, group, reward), in the order in which they ended.
+
+        Of a site that is not among *sites*, since today's list leaves it out, the site rule is told all the same.
+        Returns how many pulls it was.
+        """
+        before = self.ended_pulls
+        for site_id, group, reward in pulls:
+            self._rule.started(site_id)
+            self._rule.rewarded(site_id, reward)
+            site = sites.get(site_id)
+            if site is not None and site.rule is not None:
                 site.rule.started(group)
                 site.rule.rewarded(group, reward)
             self.ended_pulls += 1
+        return self.ended_pulls - before
 
     def started(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.base import Counts, SiteState
     from crawlers.frontier.journal import Entry
 
+SMALLEST_HEAD = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
 ALL = (float("inf"), 0)
 NOTHING = (float("-inf"), 0)
 
@@ -118,11 +119,11 @@ class SiteQueue:
         return number, True
 
     def push(self, entry: Entry, head_urls: int) -> None:
-        """Queue *entry* in its group."""
+        """Queue *entry* in its group; the groups share *head_urls*."""
         head = self.heads.get(entry.group)
         if head is None:
             head = self.heads[entry.group] = Head()
-        head.push(entry, head_urls)
+        head.push(entry, min(head_urls, max(SMALLEST_HEAD, head_urls // len(self.heads))))
         if head.heap:
             self.ready.add(entry.group)
 

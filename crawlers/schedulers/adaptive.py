@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
@@ -64,14 +64,8 @@ class AdaptiveScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
-        scheduler = cls(
-            crawler,
-            RetryPolicy(
-                settings.getint("RETRY_TIMES"),
-                settings.getint("RETRY_REST_TIMES"),
-                settings.getfloat("RETRY_BACKOFF_SECONDS"),
-            ),
-        )
+        times = (settings.getint("RETRY_TIMES"), settings.getint("RETRY_REST_TIMES"))
+        scheduler = cls(crawler, RetryPolicy(*times, settings.getfloat("RETRY_BACKOFF_SECONDS")))
         crawler.signals.connect(scheduler._spider_opened, signals.spider_opened)
         crawler.signals.connect(scheduler._spider_idle, signals.spider_idle)
         return scheduler
@@ -90,8 +84,12 @@ class AdaptiveScheduler(BaseScheduler):
             raise CloseSpider("could not begin")
 
     def _spider_idle(self) -> None:
-        if self.frontier.pulls.is_spent:
+        if self.session is None or self.failure is not None:
+            return
+        if self.frontier.is_waiting and self.frontier.is_spent:
             raise CloseSpider("page_budget")
+        if not self.frontier.is_waiting and self.session.settle_levels(self._clock()):
+            raise DontCloseSpider
 
     def _open(self, spider: Spider) -> None:
         settings = self._settings
@@ -145,7 +143,7 @@ class AdaptiveScheduler(BaseScheduler):
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
             outcome = "is finished" if is_finished else "is stored: the same command goes on with it"
-            if self.frontier.pulls.is_spent:
+            if self.frontier.is_spent and not is_finished:
                 outcome = "has spent its PAGE_BUDGET: a larger one lets the same command go on, CRAWL=name begins anew"
             logger.info("Crawl %s (%s) %s", self.session.name, reason, outcome)
         except StoreError as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.signalmanager import SignalManager
     from twisted.python.failure import Failure
 
-    from crawlers.frontier.core import QueuedFrontier
+    from crawlers.frontier.base import CrawlFrontier
     from crawlers.schedulers.answers import AnswersInWork
     from crawlers.schedulers.robots_fetch import RobotsFetch
 
@@ -31,7 +31,7 @@ class Mishaps:
         self._finish = finish
 
     def watch(
-        self, manager: SignalManager, frontier: QueuedFrontier, answers: AnswersInWork, robots: RobotsFetch
+        self, manager: SignalManager, frontier: CrawlFrontier, answers: AnswersInWork, robots: RobotsFetch
     ) -> None:
         """From now on, errors end leases of *frontier*; those about *answers* in work and *robots* are theirs."""
         self._frontier = frontier

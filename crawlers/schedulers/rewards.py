@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.pulls import NOTHING, Earned
+from crawlers.frontier.base import NOTHING, Earned
 from crawlers.items import Page, State
 from crawlers.storage.harvest import counted
 

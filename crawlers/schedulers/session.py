@@ -18,13 +18,17 @@ from crawlers import __version__
 from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.rewards import REWARDS
 from crawlers.algorithms.rule_settings import chosen, chosen_rule
+from crawlers.algorithms.url_settings import normalization
+from crawlers.algorithms.urls import resolve
 from crawlers.errors import ConfigError, StoreError
+from crawlers.frontier.base import Candidate
 from crawlers.frontier.sql import SqlFrontier
 from crawlers.schedulers.rewards import Rewards
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.duplicates import give_up_duplicates
-from crawlers.storage.harvest import pulls_of
+from crawlers.storage.harvest import downloads_of, pulls_of
+from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.queries import sites_of
 from crawlers.storage.writable import check_file
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from crawlers.frontier.base import CrawlFrontier
     from crawlers.items import SiteLimits, Target
     from crawlers.storage.crawls import SiteRow
 
@@ -59,6 +64,7 @@ RECORDED = (
     "URL_IGNORED_PARAMETERS",
 )
 
+
 def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
     """Where the two logs go, by setting; raises `ConfigError` for one that can't be written."""
     paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
@@ -82,10 +88,12 @@ class CrawlSession:
         counts_rewards: bool,
     ) -> None:
         rule = chosen_rule(settings)
-        order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
+        order = self._order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         page_budget = settings.getint("PAGE_BUDGET")
+        self._records_pulls = counts_rewards or page_budget > 0
         self._settings = settings
+        self._options = normalization(settings)
         self.name = settings.get("CRAWL") or mission
         self.database = Database(settings.get("DATABASE_URL"))
         self._lock: CrawlLock | None = None
@@ -105,7 +113,7 @@ class CrawlSession:
                 batch_units=settings.getint("STORE_BATCH_PAGES"),
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
             )
-            self.frontier = SqlFrontier(
+            self.frontier: CrawlFrontier = SqlFrontier(
                 self.database,
                 self.writer,
                 rule,
@@ -114,7 +122,7 @@ class CrawlSession:
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
                 page_budget=page_budget,
-                records_pulls=counts_rewards or page_budget > 0,
+                records_pulls=self._records_pulls,
             )
             self.rewards = Rewards(
                 reward if counts_rewards else None,
@@ -158,8 +166,23 @@ class CrawlSession:
 
     def recall_pulls(self) -> None:
         """Tell the rules of earlier runs; all sites must be open, in the order of the first run."""
-        if self.row.resumed:
-            self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
+        if self.row.resumed and self._records_pulls:
+            told = self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
+            if not told:  # it ran without a budget until now
+                self.frontier.recall_pulls(downloads_of(self.database, self.row.id))
+
+    def settle_levels(self, now: float) -> bool:
+        """Put levels right that the order left too deep; whether anything waits again by that."""
+        if self._order.groups() is None:
+            return False
+        self.writer.flush()
+        new = 0
+        for row in self.row.sites:
+            nearer = settle_levels(self.database, row.id, row.max_level)
+            found = [Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer]
+            self.frontier.add(found, now)
+            new += len(found)
+        return new > 0
 
     def add_site(self, limits: SiteLimits, now: float) -> SiteRow:
         """A site that turned up while the crawl ran."""

@@ -11,6 +11,7 @@ from scrapy.exceptions import StopDownload
 
 from crawlers.algorithms.hosts_file import parse_host_list, parse_hosts
 from crawlers.algorithms.link_resolver import LinkResolver
+from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.url_settings import normalization
 from crawlers.errors import ConfigError
 from crawlers.extraction.answer import Answer, Reader
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from crawlers.items import Page, SiteLimits
 
+GROUPING = frozenset(name for name, order in ORDERS.items() if order().groups() is not None)
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
 
@@ -82,7 +84,7 @@ class SiteSpider(Spider):
             LinkResolver(normalization(settings)),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
-            groups=settings.get("ORDER") == "groups",
+            groups=settings.get("ORDER") in GROUPING,
         )
         crawler.signals.connect(spider._check_type, signals.headers_received)
         return spider

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, cast, func, insert, literal, select, text, update
+from sqlalchemy import String, cast, delete, func, insert, literal, select, text, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 TOO_DEEP = "too deep"
+SETTLED = ("ORDER", "REWARD")  # what is stored was chosen and paid by them: a crawl can't change them on its way
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 
@@ -91,21 +92,40 @@ def begin(
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
         crawl_id = _unfinished(connection, name)
         resumed = crawl_id is not None
+        was_killed = False
         if crawl_id is None:
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)
         else:
-            known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
-            if known != mission:
-                raise ConfigError(
-                    f"CRAWL={name} is an unfinished crawl of the mission {known}, not {mission}; give this crawl "
-                    "another name: -s CRAWL=another"
-                )
-            connection.execute(
-                update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None)
-            )
+            was_killed = _resume(connection, crawl_id, name, mission, manifest)
         wanted_sites = sites or _found(connection, crawl_id)
-        rows = tuple(_site_row(connection, crawl_id, wanted, now) for wanted in wanted_sites)
-    return CrawlRow(crawl_id, name, resumed, rows)
+        rows = [_site_row(connection, crawl_id, wanted, now, try_again=not was_killed) for wanted in wanted_sites]
+    # Whatever the order of today's list: rules number their arms as the sites came first.
+    return CrawlRow(crawl_id, name, resumed, tuple(sorted(rows, key=lambda row: row.id)))
+
+
+def _resume(connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]) -> bool:
+    """Let the crawl run again, with today's settings; whether its last run was killed. Raises `ConfigError`."""
+    known = connection.execute(select(crawl.c.mission, crawl.c.state).where(crawl.c.id == crawl_id)).one()
+    if known.mission != mission:
+        raise ConfigError(
+            f"CRAWL={name} is an unfinished crawl of the mission {known.mission}, not {mission}; give this crawl "
+            "another name: -s CRAWL=another"
+        )
+    of_crawl = crawler_setting.c.crawl_id == crawl_id
+    recorded = dict(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value).where(of_crawl)).all())
+    settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
+    for setting in SETTLED:
+        before, today = recorded.get(setting), settings.get(setting)
+        if before is not None and today is not None and before != today:
+            raise ConfigError(
+                f"{setting}={today}: the unfinished crawl {name} began with {setting}={before}, and can't go on "
+                "otherwise; give the same, or begin another crawl: -s CRAWL=another"
+            )
+    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None))
+    if settings:
+        connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name.in_(settings)))
+        _record(connection, crawl_id, settings)
+    return bool(known.state == RUNNING)
 
 
 def _found(connection: Connection, crawl_id: int) -> list[SiteRow]:
@@ -122,13 +142,14 @@ def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Map
     ).inserted_primary_key
     assert inserted is not None
     crawl_id = int(inserted[0])
-    settings = manifest.get("settings", {})
-    if settings:
-        connection.execute(
-            insert(crawler_setting),
-            [{"crawl_id": crawl_id, "name": key, "value": str(value)} for key, value in settings.items()],
-        )
+    _record(connection, crawl_id, manifest.get("settings", {}))
     return crawl_id
+
+
+def _record(connection: Connection, crawl_id: int, settings: Mapping[str, Any]) -> None:
+    rows = [{"crawl_id": crawl_id, "name": name, "value": str(value)} for name, value in settings.items()]
+    if rows:
+        connection.execute(insert(crawler_setting), rows)
 
 
 def _move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
@@ -161,7 +182,9 @@ def _try_again(connection: Connection, site_id: int, now: float) -> None:
     connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
 
 
-def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float) -> SiteRow:
+def _site_row(
+    connection: Connection, crawl_id: int, wanted: SiteRow, now: float, *, try_again: bool = False
+) -> SiteRow:
     limits = {
         "parallel": wanted.parallel,
         "max_level": wanted.max_level,
@@ -175,7 +198,7 @@ def _site_row(connection: Connection, crawl_id: int, wanted: SiteRow, now: float
         connection.execute(update(site).where(site.c.id == known.id).values(**limits))
         if known.max_level != wanted.max_level:
             _move_level_limit(connection, known.id, wanted.max_level, now)
-        if known.availability is not None:
+        if known.availability is not None and try_again:
             _try_again(connection, known.id, now)
         robots = {name: getattr(known, name) for name in ("robots_status", "robots_text", "robots_at")}
         return replace(wanted, id=known.id, **robots)

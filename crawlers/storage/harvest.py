@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 
 from crawlers.storage.tables import page, pull, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from crawlers.storage.database import Database
+
+ROWS_AT_ONCE = 10_000
 
 _COUNTED = {
     "sqlite": text("SELECT key FROM counted_key WHERE site_id = :site AND key IN (SELECT value FROM json_each(:keys))"),
@@ -23,17 +25,37 @@ _COUNTED = {
 }
 
 
-def pulls_of(database: Database, crawl_id: int) -> list[tuple[int, int, float]]:
-    """(site id, group of links, reward) of every download of the crawl so far, in the order in which they ended."""
-    statement = (
-        select(pull.c.site_id, page.c.link_group, pull.c.reward)
-        .join(site, site.c.id == pull.c.site_id)
-        .join(page, page.c.id == pull.c.page_id)
-        .where(site.c.crawl_id == crawl_id)
-        .order_by(pull.c.id)
+def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
+    """(site id, group of links, reward) of every recorded download of the crawl, in the order in which they ended."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    with database.read() as connection:
+        sites = set(connection.execute(of_crawl).scalars())
+        first = connection.execute(select(func.min(pull.c.id)).where(pull.c.site_id.in_(of_crawl))).scalar()
+        if first is None:
+            return
+        # In the order of the table itself: to sort the pulls of one crawl would take the memory of all of them.
+        recorded = (
+            select(pull.c.site_id, func.coalesce(page.c.link_group, 0), pull.c.reward)
+            .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may be given up
+            .where(pull.c.id >= first)
+            .order_by(pull.c.id)
+        )
+        for site_id, group, reward in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded):
+            if site_id in sites:
+                yield site_id, group, reward
+
+
+def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
+    """What its pages tell of the downloads of a crawl that recorded none: (site id, group, 0.0), in no strict order."""
+    asked = (
+        select(page.c.site_id, page.c.link_group, page.c.attempts)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, page.c.attempts > 0)
+        .order_by(page.c.id)
     )
     with database.read() as connection:
-        return [(site_id, group, reward) for site_id, group, reward in connection.execute(statement)]
+        for site_id, group, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(asked):
+            yield from [(site_id, group, 0.0)] * attempts
 
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
-from crawlers.storage.tables import crawler_setting, pull, site
+from crawlers.storage.harvest import pulls_of
+from crawlers.storage.tables import crawler_setting, site
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -23,16 +24,13 @@ def pull_log(database: Database, crawl_id: int) -> PullLog:
     """All of a crawl's pulls so far."""
     of_crawl = site.c.crawl_id == crawl_id
     sites = select(site.c.id, site.c.site, site.c.availability).where(of_crawl).order_by(site.c.id)
-    pulls = select(pull.c.site_id, pull.c.reward).join(site, site.c.id == pull.c.site_id).where(of_crawl)
+    pulls = [(number, reward) for number, _, reward in pulls_of(database, crawl_id)]
     with database.read() as connection:
-        return PullLog(
-            [(number, name, why) for number, name, why in connection.execute(sites)],
-            [(number, reward) for number, reward in connection.execute(pulls.order_by(pull.c.id))],
-        )
+        return PullLog([(number, name, why) for number, name, why in connection.execute(sites)], pulls)
 
 
 def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
-    """The settings that were recorded when the crawl began."""
+    """The settings that the crawl ran with, at its last run."""
     statement = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
     with database.read() as connection:
         return {name: value for name, value in connection.execute(statement)}

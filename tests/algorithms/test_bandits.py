@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits import REMEMBERED, UCB1, BatchGreedy
+from crawlers.algorithms.recent_means import RecentUCB
 from crawlers.algorithms.rotting import RAWUCB, SlidingWindowUCB
-from crawlers.algorithms.two_windows import TwoWindowUCB
 from tests.algorithms.fragments import Crawl, rotting, webs
 
 if TYPE_CHECKING:
@@ -22,17 +24,24 @@ if TYPE_CHECKING:
 def naive(
     yields: list[list[int]],
     budget: int,
-    index: Callable[[list[int], list[int], list[list[int]]], float],
+    index: Callable[[list[float], list[float], list[list[float]]], float],
     initial: int = 1,
     batch: int = 1,
+    most: float = math.inf,
 ) -> list[int]:
-    """The sites chosen by an index of (rewards of a site, of all, of each), with no shortcut whatever."""
-    found: list[list[int]] = [[] for _ in yields]
-    everything: list[int] = []
+    """The sites chosen by an index of (rewards of a site, of all, of each), with no shortcut whatever.
+
+    A reward counts as *most* times the mean of the earlier ones that are not 0 at most.
+    """
+    found: list[list[float]] = [[] for _ in yields]
+    everything: list[float] = []
     chosen: list[int] = []
 
     def pull(site: int) -> None:
-        reward = yields[site][len(found[site])]
+        reward: float = yields[site][len(found[site])]
+        good = [earlier for earlier in everything if earlier]
+        if reward and good:
+            reward = min(reward, most * total(good) / len(good))
         found[site].append(reward)
         everything.append(reward)
         chosen.append(site)
@@ -53,28 +62,28 @@ def naive(
     return chosen
 
 
-def mean(rewards: list[int], everything: list[int], found: list[list[int]]) -> float:
+def mean(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
     return sum(rewards) / len(rewards)
 
 
-def ucb1(rewards: list[int], everything: list[int], found: list[list[int]]) -> float:
+def ucb1(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
     largest = max(everything)
     exploitation = sum(rewards) / len(rewards) * (1.0 / largest) if largest else 0.0
     return exploitation + math.sqrt(2.0 * math.log(len(everything)) / len(rewards))
 
 
-def sigma_bonus(everything: list[int], window: int, c: float = 1.0) -> float:
+def sigma_bonus(everything: list[float], window: int, c: float = 1.0) -> float:
     pulls = len(everything)
     variance = sum(reward**2 for reward in everything) / pulls - (sum(everything) / pulls) ** 2
     return c * math.sqrt(max(variance, 1e-9) * math.log(pulls)) * (1.0 / math.sqrt(window))
 
 
-def raw_ucb(rewards: list[int], everything: list[int], found: list[list[int]], c: float = 1.0) -> float:
+def raw_ucb(rewards: list[float], everything: list[float], found: list[list[float]], c: float = 1.0) -> float:
     windows = {2**k for k in range(20) if 2**k < len(rewards)} | {len(rewards)}
     return min(sum(rewards[-window:]) / window + sigma_bonus(everything, window, c) for window in windows)
 
 
-def sliding(rewards: list[int], everything: list[int], found: list[list[int]]) -> float:
+def sliding(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
     window = min(100, len(rewards))
     pulls = len(everything)
     variance = sum(reward**2 for reward in everything) / pulls - (sum(everything) / pulls) ** 2
@@ -82,17 +91,24 @@ def sliding(rewards: list[int], everything: list[int], found: list[list[int]]) -
     return sum(rewards[-window:]) / window + bonus
 
 
-def jumps(yields: list[list[int]]) -> tuple[int, int]:
-    pairs = [abs(later - earlier) for rewards in yields for earlier, later in pairwise(rewards)]
-    return sum(pairs), len(pairs)
+def total(rewards: list[float]) -> float:
+    return reduce(add, rewards, 0.0)  # not sum, which rounds otherwise
 
 
-def two_windows(rewards: list[int], everything: list[int], found: list[list[int]]) -> float:
-    total, pairs = jumps(found)
-    bonus = total / pairs * math.sqrt(math.log(len(everything))) if pairs else 0.0
-    half = len(rewards) // 2
-    windows = [len(rewards), half] if half >= 24 else [len(rewards)]
-    return min(sum(rewards[-window:]) / window + bonus / math.sqrt(window) for window in windows)
+def jump(found: list[list[float]]) -> float:
+    pairs = [abs(later - earlier) for rewards in found for earlier, later in pairwise(rewards)]
+    return sum(pairs) / len(pairs) if pairs else 0.0
+
+
+def recent(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+    pulls = len(rewards)
+    later = 2 * pulls // 3
+    windows = [pulls, *(window for window in (later, 2 * later // 3) if window >= 16)]
+    mean = total(rewards) / pulls
+    least = min(
+        (total(rewards) - total(rewards[: pulls - window])) / window + mean / math.sqrt(window) for window in windows
+    )
+    return least + 1.6 * jump(found) * math.sqrt(math.log(len(everything))) / math.sqrt(pulls)
 
 
 some = settings(max_examples=60)
@@ -121,14 +137,15 @@ def test_raw_ucb_reads_the_page_that_its_formula_says(yields: list[list[int]], c
 @some
 @given(webs, st.integers(1, 300))
 def test_auto_reads_the_page_that_its_formula_says(yields: list[list[int]], budget: int) -> None:
-    assert Crawl(TwoWindowUCB(), yields).run(budget) == naive(yields, budget, two_windows)
+    assert Crawl(RecentUCB(), yields).run(budget) == naive(yields, budget, recent, most=10)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_so_do_the_rules_of_windows_on_long_sites(seed: int) -> None:
     yields = rotting(seed, 4, 500)
-    for rule, index in ((RAWUCB(), raw_ucb), (SlidingWindowUCB(), sliding), (TwoWindowUCB(), two_windows)):
+    for rule, index in ((RAWUCB(), raw_ucb), (SlidingWindowUCB(), sliding)):
         assert Crawl(rule, yields).run(900) == naive(yields, 900, index)
+    assert Crawl(RecentUCB(), yields).run(900) == naive(yields, 900, recent, most=10)
 
 
 def awake(batch: int, arms: str) -> BatchGreedy:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import argparse
 
+import pytest
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.commands.lab import PARTS
+from crawlers.errors import ConfigError
 from tests.sites.project import Project
 from tests.sites.server import Web, links, pages
 
@@ -23,3 +29,27 @@ def crawled(tmp_path_factory):
         outcome = project.crawl(web.hosts(), CRAWL="mine")
         assert outcome.status == 0, outcome.log
     return project, web["first"].origin, web["second"].origin
+
+
+@pytest.fixture
+def lab(monkeypatch, capsys):
+    """A part of `scrapy lab` within this process: `lab(folder, part, *arguments)`; an error may print nothing."""
+
+    def run(folder, part, *arguments):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("-s", action="append", default=[])
+        for name, module in PARTS.items():
+            module.add_options(parser.add_argument_group(name))
+        opts = parser.parse_args(arguments)
+        settings = Settings()
+        settings.setmodule(defaults)
+        settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
+        monkeypatch.chdir(folder)
+        try:
+            PARTS[part].run(opts, settings)
+        except ConfigError:
+            assert capsys.readouterr().out == ""
+            raise
+        return capsys.readouterr().out
+
+    return run

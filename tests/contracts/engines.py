@@ -20,14 +20,19 @@ from crawlers.storage.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from crawlers.algorithms.page_orders import PageOrder
+
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 
 
 class Engine(Protocol):
     """What a suite needs of an engine."""
 
-    def frontier(self, **limits: Any) -> QueuedFrontier:
-        """A frontier on this engine's store; the one before it counts as killed after its last commit."""
+    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
+        """A frontier on this engine's store, breadth first without an *order*.
+
+        The one before it counts as killed after its last commit.
+        """
 
     def new_site(self) -> int:
         """The id of a site that no frontier knows yet."""
@@ -45,8 +50,8 @@ class MemoryEngine:
         self._journal = MemoryJournal()
         self._sites = 0
 
-    def frontier(self, **limits: Any) -> QueuedFrontier:
-        frontier = MemoryFrontier(RoundRobin(), BreadthFirst(), **limits)
+    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
+        frontier = MemoryFrontier(RoundRobin(), order or BreadthFirst(), **limits)
         journal = frontier._journal
         assert isinstance(journal, MemoryJournal)
         self._journal = journal
@@ -78,13 +83,13 @@ class SqlEngine:
         if writer is not None:
             writer.database = self.database
 
-    def frontier(self, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
         if self._held is not None:
             self._held.lose()
-            return SqlFrontier(self.database, self._held, RoundRobin(), BreadthFirst(), **limits)  # type: ignore[arg-type]
+            return SqlFrontier(self.database, self._held, RoundRobin(), order or BreadthFirst(), **limits)  # type: ignore[arg-type]
         self.close_writer()
         self._writer = Writer(self.database, batch_units=20, batch_s=0.01)
-        return SqlFrontier(self.database, self._writer, RoundRobin(), BreadthFirst(), **limits)
+        return SqlFrontier(self.database, self._writer, RoundRobin(), order or BreadthFirst(), **limits)
 
     def new_site(self) -> int:
         self._sites += 1
@@ -194,9 +199,9 @@ class HeldMemoryEngine(MemoryEngine):
         self.held = HeldJournal()
         self._journal = self.held.journal
 
-    def frontier(self, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
         self.held.lose()
-        return QueuedFrontier(self.held, RoundRobin(), BreadthFirst(), **limits)
+        return QueuedFrontier(self.held, RoundRobin(), order or BreadthFirst(), **limits)
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
         self.held.flush()

@@ -10,19 +10,28 @@ import pytest
 from crawlers.algorithms.site_rules import RULES
 
 from .running import Crawl, differences
-from .web import DEMO
+from .web import DEMO, WatchedWeb
 
 BUDGET = 90
 KILLS = 4
 # One request in flight: only then there is one order.
-SETTINGS = {"PAGE_BUDGET": BUDGET, "CONCURRENT_REQUESTS": 1, "STORE_BATCH_SECONDS": 0.01}
+SETTINGS = {"RETRY_TIMES": 0, "PAGE_BUDGET": BUDGET, "CONCURRENT_REQUESTS": 1, "STORE_BATCH_SECONDS": 0.01}
 PULLS = """
     SELECT s.site, g.url, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
     ORDER BY p.id"""
 
 
+SITES = (*DEMO, "dead")  # of the last not even robots.txt can be had, so it costs no pull
+
+
 def hosts(web) -> list[str]:
-    return [line.split(";")[0] + ";1;;0" for line in web.hosts(*DEMO)]
+    return [line.split(";")[0] + ";1;;0" for line in web.hosts(*SITES)]
+
+
+@pytest.fixture(scope="module")
+def web():
+    with WatchedWeb(SITES) as served:
+        yield served
 
 
 def kill_after(crawl: Crawl, web, number: int) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawlers.frontier.base import Lease, SiteState
-from crawlers.frontier.pulls import NOTHING, Earned, Pulls
+from crawlers.frontier.base import NOTHING, Earned, Lease, SiteState
+from crawlers.frontier.pulls import Pulls
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.storage.unit import Unit
 
@@ -90,7 +90,7 @@ def test_rules_are_told_earlier_pulls_as_they_were_told_them_then():
         pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, Unit())
     fresh = {number: site(number) for number in (1, 2)}
     again = Pulls(after, 3, records=False)
-    again.recall((fresh[number], group, reward) for number, group, reward in past)
+    again.recall(fresh, past)
     assert after.told == before.told
     assert [fresh[n].rule.told for n in fresh] == [sites[n].rule.told for n in sites]
     assert fresh[1].rule.told[-1] == ("rewarded", 3, 1.0)

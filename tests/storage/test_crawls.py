@@ -10,9 +10,12 @@ import pytest
 from sqlalchemy import select, text
 
 from crawlers.errors import ConfigError
+from crawlers.items import State
 from crawlers.storage import crawls
+from crawlers.storage.bulk import write_unit
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.tables import crawl, crawler_setting, seed, site
+from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -140,3 +143,32 @@ def test_processes_that_reserve_at_once_get_different_numbers(database: Database
         for line in out.splitlines():
             numbers += range(*map(int, line.split()))
     assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
+
+
+def test_site_that_was_not_available_is_tried_again_after_an_end_and_not_after_a_kill(database: Database) -> None:
+    row = SiteRow(0, "http://a.test", 1, None, 0.0)
+    crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
+    with database.write() as connection:
+        home = [1, crawl.sites[0].id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.FAILED), "timeout", None, None]
+        write_unit(
+            connection, Unit(new_pages=[[*home, 0.0, 0.0, 0]], site_availability=[[crawl.sites[0].id, "timeout"]])
+        )
+
+    def stands() -> tuple[int, str | None]:
+        with database.read() as connection:
+            state = connection.execute(text("SELECT state FROM page")).scalar()
+            return state, connection.execute(text("SELECT availability FROM site")).scalar()
+
+    crawls.begin(database, "c", "m", [row], {}, 1.0)
+    assert stands() == (State.FAILED, "timeout"), "a kill must not make another crawl of it"
+    crawls.end(database, crawl.id, finished=False, reason="page_budget", now=2.0)
+    crawls.begin(database, "c", "m", [row], {}, 3.0)
+    assert stands() == (State.WAITING, None)
+
+
+def test_sites_come_in_the_order_of_the_first_run_whatever_today_s_list_says(database: Database) -> None:
+    a, b, c = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc")
+    first = crawls.begin(database, "c", "m", [a, b], {}, 0.0)
+    again = crawls.begin(database, "c", "m", [c, b, a], {}, 1.0)
+    assert [row.site for row in again.sites] == ["http://a.test", "http://b.test", "http://c.test"]
+    assert [row.id for row in again.sites[:2]] == [row.id for row in first.sites]

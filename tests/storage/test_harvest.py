@@ -36,8 +36,8 @@ def test_pulls_come_back_in_the_order_in_which_they_ended_each_crawl_by_itself(d
     write(database, Unit(new_pages=[new_page(*row) for row in pages]))
     write(database, Unit(pulls=[[b, 5, 2.0, 1.0], [a, 4, 0.0, 1.0], [two.sites[0].id, 9, 7.0, 1.0]]))
     write(database, Unit(pulls=[[b, 3, 1.5, 0.5]]))
-    assert pulls_of(database, one.id) == [(b, 2, 2.0), (a, 0, 0.0), (b, 0, 1.5)]
-    assert pulls_of(database, two.id) == [(two.sites[0].id, 0, 7.0)]
+    assert list(pulls_of(database, one.id)) == [(b, 2, 2.0), (a, 0, 0.0), (b, 0, 1.5)]
+    assert list(pulls_of(database, two.id)) == [(two.sites[0].id, 0, 7.0)]
 
 
 def test_keys_are_counted_once_a_site(database):

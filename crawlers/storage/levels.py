@@ -1,0 +1,74 @@
+"""The true levels of a site's pages: clicks from the home page, by the links that are stored.
+
+An order that does not go breadth first reaches pages by long ways. What it found in the end is the same graph, so the
+levels can be put right when nothing waits any more; and what only seemed too deep is found out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, select, update
+
+from crawlers.items import State
+from crawlers.storage.crawls import TOO_DEEP
+from crawlers.storage.tables import link, page
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+
+def settle_levels(database: Database, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
+    """Put right the levels of what was read; (URL, level) of the pages that are not too deep after all.
+
+    Everything must be committed. Takes the memory of the site's links, some 100 bytes each.
+    """
+    with database.write() as connection:
+        columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason, page.c.found_on)
+        pages = connection.execute(select(*columns).where(page.c.site_id == site_id)).all()
+        levels = _levels(connection, site_id, [row.id for row in pages if row.found_on is None])
+        true = [(row, levels.get(row.id, row.level)) for row in pages]
+        wrong = [
+            {"page": row.id, "true": level}
+            for row, level in true
+            if level != row.level and row.state not in (State.WAITING, State.REJECTED)
+        ]
+        if wrong:
+            statement = update(page).where(page.c.id == bindparam("page")).values(level=bindparam("true"))
+            connection.execute(statement, wrong)
+    return [
+        (row.url, level)
+        for row, level in true
+        if row.state == State.REJECTED
+        and (row.reason or "").startswith(TOO_DEEP)
+        and (max_level is None or level <= max_level)
+    ]
+
+
+def _levels(connection: Connection, site_id: int, homes: list[int]) -> dict[int, int]:
+    """Clicks from *homes* to every page; to follow a redirect is no click."""
+    of_site = page.c.site_id == site_id
+    links: dict[int, list[int]] = {}
+    statement = select(link.c.source_id, link.c.target_id).join(page, page.c.id == link.c.source_id).where(of_site)
+    for source, target in connection.execute(statement):
+        links.setdefault(source, []).append(target)
+    moved = dict(
+        connection.execute(select(page.c.id, page.c.moved_to).where(of_site, page.c.moved_to.is_not(None))).all()
+    )
+    levels = dict.fromkeys(homes, 0)
+    queue = deque(homes)
+    while queue:
+        number = queue.popleft()
+        level = levels[number]
+        target = moved.get(number)
+        if target is not None and level < levels.get(target, level + 1):
+            levels[target] = level
+            queue.appendleft(target)
+        for target in links.get(number, ()):
+            if level + 1 < levels.get(target, level + 2):
+                levels[target] = level + 1
+                queue.append(target)
+    return levels
