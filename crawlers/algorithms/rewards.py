@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.fingerprints import page_key
+from crawlers.algorithms.fingerprints import page_key, url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlers.items import ExternalLink
 
@@ -35,6 +35,15 @@ def _urls(links: Iterable[ExternalLink]) -> set[int]:
 def _hosts(links: Iterable[ExternalLink]) -> set[int]:
     """Hosts with their ports; http and https of one host are one."""
     return {page_key(host) for host in {link.site.partition("://")[2] for link in links}}
+
+
+def skeleton_of(skeleton: int, keys: Collection[int]) -> int:
+    """The *skeleton* of a page (see `traps.skeleton`) that was paid for *keys*: with new links, it says something new.
+
+    >>> skeleton_of(7, ()), skeleton_of(7, {5, 3}) == skeleton_of(7, {3, 5}) != 7
+    (7, True)
+    """
+    return url_key(f"{skeleton} {min(keys)}") if keys else skeleton
 
 
 REWARDS = {

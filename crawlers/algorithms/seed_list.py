@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Required, TypedDict
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 COLUMNS = ("number", "full_name", "short_name", "start_url", "enabled", "parallel", "max_level", "delay_ms")
 LIMITS = {"parallel": (1, 1_000), "max_level": (0, 10_000), "delay_ms": (0, 86_400_000)}  # those of hosts.txt
+
+LARGEST_NUMBER = 1_000_000_000  # leaves room for the numbers that a database gives by itself
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
@@ -87,10 +91,12 @@ def seed_limit(text: str, name: str) -> int:
 def tidy_name(text: str) -> str | None:
     """Return a name on one line with single blanks, as it is kept; None if nothing is left.
 
+    What can't be shown (control characters, halves of characters) becomes U+FFFD.
+
     >>> tidy_name(" Zoological\\n Institute ")
     'Zoological Institute'
     """
-    return " ".join(text.split()) or None
+    return " ".join(_UNSHOWN.sub("\ufffd", word) for word in text.split()) or None
 
 
 def parse_seeds(text: str, origin: str) -> list[SeedChange]:
@@ -104,7 +110,10 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
     header = text.partition("\n")[0]
     delimiter = ";" if header.count(";") > header.count(",") else ","
-    names = [_heading(cell) for cell in next(csv.reader([header], delimiter=delimiter), [])]
+    try:
+        names = [_heading(cell) for cell in next(csv.reader([header], delimiter=delimiter), [])]
+    except csv.Error as error:
+        raise ConfigError(f"{origin}:1: this is no CSV ({error}); check the first line") from error
     if not set(names) & set(COLUMNS):
         return [_of_hosts_line(limits) for limits in parse_hosts(text, origin)]
     _check_header(names, origin)
@@ -216,7 +225,7 @@ def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
     site, start_url = _address(texts["start_url"])
     change: SeedChange = {"site": site, "start_url": start_url}
     if texts.get("number"):
-        change["number"] = _number(texts["number"], "number", 1, 2**31 - 1)
+        change["number"] = _number(texts["number"], "number", 1, LARGEST_NUMBER)
     if "full_name" in texts:
         change["name"] = tidy_name(texts["full_name"])
     if "short_name" in texts:

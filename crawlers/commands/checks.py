@@ -38,6 +38,7 @@ OR_NONE = {
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` for the first of our settings that must be a number or a switch and is none."""
     _check_names(settings)
+    _check_texts(settings)
     for name in dir(defaults):
         if name.isupper():
             _check(name, OR_NONE.get(name, getattr(defaults, name)), settings)
@@ -54,6 +55,14 @@ def _check_names(settings: BaseSettings) -> None:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
         if near:
             raise ConfigError(f"{name} is no setting; do you mean {near[0]}?")
+
+
+def _check_texts(settings: BaseSettings) -> None:
+    """A terminal may give bytes that are no text, which no database and no file name takes."""
+    for name in settings:
+        value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
+        if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+            raise ConfigError(f"{name}={value!r} is no text; write it in UTF-8")
 
 
 def _check(name: str, example: Any, settings: BaseSettings) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
+MOST = 10_000_000  # pages, webs: the oracle alone takes 24 bytes a page
+
+
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Raise `ConfigError` for a setting out of range, and for a file that can't be written, or drawn."""
     check_settings(settings)
@@ -38,7 +41,9 @@ def rule_names(text: str | None) -> list[str]:
 
 
 def whole_number(name: str, value: int, least: int) -> int:
-    """*value*, if it is *least* or more; else raises `ConfigError`."""
+    """*value*, if it is *least* or more, and not more than `MOST`; else raises `ConfigError`."""
     if value < least:
         raise ConfigError(f"{name} {value}: give a number from {least} on")
+    if value > MOST:
+        raise ConfigError(f"{name} {value:,} is too large; give {MOST:,} at most")
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.link_groups import group_name
+from crawlers.algorithms.link_groups import NAME_CHARS, group_name
 from crawlers.items import Target
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class LinkPlaces:
         self._parsed = parsed
         self._targets = targets
         self._first: dict[int, int] | None = None  # target's key -> index of its first link
+        self._places: dict[int, str] = {}  # of parents met, since a list has many links
 
     def group_of(self, target: Target) -> str:
         """The name of the group that a link to *target* belongs to; see `link_groups.group_name`."""
@@ -32,18 +33,20 @@ class LinkPlaces:
                 found = self._targets[href]
                 if isinstance(found, Target):
                     self._first.setdefault(found.key, index)
-        return group_name(place(self._parsed.node(self._first[target.key])), target.url)
+        parent = self._parsed.node(self._first[target.key]).parent
+        if parent is None:
+            return group_name("", target.url)
+        if parent.mem_id not in self._places:
+            self._places[parent.mem_id] = place(parent)
+        return group_name(self._places[parent.mem_id], target.url)
 
 
-def place(node: LexborNode) -> str:
-    """The tags around a link: `grandparent/parent.class`, of several classes the first.
+def place(parent: LexborNode) -> str:
+    """Where the links in *parent* stand: `grandparent/parent.class`, of several classes the first.
 
     Longer paths, or the link's own class, tell no more apart that would matter.
     """
-    parent = node.parent
-    if parent is None:
-        return ""
     grandparent = parent.parent
-    classes = (parent.attributes.get("class") or "").split()
+    classes = (parent.attributes.get("class") or "")[:NAME_CHARS].split()
     name = f"{parent.tag}.{classes[0]}" if classes else f"{parent.tag}"
     return f"{grandparent.tag if grandparent is not None else ''}/{name}"

@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
+from crawlers.algorithms.rewards import skeleton_of
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
 from crawlers.errors import CrawlersError, StoreError
@@ -258,12 +259,13 @@ class AdaptiveScheduler(BaseScheduler):
             if attempts > 1:
                 page.state = State.FAILED
                 page.reason += f", {attempts} attempts"
-        if page.state is State.DONE:
-            self.frontier.gate(lease.site_id).answered()
-            self._sites.observe(lease, page)
         earned = self.session.rewards.of(lease.site_id, page)
         if earned.reward:
             self._count("harvest/reward", int(earned.reward))
+        if page.state is State.DONE:
+            page.skeleton = skeleton_of(page.skeleton, earned.keys)
+            self.frontier.gate(lease.site_id).answered()
+            self._sites.observe(lease, page)
         new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)

@@ -88,7 +88,7 @@ class CrawlSession:
         counts_rewards: bool,
     ) -> None:
         rule = chosen_rule(settings)
-        order = self._order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
+        self._order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         page_budget = settings.getint("PAGE_BUDGET")
         self._records_pulls = counts_rewards or page_budget > 0
@@ -117,7 +117,7 @@ class CrawlSession:
                 self.database,
                 self.writer,
                 rule,
-                order,
+                self._order,
                 admit=admit,
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
@@ -170,6 +170,11 @@ class CrawlSession:
             told = self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
             if not told:  # it ran without a budget until now
                 self.frontier.recall_pulls(downloads_of(self.database, self.row.id))
+
+    @property
+    def goes_by_level(self) -> bool:
+        """Whether all pages of a level are read before the next begins."""
+        return self._order.finishes_each_priority
 
     def settle_levels(self, now: float) -> bool:
         """Put levels right that the order left too deep; whether anything waits again by that."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps import TrapWatch
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
+STAGE_PAGES = 500  # pages of a site after which its traps are judged, by orders that don't go level by level
 LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
@@ -53,6 +54,7 @@ class Sites:
         self._has_robots: set[int] = set()  # sites whose robots.txt is known
         self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
         self._watches: dict[int, TrapWatch] = {}
+        self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
         self._drained: set[int] = set()  # sites whose watch was given up
         self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came)
 
@@ -119,11 +121,18 @@ class Sites:
                 return reason
         if not self._watches_traps:
             return None
-        return self._watch(lease.site_id).verdict(lease.url, lease.level)
+        watch = self._watch(lease.site_id)
+        return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
 
     def observe(self, lease: Lease, page: Page) -> None:
         if self._watches_traps:
-            self._watch(lease.site_id).observe(lease.url, lease.level, page.skeleton)
+            watch = self._watch(lease.site_id)
+            watch.observe(lease.url, self._stage(lease.site_id, lease.level), page.skeleton)
+            self._observed[lease.site_id] += 1
+
+    def _stage(self, site_id: int, level: int) -> int:
+        """What the watch takes for a level: where the order knows none, so many pages are one."""
+        return level if self._session.goes_by_level else self._observed[site_id] // STAGE_PAGES
 
     def drained(self, site_id: int) -> None:
         """Nothing of the site waits: what is known of its texts can be read again, should it ever wake."""
@@ -136,6 +145,9 @@ class Sites:
             watch = self._watches[site_id] = TrapWatch()
             if self._session.row.resumed or site_id in self._drained:
                 self._session.writer.flush()
-                for url, level, skeleton in fetched_pages(self._session.database, site_id):
-                    watch.observe(url, level, skeleton)
+                pages = fetched_pages(self._session.database, site_id, by_level=self._session.goes_by_level)
+                self._observed[site_id] = 0
+                for url, level, skeleton in pages:
+                    watch.observe(url, self._stage(site_id, level), skeleton)
+                    self._observed[site_id] += 1
         return watch

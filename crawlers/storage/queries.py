@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 
-def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
-    """(url, level, skeleton) of a site's pages that are done, nearest first."""
+def fetched_pages(database: Database, site_id: int, *, by_level: bool = True) -> list[tuple[str, int, int]]:
+    """(url, level, skeleton) of a site's pages that are done, nearest first, or as they were fetched."""
     statement = (
         select(page.c.url, page.c.level, page.c.skeleton)
         .where(page.c.site_id == site_id, page.c.state == int(State.DONE))
-        .order_by(page.c.level)
+        .order_by(*((page.c.level,) if by_level else (page.c.fetched_at, page.c.id)))
     )
     with database.read() as connection:
         return [(url, level, skeleton or 0) for url, level, skeleton in connection.execute(statement)]
@@ -48,6 +48,7 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
     Raises `ConfigError` if there is none.
     """
     statement = select(crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state).order_by(crawl.c.id.desc())
+    name = name and name.encode("utf-8", "replace").decode()  # a terminal may give what is no text
     if name is not None:
         is_meant = crawl.c.name == name
         if name.isascii() and name.isdigit() and len(name) < 10:
@@ -57,6 +58,8 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
         row = connection.execute(statement.limit(1)).one_or_none()
         if row is None:
             names = sorted({found for (found,) in connection.execute(select(crawl.c.name))})
+            if not names:
+                raise ConfigError(f"{database.name} holds no crawl yet; crawl first")
             raise ConfigError(
                 f"CRAWL={name}: {database.name} holds no crawl of that name; it holds {', '.join(names) or 'none'}"
             )

@@ -26,7 +26,8 @@ def read(body: str, *, groups: bool = True, status: int = 200, **more: str):
 def places(body: str) -> list[str]:
     """The place of every link of *body*, in document order."""
     parsed = parse_page(body.encode(), HTML, TAGS)
-    return [place(parsed.node(index)) for index in range(len(parsed.hrefs))]
+    parents = (parsed.node(index).parent for index in range(len(parsed.hrefs)))
+    return ["" if parent is None else place(parent) for parent in parents]
 
 
 def groups(body: str) -> dict[str, str]:

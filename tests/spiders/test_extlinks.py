@@ -279,3 +279,36 @@ def test_levels_of_the_order_groups_are_put_right_and_nothing_is_lost_behind_a_l
     assert found == sorted([*wanted, ("/rich/5.html", 5, State.REJECTED)])
     assert ("http://last.example/",) in project.query(FOUND)
     assert project.states() == [("finished", "finished")]
+
+
+@pytest.mark.parametrize("order", ["bfs", "groups"])
+def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order):
+    listed = [f"/n/{n}.html" for n in range(300)]
+    bodies = {"/": links(*listed)}
+    bodies |= {path: links(f"http://e{n}.example/") for n, path in enumerate(listed)}
+    bodies["/n/99.html"] += links("/deeper.html")
+    project = Project(tmp_path)
+    with Web(a=pages(bodies)) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order)
+    assert len(project.query(FOUND)) == 300
+    assert {state for (state,) in project.query("SELECT DISTINCT state FROM page")} == {State.DONE}
+
+
+@pytest.mark.parametrize("order", ["bfs", "groups"])
+def test_endless_part_is_cut_whatever_the_order(tmp_path, order):
+    """Every page of the calendar links to the next ten months, and says the same."""
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.path == "/robots.txt":
+            await exchange.page("", 404)
+            return
+        month = int(exchange.path.rpartition("=")[2] or 0) if "=" in exchange.path else 0
+        await exchange.page(links(*(f"/calendar?month={month * 10 + n}" for n in range(1, 11))))
+
+    project = Project(tmp_path, MAX_LEVEL=4)  # 11,111 months without an end
+    with Web(a=answer) as web:
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order, CONCURRENT_REQUESTS=8)
+    assert ended.status == 0
+    done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]
+    assert 150 < done < 1200
+    assert project.query("SELECT count(*) FROM page WHERE reason LIKE 'trap: %'")[0][0] > 100

@@ -47,7 +47,7 @@ def test_crawl_is_found_by_its_name_the_latest_first(database: Database) -> None
 
 
 def test_unknown_crawl_is_refused_with_the_names_that_are_known(database: Database) -> None:
-    with pytest.raises(ConfigError, match="holds no crawl of that name; it holds none"):
+    with pytest.raises(ConfigError, match="holds no crawl yet; crawl first"):
         crawl_named(database, "daily")
     begin(database, "weekly")
     begin(database, "daily")
