@@ -287,6 +287,7 @@ def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order
     bodies = {"/": links(*listed)}
     bodies |= {path: links(f"http://e{n}.example/") for n, path in enumerate(listed)}
     bodies["/n/99.html"] += links("/deeper.html")
+    bodies["/deeper.html"] = ""
     project = Project(tmp_path)
     with Web(a=pages(bodies)) as web:
         harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order)
