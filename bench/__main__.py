@@ -11,6 +11,7 @@ import sys
 COMMANDS = (
     ["bench.speed", "--rounds", "5"],
     ["bench.frontier"],
+    ["bench.rules"],
     ["bench.graph_writing"],
     ["bench.kills", "--kills", "500"],
 )
