@@ -1,6 +1,6 @@
 """Harvests real sites under every rule, and holds each run against the replay of a full crawl of them.
 
-    python -m bench.harvest HOSTS STORE [BUDGET]
+    python -m bench.harvest HOSTS STORE [BUDGET [ORDER]]
 
 HOSTS: hosts.txt, one download at a time and no delay (`http://a.example;1;;0`). STORE: the SQLite file of a finished
 crawl of those sites, in that order, made with the same settings but without a budget:
@@ -9,7 +9,7 @@ crawl of those sites, in that order, made with the same settings but without a b
 
 One request in flight, so that rules behave as published. `links`: new external links, each site by itself, which is
 what the rules are paid for; `of oracle`: of the most that any rule could have found reading each site breadth first;
-`replay`: whether the replay chooses the very same pages. Last, the order `groups` under `auto`.
+`replay`: whether the replay chooses the very same pages, which only ORDER=bfs has.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def replayed(sites: list[SiteYields], urls: dict[int, str], rule: str, budget: i
 
 
 def main() -> int:
-    hosts, store, budget = Path(sys.argv[1]), sys.argv[2], int((*sys.argv, 2000)[3])
+    hosts, store = Path(sys.argv[1]), sys.argv[2]
+    budget = int(sys.argv[3]) if len(sys.argv) > 3 else 2000
+    order = sys.argv[4] if len(sys.argv) > 4 else "bfs"
     database = Database(f"sqlite:///{store}", create=False)
     sites = site_yields(database, crawl_named(database, None).id, REWARDS["new_links"])
     database.close()
@@ -76,9 +78,9 @@ def main() -> int:
     most, best = oracle(yields, budget), omniscient(yields, budget)
     points = [point for point in CHECKPOINTS if point < budget] + [budget]
     print(f"{len(sites)} sites, {sum(map(len, yields))} downloads, {sum(map(sum, yields))} links")
-    print(f"{'rule':22}" + "".join(f"{point:>15}" for point in points) + f"{'URLs':>9}{'sites':>7}  replay")
+    print(f"{'rule':14}" + "".join(f"{point:>15}" for point in points) + f"{'URLs':>9}{'sites':>7}  replay")
     different = 0
-    for rule, order in [*((rule, "bfs") for rule in RULES), ("auto", "groups")]:
+    for rule in RULES:
         pulls, found, hosts_found = harvest(hosts, budget, RULE=rule, ORDER=order)
         earned = [sum(int(reward) for _, _, reward in pulls[:point]) for point in points]
         cells = "".join(f"{links:>8} ({links / most[at]:.2f})" for links, at in zip(earned, points, strict=True))
@@ -87,9 +89,9 @@ def main() -> int:
             is_same = [(site, page) for site, page, _ in pulls] == replayed(sites, urls, rule, budget)
             different += not is_same
             same = "the same pages" if is_same else "OTHER PAGES"
-        print(f"{rule + (' x groups' if order == 'groups' else ''):22}{cells}{found:>9}{hosts_found:>7}  {same}")
+        print(f"{rule:14}{cells}{found:>9}{hosts_found:>7}  {same}")
     for name, curve in (("oracle", most), ("omniscient", best)):
-        print(f"{name:22}" + "".join(f"{curve[at]:>8} ({curve[at] / most[at]:.2f})" for at in points))
+        print(f"{name:14}" + "".join(f"{curve[at]:>8} ({curve[at] / most[at]:.2f})" for at in points))
     return 1 if different else 0
 
 

@@ -1,12 +1,13 @@
 """Compares the site rules on real sites whose pages are known beforehand: the section "Real sites" of docs/bandits.md.
 
-    python -m bench.rule_suites TRUTH SITE...
+    python -m bench.rule_suites TRUTH SITE... [--without A,B]
+    python -m bench.rule_suites crawl.sqlite SITE... [--without A,B]
 
-TRUTH/SITE.nodes.csv: url, status, kind, in breadth-first order; TRUTH/SITE.ext.csv: src, url; computed from the sites'
-files by somebody else (see `bench.accuracy`), and never seen by the program. A page's yield are the external URLs that
-no page before it had. Printed is the share of the oracle that reads each site breadth first: of all sites, of all but the
-two in which one page or section holds most links (`--without A,B`), and of 200 random sets of 6 to 10 of them: mean,
-deviation, the worst set.
+TRUTH/SITE.nodes.csv: url, status, kind, in breadth-first order; TRUTH/SITE.ext.csv: src, url; computed from the
+sites' files by somebody else (see `bench.accuracy`), and never seen by the program; there the links of a page follow
+their URLs. In a full crawl they follow the document. A page's yield are the external URLs that no page before it had.
+ Printed is the share of the oracle that reads each site breadth first: of all sites, of all but some, and of 200
+random sets of 6 to 10 of them: mean, deviation, the worst set.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ import random
 import statistics
 from pathlib import Path
 
+from crawlers.algorithms.rewards import REWARDS
 from crawlers.algorithms.rotting import RAWUCB
 from crawlers.algorithms.simulation import oracle, simulate
 from crawlers.algorithms.site_rules import RULES, RuleOptions
+from crawlers.storage.database import Database
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.yields import site_yields
 
 FIXED_BUDGETS = (500, 1000, 2000)
 RANDOM_BUDGETS = (300, 500, 1000, 2000)
@@ -44,6 +49,15 @@ def yields(folder: Path, site: str) -> list[int]:
     return found
 
 
+def crawled(store: Path, sites: list[str]) -> dict[str, list[int]]:
+    """Likewise, of every site of the latest crawl in *store*."""
+    database = Database(f"sqlite:///{store}", create=False)
+    found = site_yields(database, crawl_named(database, None).id, REWARDS["new_links"])
+    database.close()
+    by_name = {site.site.partition("://")[2].partition(".")[0]: site.yields for site in found}
+    return {site: by_name[site] for site in sites}
+
+
 def share(rule: str, web: list[list[int]], budget: int, best: int, seed: int = 0) -> float:
     """What *rule* finds, of what the oracle finds."""
     run = simulate(ALL[rule](RuleOptions(page_budget=budget, seed=seed)), web, budget)
@@ -56,7 +70,9 @@ def main() -> None:
     parser.add_argument("sites", nargs="+")
     parser.add_argument("--without", default="", help="sites that the second set leaves out")
     given = parser.parse_args()
-    known = {site: yields(given.truth, site) for site in sorted(given.sites)}
+    sites = sorted(given.sites)
+    is_store = given.truth.is_file()
+    known = crawled(given.truth, sites) if is_store else {site: yields(given.truth, site) for site in sites}
     everything = list(known.values())
     without = [pages for site, pages in known.items() if site not in given.without.split(",")]
     print(f"{'rule':18}" + "".join(f"{f'{len(web)}: {n}':>10}" for web in (everything, without) for n in FIXED_BUDGETS))
