@@ -16,7 +16,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.resources import files  # an egg is no folder
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,5 +157,5 @@ def _shape(kind: str, number: int | None = None) -> Shape:
 
 @cache
 def _parameters() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("web_generator.json").read_text("utf-8"))
     return found

@@ -120,6 +120,7 @@ class AdaptiveScheduler(BaseScheduler):
             self._ordinary.watch(self.crawler.signals)
         for row in self.session.row.sites:
             self._sites.open(row, now)
+        self.session.warn_of_left_out()
         self.session.recall_pulls()
         if self._is_mission:
             starts = ((row.id, row.start_url or f"{row.site}/") for row in self.session.row.sites)
@@ -143,10 +144,7 @@ class AdaptiveScheduler(BaseScheduler):
             is_told = self._tell_stored()
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
-            outcome = "is finished" if is_finished else "is stored: the same command goes on with it"
-            if self.frontier.is_spent and not is_finished:
-                outcome = "has spent its PAGE_BUDGET: a larger one lets the same command go on, CRAWL=name begins anew"
-            logger.info("Crawl %s (%s) %s", self.session.name, reason, outcome)
+            logger.info("Crawl %s (%s) %s", self.session.name, reason, self.session.outcome(is_finished=is_finished))
         except StoreError as error:
             self._fail(error)
         finally:

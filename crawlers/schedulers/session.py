@@ -6,6 +6,7 @@ anything is written.
 
 from __future__ import annotations
 
+import logging
 import platform
 import sys
 from contextlib import suppress
@@ -25,6 +26,7 @@ from crawlers.frontier.base import Candidate
 from crawlers.frontier.sql import SqlFrontier
 from crawlers.schedulers.rewards import Rewards
 from crawlers.storage import crawls
+from crawlers.storage.crawls import left_out
 from crawlers.storage.database import Database
 from crawlers.storage.duplicates import give_up_duplicates
 from crawlers.storage.harvest import downloads_of, pulls_of
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from crawlers.items import SiteLimits, Target
     from crawlers.storage.crawls import SiteRow
 
+
+logger = logging.getLogger(__name__)
 
 # Settings that a result depends on, kept with each crawl.
 RECORDED = (
@@ -163,6 +167,31 @@ class CrawlSession:
             "settings": {name: self._settings.get(name) for name in RECORDED},
             "seeds": [site_limits.site for site_limits in limits],
         }
+
+    def warn_of_left_out(self) -> None:
+        """Say what of an earlier run today's list leaves out."""
+        sites, urls = self._left_out()
+        if sites:
+            logger.warning(
+                "%d sites of the crawl %s are not on today's list; %d URLs wait there, and the crawl can't be finished "
+                "before the sites are back",
+                sites,
+                self.name,
+                urls,
+            )
+
+    def _left_out(self) -> tuple[int, int]:
+        return left_out(self.database, self.row.id, [row.id for row in self.row.sites]) if self.row.resumed else (0, 0)
+
+    def outcome(self, *, is_finished: bool) -> str:
+        """How the run leaves the crawl, for people."""
+        if is_finished:
+            return "is finished"
+        if self.frontier.is_spent:
+            return "has spent its PAGE_BUDGET: a larger one lets the same command go on, CRAWL=name begins anew"
+        if not self.frontier.is_waiting and self._left_out()[0]:
+            return "waits for sites that today's list leaves out: put them back, or begin anew with CRAWL=name"
+        return "is stored: the same command goes on with it"
 
     def recall_pulls(self) -> None:
         """Tell the rules of earlier runs; all sites must be open, in the order of the first run."""

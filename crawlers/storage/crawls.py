@@ -16,7 +16,7 @@ from crawlers.items import State
 from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -221,6 +221,19 @@ def add_site(database: Database, crawl_id: int, wanted: SiteRow, now: float) -> 
     """The row of a site that turned up while the crawl ran; the known one if there is one."""
     with database.write() as connection:
         return _site_row(connection, crawl_id, wanted, now)
+
+
+def left_out(database: Database, crawl_id: int, sites: Iterable[int]) -> tuple[int, int]:
+    """How many sites of the crawl beside *sites* have URLs that wait, and how many URLs those are."""
+    waits = (
+        select(page.c.site_id, func.count())
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, site.c.id.not_in(list(sites)), page.c.state == int(State.WAITING))
+        .group_by(page.c.site_id)
+    )
+    with database.read() as connection:
+        counts = [count for _, count in connection.execute(waits)]
+    return len(counts), sum(counts)
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:

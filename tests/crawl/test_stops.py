@@ -56,10 +56,11 @@ def test_a_signal_stops_the_crawl_in_good_order(web, crawl, undisturbed, number)
 
 def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, undisturbed):
     stop = crawl.folder / "halt"
-    run = crawl.start(STOP_FILE=stop.name)
-    until(lambda: web.requests >= STOPPED_AFTER, "the request")
-    stop.touch()
-    assert run.wait().status == 0
+    with paced(web, 0.1):  # the crawl looks for the file each second, and must not be over by then
+        run = crawl.start(STOP_FILE=stop.name)
+        until(lambda: web.requests >= STOPPED_AFTER, "the request")
+        stop.touch()
+        assert run.wait().status == 0
     assert crawl.states == ["interrupted"]
     assert crawl.query("SELECT reason FROM crawl") == [("stop_file",)]
     assert crawl.waiting > 0

@@ -215,6 +215,7 @@ def test_list_in_another_order_or_without_a_site_changes_nothing_of_what_was_lea
         assert other.query(PULLS) == one.query(PULLS)
         ended = harvest(other, "-a", f"hosts={web.hosts('a', 'c')}", PAGE_BUDGET=26)
         assert ended.status == 0
+        assert "1 sites of the crawl extlinks are not on today's list" in ended.log
         later = other.query(PULLS)[20:]
         assert len(later) == 6
         assert {site for site, _, _ in later} <= {web["a"].origin, web["c"].origin}
@@ -248,6 +249,17 @@ def test_budget_that_ends_with_the_web_finishes_the_crawl(tmp_path):
         ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5)
     assert project.states() == [("finished", "finished")]
     assert "PAGE_BUDGET:" not in ended.log
+
+
+def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(5, 2)), b=pages(rich(5, 2))) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=4)
+        ended = harvest(project, "-a", f"hosts={web.hosts('a')}")
+        assert "waits for sites that today's list leaves out" in ended.log
+        assert project.states() == [("interrupted", "finished")]
+        harvest(project, "-a", f"hosts={web.hosts()}")
+    assert project.states() == [("finished", "finished")]
 
 
 def test_start_page_that_is_never_asked_for_makes_its_site_not_available(tmp_path):
