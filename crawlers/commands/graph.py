@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from crawlers.algorithms.site_groups import GROUPS
+from crawlers.commands.checks import check_settings
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.fragment_counts import count_fragment
@@ -65,6 +66,7 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         try:
+            check_settings(self.settings)
             database = Database(self.settings.get("DATABASE_URL"), create=False)
             try:
                 self._write(database, args, opts)

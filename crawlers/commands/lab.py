@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.commands import lab_replay, lab_report, lab_simulate
+from crawlers.commands import lab_options, lab_replay, lab_report, lab_simulate
 from crawlers.errors import CrawlersError
 
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        lab_options.add_common(parser.add_argument_group("all parts"))
         for name, part in PARTS.items():
-            part.add_options(parser.add_argument_group(name))
+            part.add_options(parser.add_argument_group(f"only {name}"))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or args[0] not in PARTS:

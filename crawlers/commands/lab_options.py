@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 MOST = 10_000_000  # pages, webs: the oracle alone takes 24 bytes a page
 
 
+def add_common(parser: argparse._ArgumentGroup) -> None:
+    """Add what several parts understand to *parser*."""
+    parser.add_argument("--rules", metavar="NAME,NAME", help="simulate, replay: rules to compare (default: all)")
+    parser.add_argument(
+        "--budget", type=int, metavar="N", default=2000, help="simulate, replay: pages to read (default: %(default)s)"
+    )
+    parser.add_argument("--crawl", help="replay, report: name or number of the crawl (default: the latest)")
+    parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table")
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
+
+
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Raise `ConfigError` for a setting out of range, and for a file that can't be written, or drawn."""
     check_settings(settings)

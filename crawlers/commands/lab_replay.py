@@ -18,6 +18,7 @@ from crawlers.commands.lab_options import check, rule_names, whole_number
 from crawlers.errors import ConfigError
 from crawlers.storage.database import Database
 from crawlers.storage.graph_files import replacing
+from crawlers.storage.pull_log import settings_of
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.yields import site_yields
 
@@ -45,8 +46,7 @@ class Replayed:
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add what can be chosen to *parser*; rules, budget, files are those of `simulate`."""
-    parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
+    """Add what can be chosen to *parser*."""
     parser.add_argument(
         "--reward", choices=tuple(REWARDS), help="what the rules are paid for (default: the setting REWARD)"
     )
@@ -61,6 +61,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
         crawl = crawl_named(database, opts.crawl or settings.get("CRAWL") or None)
+        order = settings_of(database, crawl.id).get("ORDER")
         sites = site_yields(database, crawl.id, chosen(REWARDS, "REWARD", reward))
     finally:
         database.close()
@@ -68,10 +69,10 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if not downloads:
         raise ConfigError(f"CRAWL={crawl.name} has read no page yet; crawl first, or name another with --crawl")
     print(
-        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {len(sites)} sites, {downloads:,} downloads, "
-        f"{sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: {len(sites)} sites, "
+        f"{downloads:,} downloads, {sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
     )
-    for warning in _warnings(sites, crawl.state):
+    for warning in _warnings(sites, crawl.state, budget):
         print(f"mind: {warning}")
     options = rule_options(settings)
     budgets = sorted({max(1, budget // share) for share in SHARES})
@@ -102,8 +103,13 @@ def replay(sites: Sequence[SiteYields], rule: str, options: RuleOptions, page_bu
     return Replayed(made.choices, made.found, len(urls), len(hosts))
 
 
-def _warnings(sites: Sequence[SiteYields], state: str) -> list[str]:
+def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]:
     found = []
+    downloads = sum(len(site.yields) for site in sites)
+    if budget >= downloads:
+        found.append(
+            f"with {budget:,} pages every rule reads all {downloads:,} of them; try --budget {max(1, downloads // 3)}"
+        )
     if state != "finished":
         found.append("the crawl is not finished, so sites end where it stopped")
     given_up = sum(site.given_up for site in sites)

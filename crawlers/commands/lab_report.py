@@ -35,7 +35,7 @@ MOST_SITES = 40  # lines of the table; the file has all
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add what can be chosen to *parser*; the crawl is chosen as for `replay`, files as for `simulate`."""
+    """Add what can be chosen to *parser*."""
     parser.add_argument("--every", type=int, default=50, metavar="N", help="pages between two looks (%(default)s)")
 
 
@@ -52,14 +52,15 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         database.close()
     if not log.pulls:
         raise ConfigError(
-            f"CRAWL={crawl.name} has recorded no pull: only crawls with a reward or a PAGE_BUDGET do; name another "
-            "with --crawl"
+            f"CRAWL={crawl.name} has recorded no pull: it has just begun, or has neither a reward nor a PAGE_BUDGET; "
+            "name another with --crawl"
         )
     as_then = Settings({**settings.copy_to_dict(), **recorded})
     moments = list(trace(chosen_rule(as_then), [number for number, _, _ in log.sites], log.pulls, every))
     earned = sum(reward for _, reward in log.pulls)
     print(
-        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rule_name(as_then)}: {len(log.pulls):,} pages, "
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rule_name(as_then)}, "
+        f"ORDER={recorded.get('ORDER', 'bfs')}: {len(log.pulls):,} pages, "
         f"{earned:,.0f} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
     )
     print(_table(log, moments[-len(log.sites) :]))

@@ -47,13 +47,9 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument(
         "--profile", dest="webs_of", choices=(*SUITES, "all"), default="all", help="kind of webs (default: %(default)s)"
     )
-    parser.add_argument("--rules", metavar="NAME,NAME", help="rules to compare (default: all)")
     parser.add_argument("--webs", type=int, metavar="N", help="webs of each kind (default: enough for a steady mean)")
-    parser.add_argument("--budget", type=int, metavar="N", default=2000, help="pages to read (default: %(default)s)")
     parser.add_argument("--seed", type=int, metavar="N", default=1, help="of the webs (default: %(default)s)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one a processor)")
-    parser.add_argument("--out", metavar="FILE.csv", help="write what every rule found in every web")
-    parser.add_argument("--picture", metavar="FILE.svg", help="draw links found against pages read (svg or png)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:

@@ -9,6 +9,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.commands.lab import PARTS
+from crawlers.commands.lab_options import add_common
 from crawlers.errors import ConfigError
 from tests.sites.project import Project
 from tests.sites.server import Web, links, pages
@@ -38,6 +39,7 @@ def lab(monkeypatch, capsys):
     def run(folder, part, *arguments):
         parser = argparse.ArgumentParser()
         parser.add_argument("-s", action="append", default=[])
+        add_common(parser.add_argument_group("all parts"))
         for name, module in PARTS.items():
             module.add_options(parser.add_argument_group(name))
         opts = parser.parse_args(arguments)

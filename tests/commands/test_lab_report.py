@@ -62,7 +62,7 @@ def test_table_tells_what_every_site_cost_and_earned_and_the_index_of_the_rule(h
     assert ended.status == 0, ended.log
     pulls = project.query("SELECT s.site, p.reward FROM pull p JOIN site s ON s.id = p.site_id")
     total = int(sum(reward for _, reward in pulls))
-    head = f"crawl extlinks (number 1, interrupted), RULE=ucb1: {BUDGET} pages, {total} new links"
+    head = f"crawl extlinks (number 1, interrupted), RULE=ucb1, ORDER=bfs: {BUDGET} pages, {total} new links"
     assert ended.output.splitlines()[0] == head
     assert ended.output.splitlines()[1].split() == ["site", "pages", "share", "found", "a", "page", "lately", "index"]
     table = cells(ended.output)
@@ -135,7 +135,7 @@ def test_report_of_a_crawl_that_runs(tmp_path, lab):
             process.send_signal(signal.SIGKILL)
             ended(process)
         origin = web["slow"].origin
-    assert output.splitlines()[0] == "crawl extlinks (number 1, running), RULE=auto: 3 pages, 4 links"
+    assert output.splitlines()[0] == "crawl extlinks (number 1, running), RULE=auto, ORDER=bfs: 3 pages, 4 links"
     assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]
 
 
@@ -143,7 +143,7 @@ def test_settings_are_those_that_the_crawl_had(tmp_path, lab):
     store(tmp_path, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
     given = ("-s", "RULE=sequential", "-s", "UCB1_INITIAL_PAGES=1")
     output = lab(tmp_path, "report", *given)
-    assert "RULE=ucb1: 4 pages, 4 new links" in output
+    assert "RULE=ucb1, ORDER=bfs: 4 pages, 4 new links" in output
     assert cells(output)["http://s00.example"][-1] == "due"
 
 
@@ -220,6 +220,6 @@ def test_an_error_is_one_line_and_a_status(tmp_path):
 
 def test_a_crawl_without_pulls_says_who_has_some(tmp_path, lab):
     store(tmp_path, 1, RULE="auto")
-    with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pull: only crawls with a reward"):
+    with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pull: it has just begun"):
         lab(tmp_path, "report", "--out", "new.csv")
     assert not (tmp_path / "new.csv").exists()

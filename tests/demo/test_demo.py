@@ -100,7 +100,7 @@ def test_commands_that_the_demo_recommends_work(demo, origins):
 
 def test_harvest_of_the_demo_spends_its_pages_on_all_sites(demo):
     folder, output = demo
-    assert "RULE=auto: 200 pages" in output
+    assert "RULE=auto, ORDER=groups: 200 pages" in output
     rows = Project(folder / "harvest").query("SELECT count(*), count(DISTINCT site_id), sum(reward) > 100 FROM pull")
     assert rows == [(200, len(SITES), 1)]
 
