@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.page_orders import LinkGroups
 from crawlers.algorithms.urls import resolve
-from crawlers.frontier.base import Candidate, Lease, SiteState
+from crawlers.frontier.base import Candidate, Earned, Lease, SiteState
 from crawlers.frontier.core import LARGEST_HEAD
-from crawlers.frontier.base import Earned
 from crawlers.frontier.seen import MAX_GROUP
 from crawlers.frontier.site_queue import SMALLEST_HEAD
 from crawlers.items import Page, State

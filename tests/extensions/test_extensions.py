@@ -70,7 +70,7 @@ def test_unknown_formats_and_measures_are_named(settings, why, tmp_path):
 
 
 def test_graphs_are_off_without_a_format():
-    with pytest.raises(NotConfigured, match="^$"):  # a reason would be logged as a warning
+    with pytest.raises(NotConfigured, match=r"^$"):  # a reason would be logged as a warning
         Graphs.from_crawler(crawler(GRAPH_FORMATS=""))
 
 
