@@ -144,7 +144,8 @@ class AdaptiveScheduler(BaseScheduler):
             is_told = self._tell_stored()
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
-            logger.info("Crawl %s (%s) %s", self.session.name, reason, self.session.outcome(is_finished=is_finished))
+            found, outcome = self.session.harvest(), self.session.outcome(is_finished=is_finished)
+            logger.info("Crawl %s (%s): %s%s", self.session.name, reason, found, outcome)
         except StoreError as error:
             self._fail(error)
         finally:

@@ -29,7 +29,7 @@ from crawlers.storage import crawls
 from crawlers.storage.crawls import left_out
 from crawlers.storage.database import Database
 from crawlers.storage.duplicates import give_up_duplicates
-from crawlers.storage.harvest import downloads_of, pulls_of
+from crawlers.storage.harvest import downloads_of, pulls_of, totals
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.queries import sites_of
@@ -95,6 +95,7 @@ class CrawlSession:
         self._order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         page_budget = settings.getint("PAGE_BUDGET")
+        self._counts_rewards = counts_rewards
         self._records_pulls = counts_rewards or page_budget > 0
         self._settings = settings
         self._options = normalization(settings)
@@ -182,6 +183,13 @@ class CrawlSession:
 
     def _left_out(self) -> tuple[int, int]:
         return left_out(self.database, self.row.id, [row.id for row in self.row.sites]) if self.row.resumed else (0, 0)
+
+    def harvest(self) -> str:
+        """What a crawl that counts rewards has found so far, for people; empty for others."""
+        if not self._counts_rewards:
+            return ""
+        pulls, earned = totals(self.database, self.row.id)
+        return f"{pulls:,} pages, {earned:,.0f} {self._settings.get('REWARD').replace('_', ' ')}; "
 
     def outcome(self, *, is_finished: bool) -> str:
         """How the run leaves the crawl, for people."""

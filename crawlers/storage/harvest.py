@@ -45,6 +45,15 @@ def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, floa
                 yield site_id, group, reward
 
 
+def totals(database: Database, crawl_id: int) -> tuple[int, float]:
+    """How many downloads the crawl recorded over all its runs, and what they earned together."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    statement = select(func.count(), func.coalesce(func.sum(pull.c.reward), 0.0)).where(pull.c.site_id.in_(of_crawl))
+    with database.read() as connection:
+        pulls, earned = connection.execute(statement).one()
+    return int(pulls), float(earned)
+
+
 def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
     """What its pages tell of the downloads of a crawl that recorded none: (site id, group, 0.0), in no strict order."""
     asked = (

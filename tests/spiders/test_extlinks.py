@@ -40,7 +40,8 @@ def test_rule_reads_where_links_are_found(tmp_path):
     assert [reward for site, _, reward in pulls if site == good][:4] == [0, 6, 5, 5]
     assert sum(reward for _, _, reward in pulls) == len(project.query(FOUND)) + 1  # everywhere is new once a site
     assert project.states() == [("interrupted", "page_budget")]
-    assert "has spent its PAGE_BUDGET" in ended.log
+    earned = int(sum(reward for _, _, reward in pulls))
+    assert f"Crawl extlinks (page_budget): 30 pages, {earned} new links; has spent its PAGE_BUDGET" in ended.log
 
 
 def test_larger_budget_goes_on_with_the_choices_of_a_run_that_had_it_from_the_start(tmp_path):
