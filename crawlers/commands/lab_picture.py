@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from crawlers.errors import ConfigError
 from crawlers.storage.graph_files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from crawlers.algorithms.experiment import Measured
@@ -37,19 +38,26 @@ def check(path: Path) -> None:
         raise ConfigError("--picture needs matplotlib, which is not installed; pip install matplotlib")
 
 
-def draw(path: Path, by_suite: Mapping[str, Sequence[Measured]], page_budget: int) -> None:
-    """Write a picture with one diagram for each kind of webs; its bytes depend on the figures alone."""
+@contextmanager
+def _figure(path: Path, width: float, height: float) -> Iterator[Any]:
+    """A figure of so many inches that becomes the file *path* at the end of the block."""
     matplotlib = importlib.import_module("matplotlib")  # an extra, and slow to import
     figures = importlib.import_module("matplotlib.figure")  # no pyplot: it looks for a screen
     kind = path.suffix.lower().lstrip(".")
     with matplotlib.rc_context({"svg.hashsalt": "lab", "svg.fonttype": "none", "font.size": 9}):
-        columns = min(len(by_suite), COLUMNS)
-        rows = math.ceil(len(by_suite) / columns)
-        figure = figures.Figure((WIDTH * columns, HEIGHT * rows), layout="constrained")
-        for number, (suite, webs) in enumerate(by_suite.items(), 1):
-            _diagram(figure.add_subplot(rows, columns, number), suite, webs, page_budget)
+        figure = figures.Figure((width, height), layout="constrained")
+        yield figure
         with replacing(path) as stream:
             figure.savefig(stream, format=kind, dpi=120, metadata={"Date": None} if kind == "svg" else None)
+
+
+def draw(path: Path, by_suite: Mapping[str, Sequence[Measured]], page_budget: int) -> None:
+    """Write a picture with one diagram for each kind of webs; its bytes depend on the figures alone."""
+    columns = min(len(by_suite), COLUMNS)
+    rows = math.ceil(len(by_suite) / columns)
+    with _figure(path, WIDTH * columns, HEIGHT * rows) as figure:
+        for number, (suite, webs) in enumerate(by_suite.items(), 1):
+            _diagram(figure.add_subplot(rows, columns, number), suite, webs, page_budget)
 
 
 def _diagram(place: Any, suite: str, webs: Sequence[Measured], page_budget: int) -> None:
@@ -70,13 +78,9 @@ def _diagram(place: Any, suite: str, webs: Sequence[Measured], page_budget: int)
 
 def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping[Hashable, str]) -> None:
     """Write a picture of a crawl over time: pages read, links found and index of its busiest sites."""
-    matplotlib = importlib.import_module("matplotlib")
-    figures = importlib.import_module("matplotlib.figure")
-    kind = path.suffix.lower().lstrip(".")
     last = moments[-len(names) :]
     busiest = [moment.arm for moment in sorted(last, key=lambda one: -one.own_pulls)[: len(COLOURS)]]
-    with matplotlib.rc_context({"svg.hashsalt": "lab", "svg.fonttype": "none", "font.size": 9}):
-        figure = figures.Figure((3 * WIDTH, HEIGHT), layout="constrained")
+    with _figure(path, 3 * WIDTH, HEIGHT) as figure:
         figure.suptitle(title)
         places = figure.subplots(1, 3)
         for arm, colour in zip(busiest, COLOURS, strict=False):
@@ -89,5 +93,3 @@ def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping
         for place, label in zip(places, ("pages read of the site", "found", "index of the rule"), strict=True):
             place.set(xlabel="pages read of all", ylabel=label, xmargin=0)
         places[0].legend(fontsize=7, frameon=False)
-        with replacing(path) as stream:
-            figure.savefig(stream, format=kind, dpi=120, metadata={"Date": None} if kind == "svg" else None)

@@ -77,15 +77,16 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     options = rule_options(settings)
     budgets = sorted({max(1, budget // share) for share in SHARES})
     runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
-    print(_table(sites, runs, budgets))
+    yields = [site.yields for site in sites]
+    bounds = {ORACLE: oracle(yields, budget), OMNISCIENT: omniscient(yields, budget)}
+    print(_table(runs, bounds, budgets))
     if opts.out:
         _write(Path(opts.out), runs, budget)
         print(f"{opts.out}: {len(rules)} rules")
     if opts.picture:
         points = checkpoints(budget)
         found = {rule: _at(by_budget[budget].found, points) for rule, by_budget in runs.items()}
-        yields = [site.yields for site in sites]
-        found |= {ORACLE: _at(oracle(yields, budget), points), OMNISCIENT: _at(omniscient(yields, budget), points)}
+        found |= {name: _at(curve, points) for name, curve in bounds.items()}
         lab_picture.draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
         print(f"{opts.picture}: {len(rules)} rules")
 
@@ -126,17 +127,15 @@ def _at(found: Sequence[int], points: Sequence[int]) -> list[int]:
     return [found[min(point, len(found) - 1)] for point in points]
 
 
-def _table(sites: Sequence[SiteYields], runs: dict[str, dict[int, Replayed]], budgets: Sequence[int]) -> str:
-    yields = [site.yields for site in sites]
-    most = oracle(yields, budgets[-1])
-    best = omniscient(yields, budgets[-1])
+def _table(runs: dict[str, dict[int, Replayed]], bounds: dict[str, list[int]], budgets: Sequence[int]) -> str:
+    most = bounds[ORACLE]
     heads = "".join(f"{f'{n} pages':>18}" for n in budgets)
     lines = [f"{'rule':14}{heads}{'URLs':>10}{'hosts':>8}"]
     for rule, by_budget in sorted(runs.items(), key=lambda one: -one[1][budgets[-1]].found[-1]):
         cells = "".join(f"{by_budget[n].found[-1]:>10} ({_ratio(by_budget[n].found[-1], most[n])})" for n in budgets)
         last = by_budget[budgets[-1]]
         lines.append(f"{rule:14}{cells}{last.urls:>10}{last.hosts:>8}")
-    for name, curve in ((ORACLE, most), (OMNISCIENT, best)):
+    for name, curve in bounds.items():
         lines.append(f"{name:14}" + "".join(f"{curve[n]:>10} ({_ratio(curve[n], most[n])})" for n in budgets))
     lines.append("in brackets: of the oracle, which reads each site in this order and stops where that is best")
     return "\n".join(lines)

@@ -107,8 +107,11 @@ class QueuedFrontier:
         """Make a site known; on a resumed crawl with all that it knew."""
         journal, rule = self._journal, self._order.groups()
         counts = journal.counts(state.id)
-        waiting = journal.waiting_groups(state.id) if counts.get(State.WAITING) else ()
-        site = SiteQueue(state, counts, rule, journal.groups(state.id), waiting)
+        names: list[str] = []
+        waiting = [0] if counts.get(State.WAITING) else []
+        if rule is not None:  # else all are in group 0, and 20,000 sites need not ask
+            names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
+        site = SiteQueue(state, counts, rule, names, waiting)
         self._agenda.sites[state.id] = site
         self._interner.head_urls = max(SMALLEST_HEAD, min(LARGEST_HEAD, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)

@@ -89,8 +89,11 @@ class AdaptiveScheduler(BaseScheduler):
             return
         if self.frontier.is_waiting and self.frontier.is_spent:
             raise CloseSpider("page_budget")
-        if not self.frontier.is_waiting and self.session.settle_levels(self._clock()):
-            raise DontCloseSpider
+        try:
+            if not self.frontier.is_waiting and self.session.settle_levels(self._clock()):
+                raise DontCloseSpider
+        except StoreError as error:
+            self._fail(error)
 
     def _open(self, spider: Spider) -> None:
         settings = self._settings
@@ -144,8 +147,7 @@ class AdaptiveScheduler(BaseScheduler):
             is_told = self._tell_stored()
             finished = reason == "finished" and is_told and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
-            found, outcome = self.session.harvest(), self.session.outcome(is_finished=is_finished)
-            logger.info("Crawl %s (%s): %s%s", self.session.name, reason, found, outcome)
+            logger.info("Crawl %s (%s): %s", self.session.name, reason, self.session.outcome(is_finished=is_finished))
         except StoreError as error:
             self._fail(error)
         finally:

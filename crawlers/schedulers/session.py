@@ -184,15 +184,17 @@ class CrawlSession:
     def _left_out(self) -> tuple[int, int]:
         return left_out(self.database, self.row.id, [row.id for row in self.row.sites]) if self.row.resumed else (0, 0)
 
-    def harvest(self) -> str:
-        """What a crawl that counts rewards has found so far, for people; empty for others."""
+    def outcome(self, *, is_finished: bool) -> str:
+        """What a harvest has found so far, and how the run leaves the crawl; for people."""
+        return self._harvest() + self._state(is_finished)
+
+    def _harvest(self) -> str:
         if not self._counts_rewards:
             return ""
         pulls, earned = totals(self.database, self.row.id)
         return f"{pulls:,} pages, {earned:,.0f} {self._settings.get('REWARD').replace('_', ' ')}; "
 
-    def outcome(self, *, is_finished: bool) -> str:
-        """How the run leaves the crawl, for people."""
+    def _state(self, is_finished: bool) -> str:
         if is_finished:
             return "is finished"
         if self.frontier.is_spent:
@@ -214,17 +216,14 @@ class CrawlSession:
         return self._order.finishes_each_priority
 
     def settle_levels(self, now: float) -> bool:
-        """Put levels right that the order left too deep; whether anything waits again by that."""
+        """Put levels right that the order left too deep; whether anything waits again by that. Raises `StoreError`."""
         if self._order.groups() is None:
             return False
         self.writer.flush()
-        new = 0
         for row in self.row.sites:
             nearer = settle_levels(self.database, row.id, row.max_level)
-            found = [Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer]
-            self.frontier.add(found, now)
-            new += len(found)
-        return new > 0
+            self.frontier.add((Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer), now)
+        return self.frontier.is_waiting
 
     def add_site(self, limits: SiteLimits, now: float) -> SiteRow:
         """A site that turned up while the crawl ran."""

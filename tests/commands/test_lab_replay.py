@@ -236,7 +236,6 @@ def test_without_matplotlib_there_is_no_replay_with_a_picture(crawled, lab, monk
         lab(crawled[2].folder, "replay", "--picture", "a.svg")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="pictures need matplotlib, an extra")
 def test_the_picture_is_a_function_of_the_crawl(crawled, lab):
     folder = crawled[2].folder
     for name in ("a.svg", "b.svg"):

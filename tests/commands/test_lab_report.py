@@ -108,7 +108,6 @@ def test_file_has_every_site_over_time(harvested, lab):
         assert float(row["index"]) > 0
 
 
-@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="pictures need matplotlib, an extra")
 def test_the_picture_has_the_busiest_sites(harvested, lab):
     project, origins = harvested
     assert lab(project.folder, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 
 import pytest
 
@@ -48,7 +47,6 @@ def test_the_paper_stands_beside_ours_where_the_budget_is_the_papers(project):
     assert "table 2" not in simulated(project, "--profile", "sample", "--webs", "1", "--budget", "50")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="pictures need matplotlib, an extra")
 @pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG")])
 def test_the_picture_is_a_function_of_the_figures(project, name, begins):
     pictures = []
