@@ -55,9 +55,9 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[SqlFrontier, list[int], 
         rows = [crawls.SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
         crawl = crawls.begin(database, "bench", "bench", rows, {}, 0.0)
         writer = Writer(database)
-        frontier = SqlFrontier(database, writer, RoundRobin(), BreadthFirst(), **limits)
+        frontier = SqlFrontier(database, writer, crawl.id, RoundRobin(), BreadthFirst(), **limits)
         for row in crawl.sites:
-            frontier.open_site(SiteState(row.id, 1, DELAY_S), 0.0)
+            frontier.open_site(SiteState(row.id, row.site, 1, DELAY_S), 0.0)
         yield frontier, [row.id for row in crawl.sites], writer
         writer.close()
         database.close()

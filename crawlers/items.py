@@ -98,6 +98,9 @@ class Page:
     canonical: str = ""
     content_type: str = ""
     size_bytes: int = 0
+    etag: str = ""  # what the server names this version by
+    last_modified: str = ""  # when it changed last, in the server's words
+    is_unchanged: bool = False  # the server says that it is as it was at the last visit; nothing else is known
     is_transient: bool = False  # no answer came, but one may come the next time
     retry_after_s: float | None = None  # the host asked for rest; None: it did not
     content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16; equal for equal bodies
@@ -107,6 +110,12 @@ class Page:
         default_factory=list,
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
+    elsewhere: list[tuple[Target, int]] = field(  # to other sites of the crawl's scope, likewise
+        default_factory=list,
+        metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
+    )
+    # What a link is worth by its texts, in [0, 1], by the key of its target; None: nobody asked.
+    link_values: dict[int, float] | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
     external: list[tuple[ExternalLink, int]] = field(
         default_factory=list,
         metadata=_in_feeds(lambda links: [{**link._asdict(), "count": count} for link, count in links]),

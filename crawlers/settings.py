@@ -11,7 +11,8 @@ DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresq
 CRAWL = ""  # name of the crawl; empty: the spider's name
 RULE = ""  # which site next, see docs/bandits.md; empty: as PROFILE says
 PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
-ORDER = "bfs"  # which page of it next: bfs, groups
+ORDER = "bfs"  # which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, opic-nutch, topic
+SCOPE = "sites"  # where broad and topic crawls go: sites (the listed ones), all, or domains with commas between
 MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt has the last word
 PAGE_BUDGET = 0  # pages of the whole crawl, failed downloads included; 0: no limit
 REWARD = "new_links"  # what a harvest counts: new_links, links, new_hosts
@@ -20,6 +21,8 @@ RESULT_FOLDER = "result"  # where graphs are written
 SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
 STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
 TIMEOUT_SECONDS = 0.0  # seconds after which the crawl stops; 0: never
+
+SCOPE_MOST_SITES = 100_000  # sites of a crawl; links to further ones are kept as external links
 
 # Politeness
 
@@ -43,13 +46,19 @@ TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of si
 
 # Rules: which site next
 
-RULE_SEED = 0  # of the rules that draw lots
+RULE_SEED = 0  # of the rules and orders that draw lots
 ROUNDROBIN_QUANTUM_PAGES = 1  # pages that a site gets in its turn
 ROUNDROBIN_QUANTUM_SECONDS = 0.0  # seconds of a turn; 0: only the pages count
 GITTINS_BATCH_PAGES = 10  # the n of gittins: pages read of a site before the next choice
 UCB1_INITIAL_PAGES = 5  # the m of ucb1: pages read of every site at first
 RAW_UCB_C = 1.0  # width of the bonus of raw-ucb, in standard deviations of a page's reward
 REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes each; the others are asked of the store
+
+# Orders: which page next
+
+AOPIC_VIRTUAL_SHARE = 0.15  # of all cash that is paid, the virtual page's; above 0, at most 1
+AOPIC_WINDOW_VISITS = 4.0  # visits to each page, on average, that its importance is measured over
+AOPIC_UNCRAWLED_WEIGHT = 1.0  # what the virtual page gives a page never fetched, times that of others; at least 1
 
 # URLs: steps of the normal form that tells spellings of one page apart from pages
 

@@ -42,6 +42,8 @@ class ArmRule(Generic[A]):
     each called when the arm's figures are those after the event.
     """
 
+    weighs_pages = False
+
     def __init__(self, make: Callable[[Hashable, int], A]) -> None:
         self._make = make
         self._known: dict[Hashable, A] = {}
@@ -70,6 +72,9 @@ class ArmRule(Generic[A]):
             found.is_awake = False
             del self._awake[found.number]
             self._slept(found)
+
+    def valued(self, arm: Hashable, value: float) -> None:
+        """Most rules don't ask what pages score."""
 
     def started(self, arm: Hashable) -> None:
         """*arm* was pulled: until its reward is known that counts as a pull that earned nothing."""

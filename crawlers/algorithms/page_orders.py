@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from crawlers.algorithms.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.link_groups import GroupBandit
+from crawlers.algorithms.opic import OPIC
+from crawlers.algorithms.opic_nutch import NutchOPIC
+from crawlers.algorithms.page_scores import BestQueue
+from crawlers.algorithms.topic import STRATEGIES, Weights
+from crawlers.algorithms.topic_scores import TopicScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from crawlers.algorithms.opic import Policy
+    from crawlers.algorithms.page_scores import PageScores
 
 MAX_HOPS = 20  # redirects in a row, as browsers and fetch() allow
 
@@ -34,6 +44,8 @@ class PageOrder(Protocol):
     #: A site's pages of one priority are all answered before the next priority begins. Only then is a
     #: level the least number of clicks whatever the concurrency, since nothing nearer can still turn up.
     finishes_each_priority: bool
+    #: What it knows of every page, if that changes while URLs wait; the priorities then say nothing.
+    scores: PageScores | None
 
     def priority(self, level: int, hops: int) -> float:
         """The least is fetched first. *level*: clicks from the home page; *hops*: redirects within it."""
@@ -50,6 +62,7 @@ class BreadthFirst:
     """
 
     finishes_each_priority = True
+    scores: PageScores | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return float(level * (MAX_HOPS + 1) + hops)
@@ -62,6 +75,7 @@ class LinkGroups:
     """The group of links that promises most, see `GroupBandit`; within it as discovered."""
 
     finishes_each_priority = False
+    scores: PageScores | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return 0.0
@@ -70,4 +84,50 @@ class LinkGroups:
         return GroupBandit()
 
 
-ORDERS: dict[str, Callable[[], PageOrder]] = {"bfs": BreadthFirst, "groups": LinkGroups}
+class Scored:
+    """The page with the greatest score, see `PageScores`."""
+
+    finishes_each_priority = False
+
+    def __init__(self, scores: PageScores) -> None:
+        self.scores: PageScores | None = scores
+        self._groups = BestQueue(scores)
+
+    def priority(self, level: int, hops: int) -> float:
+        return 0.0
+
+    def groups(self) -> GroupRule | None:
+        return self._groups
+
+
+@dataclass(frozen=True, slots=True)
+class OrderOptions:
+    """What an order may be told beforehand."""
+
+    seed: int = 0  # of the orders that draw lots
+    virtual_share: float = 0.15  # opic: what the virtual page gets of all cash that is paid, in ]0, 1]
+    window: float = 4.0  # aopic: visits to each page that its importance is measured over, on average
+    uncrawled_weight: float = 1.0  # opic: what the virtual page gives a page never fetched, >= 1 times that of others
+    weights: Weights = STRATEGIES["mixed"]  # topic
+
+
+def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:
+    def order(options: OrderOptions) -> PageOrder:
+        shares = {"virtual_share": options.virtual_share, "uncrawled_weight": options.uncrawled_weight}
+        return Scored(AdaptiveOPIC(policy, window=options.window, seed=options.seed, **shares))
+
+    return order
+
+
+ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
+    "bfs": lambda options: BreadthFirst(),
+    "groups": lambda options: LinkGroups(),
+    "aopic": _opic("greedy"),
+    "aopic-cyclic": _opic("cyclic"),
+    "aopic-random": _opic("random"),
+    "opic": lambda options: Scored(
+        OPIC(virtual_share=options.virtual_share, uncrawled_weight=options.uncrawled_weight)
+    ),
+    "opic-nutch": lambda options: Scored(NutchOPIC()),
+    "topic": lambda options: Scored(TopicScores(options.weights)),
+}

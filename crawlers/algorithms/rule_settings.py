@@ -1,16 +1,20 @@
-"""Makes the site rule that the settings name."""
+"""Makes the site rule and the page order that the settings name."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from crawlers.algorithms.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.site_rules import SiteRule
+    from crawlers.algorithms.topic import Weights
 
 T = TypeVar("T")
 
@@ -56,3 +60,18 @@ def rule_name(settings: Settings) -> str:
 def chosen_rule(settings: Settings) -> SiteRule:
     """The rule of `rule_name`; raises `ConfigError`."""
     return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
+
+
+def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrder:
+    """The order of ORDER, with *weights* for topics; raises `ConfigError`."""
+    make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
+    share, window = settings.getfloat("AOPIC_VIRTUAL_SHARE"), settings.getfloat("AOPIC_WINDOW_VISITS")
+    weight = settings.getfloat("AOPIC_UNCRAWLED_WEIGHT")
+    if not 0.0 < share <= 1.0:
+        raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
+    if not window > 0.0:
+        raise ConfigError(f"AOPIC_WINDOW_VISITS={window}: must be above 0; 2 to 4 are usual")
+    if not weight >= 1.0:
+        raise ConfigError(f"AOPIC_UNCRAWLED_WEIGHT={weight}: must be at least 1; 1 treats all pages alike")
+    options = OrderOptions(settings.getint("RULE_SEED"), share, window, weight)
+    return make(options if weights is None else replace(options, weights=weights))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.bandits import UCB1, BatchGreedy
+from crawlers.algorithms.best_site import Best
 from crawlers.algorithms.gittins_rule import GittinsIndex
 from crawlers.algorithms.posterior import KLUCB, Thompson
 from crawlers.algorithms.recent_means import RecentUCB
@@ -25,11 +26,17 @@ if TYPE_CHECKING:
 class SiteRule(Protocol):
     """What the frontier asks of a rule."""
 
+    #: Whether it wants to be told, by `valued`, what the best page of each site that wakes scores.
+    weighs_pages: bool
+
     def wake(self, arm: Hashable) -> None:
         """*arm* may be chosen from now on; waking a waking arm changes nothing. The first call makes it known."""
 
     def sleep(self, arm: Hashable) -> None:
         """*arm* may not be chosen; so for one that sleeps already. The first call makes it known, too."""
+
+    def valued(self, arm: Hashable, value: float) -> None:
+        """The best page of *arm*, which is awake, scores *value* now."""
 
     def select(self, now: float) -> Hashable | None:
         """The arm to pull next, or None when all sleep. Choosing is not pulling: see `started`."""
@@ -71,6 +78,7 @@ def _trivial(options: RuleOptions) -> SiteRule:
 
 RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "roundrobin": _roundrobin,
+    "best": lambda options: Best(),
     "sequential": lambda options: Sequential(),
     "trivial": _trivial,
     "gittins": lambda options: BatchGreedy(options.gittins_batch),

@@ -16,10 +16,12 @@ from crawlers.extraction.page import ParsedPage, parse_page
 from crawlers.items import BadLink, ExternalLink, Page, State, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from crawlers.algorithms.link_resolver import LinkResolver
+    from crawlers.algorithms.scope import Scope
 
+VALIDATOR_CHARS = 500  # of an ETag or a date that are kept
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -34,19 +36,25 @@ class Answer:
     location: str | None = None
     retry_after: str | None = None
     is_truncated: bool = False  # the body ended before its announced length
+    etag: str | None = None
+    last_modified: str | None = None
+    is_conditional: bool = False  # it was asked for only in case that it changed since the last visit
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page.
 
-    With *groups* a page can tell to which group its links belong.
+    With *groups* a page can tell to which group its links belong. Links to other sites that *scope* holds are not
+    external. *study* is shown each page with what it says, and where its links lead by their raw text.
     """
 
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
     groups: bool = False
+    scope: Scope | None = None
+    study: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl]], None] | None = None
 
     def read(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
         """The page, with its links sorted into internal, external and bad ones. Never raises."""
@@ -58,8 +66,13 @@ class Reader:
             answer.status,
             content_type=(answer.content_type or "")[:200],
             size_bytes=len(answer.body),
+            etag=(answer.etag or "")[:VALIDATOR_CHARS],
+            last_modified=(answer.last_modified or "")[:VALIDATOR_CHARS],
         )
-        if answer.status in REDIRECTS:
+        if answer.status == 304 and answer.is_conditional:
+            page.state = State.DONE
+            page.is_unchanged = True
+        elif answer.status in REDIRECTS:
             self._redirect(page, answer)
         elif answer.status != 200:
             page.reason = f"status {answer.status}"
@@ -90,12 +103,15 @@ class Reader:
         target = self.resolver.directory(answer.url)[answer.location]
         if isinstance(target, BadUrl):
             page.reason = f"redirects to a bad URL: {target}"
-        elif target.site != self._site(answer.url):
+        elif target.site != self._site(answer.url) and not self._holds(target.site):
             page.reason = f"redirects to another site: {target.url}"
             page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect"), 1))
         else:
             page.state = State.MOVED
             page.moved_to = target
+
+    def _holds(self, site: str) -> bool:
+        return self.scope is not None and self.scope.holds(site)
 
     def _parse(self, page: Page, answer: Answer) -> None:
         parsed = parse_page(answer.body, answer.content_type, self.tags)
@@ -106,6 +122,8 @@ class Reader:
         self._sort_links(page, parsed, targets)
         if self.groups:
             page.group_of = LinkPlaces(parsed, targets).group_of
+        if self.study is not None:
+            self.study(page, parsed, targets)
         page.skeleton = skeleton(parsed.text())
         if answer.is_truncated:
             page.reason = "the body ended early"
@@ -127,6 +145,8 @@ class Reader:
                 page.bad.append(BadLink(href[:2000], str(target)))
             elif target.site == here:
                 page.links.append((target, count))
+            elif self._holds(target.site):
+                page.elsewhere.append((target, count))
             else:
                 outside.add(href)
         if outside:  # only of these are the texts around the link wanted

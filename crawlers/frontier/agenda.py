@@ -43,11 +43,16 @@ class Agenda:
 
     def select(self, now: float) -> SiteQueue | None:
         """The site that the rule chooses of those awake."""
-        arm = self._rule.select(now)
-        return self.sites[cast("int", arm)] if arm is not None else None
+        while (arm := self._rule.select(now)) is not None:
+            site = self.sites[cast("int", arm)]
+            # Scores may have fallen since the rule was told of them.
+            if not self._rule.weighs_pages or (self.settle(site, now) and self._rule.select(now) == arm):
+                return site
+        return None
 
     def settle(self, site: SiteQueue, now: float) -> bool:
         """Let the site wake, sleep, or sleep until it is due; returns whether it is awake."""
+        site.look_again()
         if site.hungry and not site.is_paused:
             self._refill(site)
         gate = site.gate
@@ -62,6 +67,8 @@ class Agenda:
                 heapq.heappush(self._due, (gate.next_at, site.id))
             return False
         self._rule.wake(site.id)
+        if self._rule.weighs_pages:
+            self._rule.valued(site.id, site.value)
         self._awake.add(site.id)
         site.due_at = None
         return True

@@ -45,6 +45,7 @@ class Lease:
     request: str | None
     leased_at: float
     group: int = 0  # which of its site's groups of links it came from
+    is_again: bool = False  # the page was fetched before: it may have changed
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class SiteState:
     """What the frontier must know of a site before its first candidate."""
 
     id: int
+    site: str  # scheme://host[:port]
     parallel: int  # leases at a time, >= 1
     delay_s: float  # seconds between the starts of two leases
     max_level: int | None = None  # deepest level fetched, inclusive

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from crawlers.errors import FrontierError
 from crawlers.frontier.agenda import Agenda
+from crawlers.frontier.arrivals import Arrivals
 from crawlers.frontier.base import NOTHING, Lease
+from crawlers.frontier.head import Head
 from crawlers.frontier.interning import Interner, waiting_row
 from crawlers.frontier.journal import Entry
 from crawlers.frontier.pulls import Pulls
-from crawlers.frontier.site_queue import SMALLEST_HEAD, SiteQueue
+from crawlers.frontier.scoring import Scoring
+from crawlers.frontier.site_queue import RETURNING, SMALLEST_HEAD, SiteQueue
 from crawlers.items import State
-from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.site_rules import SiteRule
     from crawlers.frontier.base import Candidate, Counts, Earned, SiteState
-    from crawlers.frontier.journal import Journal
+    from crawlers.frontier.head import QueueHead
+    from crawlers.frontier.journal import ScoreJournal
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
 
@@ -45,7 +48,7 @@ class QueuedFrontier:
 
     def __init__(
         self,
-        journal: Journal,
+        journal: ScoreJournal,
         rule: SiteRule,
         order: PageOrder,
         *,
@@ -60,8 +63,13 @@ class QueuedFrontier:
         self.pulls = Pulls(rule, page_budget, records=records_pulls)
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self._interner = Interner(journal, order, admit, cache_urls, self._held)
         self._agenda = Agenda(rule, self._refill, in_order=order.finishes_each_priority)
+        self._ids: dict[str, int] = {}  # of sites, by name
+        self._scoring: Scoring | None = None
+        if order.scores is not None:
+            self._scoring = Scoring(order.scores, journal, self._agenda.sites, self._held)
+        self._interner = Interner(journal, order, admit, cache_urls, self._held, self._scoring)
+        self._arrivals = Arrivals(journal, self._interner, self._scoring, self._site_called)
         self._leases: dict[int, Lease] = {}
 
     def __repr__(self) -> str:
@@ -86,7 +94,7 @@ class QueuedFrontier:
     @property
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
-        return any(site.counts.get(State.WAITING) for site in self._agenda.sites.values())
+        return any(site.is_waiting for site in self._agenda.sites.values())
 
     @property
     def leases(self) -> int:
@@ -95,7 +103,7 @@ class QueuedFrontier:
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""
-        return not self._agenda.site(site_id).counts.get(State.WAITING)
+        return not self._agenda.site(site_id).is_waiting
 
     def leased(self, page_id: int) -> Lease | None:
         """The open lease of a page."""
@@ -105,17 +113,32 @@ class QueuedFrontier:
 
     def open_site(self, state: SiteState, now: float) -> None:
         """Make a site known; on a resumed crawl with all that it knew."""
-        journal, rule = self._journal, self._order.groups()
+        journal, rule, scoring = self._journal, self._order.groups(), self._scoring
         counts = journal.counts(state.id)
         names: list[str] = []
-        waiting = [0] if counts.get(State.WAITING) else []
-        if rule is not None:  # else all are in group 0, and 20,000 sites need not ask
+        waiting, returning = [0] if counts.get(State.WAITING) else [], 0
+        if scoring is not None:
+            waiting, returning = scoring.recalled(state.id)
+        elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
             names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
-        site = SiteQueue(state, counts, rule, names, waiting)
+        site = SiteQueue(state, counts, self._head, rule, names, waiting, returning, self._order.scores)
         self._agenda.sites[state.id] = site
-        self._interner.head_urls = max(SMALLEST_HEAD, min(LARGEST_HEAD, self._head_total // len(self._agenda.sites)))
+        self._ids[state.site] = state.id
+        most = LARGEST_HEAD if scoring is None else self._head_total
+        self._interner.head_urls = max(SMALLEST_HEAD, min(most, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)
+        if scoring is not None:  # which may have found pages just now
+            self._submit(Unit(), now)
         self._agenda.settle(site, now)
+
+    def _site_called(self, name: str) -> SiteQueue | None:
+        site_id = self._ids.get(name)
+        return None if site_id is None else self._agenda.sites[site_id]
+
+    def _head(self, site_id: int, group: int, horizon: tuple[float, int]) -> QueueHead:
+        if self._scoring is not None:
+            return self._scoring.head(site_id, group, horizon)
+        return Head(site_id, group, self._journal, self._held, horizon)
 
     def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
         """Tell the rules what earlier runs did; how many pulls that was. Today's sites must be open."""
@@ -129,7 +152,7 @@ class QueuedFrontier:
         for (site_id, level, hops, found_on, request), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
             new += self._interner.intern(sites[site_id], found, level, hops, found_on, now, unit, request)[1]
-        self._submit(unit)
+        self._submit(unit, now)
         for site in sites.values():
             self._agenda.settle(site, now)
         return new
@@ -138,9 +161,7 @@ class QueuedFrontier:
 
     def lease(self, now: float, n: int) -> list[Lease]:
         for site, entry in self._agenda.rested(now):
-            self._held.discard(entry.id)
-            self._interner.untaken(site, entry)
-            site.push(entry, self._interner.head_urls)
+            self._wait(site, entry)
             self._agenda.settle(site, now)
         self._agenda.wake(now)
         leases: list[Lease] = []
@@ -156,7 +177,9 @@ class QueuedFrontier:
         self._held.add(entry.id)
         self._interner.taken(site, entry)
         site.pending -= 1
-        lease = Lease(entry.id, site.id, *entry[2:8], now, entry.group)  # from the key to the request they are alike
+        is_again = self._is_again(entry.group)
+        # From the key to the request they are alike.
+        lease = Lease(entry.id, site.id, *entry[2:8], now, entry.group, is_again)
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)
@@ -173,67 +196,49 @@ class QueuedFrontier:
         site = self._end(lease, asked=asked)
         self._interner.taken(site, lease)  # the cache may have lost that in the meantime
         unit = Unit()
-        new = 0
-        moved_to = None
-        if page.moved_to is not None:
-            moved_to, new = self._interner.follow(site, lease, page, page.moved_to, now, unit)
-            if moved_to == lease.id:
-                self._again(site, lease, page, page.moved_to.url, now, unit)
-                return 0
-        if page.links:
-            counts, new = self._interner.intern(
-                site, page.links, lease.level + 1, 0, lease.id, now, unit, group_of=page.group_of
-            )
-            unit.links.append([lease.id, counts])
-        add_page_rows(
-            unit,
-            page,
-            attempts=lease.attempts + asked,
-            fetched_at=lease.leased_at if asked else None,
-            now=now,
-            moved_to=moved_to,
-        )
-        if lease.level == 0 and page.state is not State.MOVED:
-            # In the page's own transaction: a kill must not keep the one and lose the other.
-            unit.site_availability.append([site.id, None if page.state is State.DONE else page.reason])
-        site.counts[State.WAITING] -= 1
-        site.counts[page.state] = site.counts.get(page.state, 0) + 1
+        new, is_over = self._arrivals.take(site, lease, page, now, unit)
+        if not is_over:
+            self._again(site, lease, page, now, unit)
+            return 0
         self._held.discard(lease.id)
         if asked:
             self.pulls.ended(site, lease, earned, now, unit)
         else:
             self.pulls.cancelled(site, lease)
-        self._submit(unit)
+        self._submit(unit, now)
         self._agenda.settle(site, now)
         return new
 
-    def _again(self, site: SiteQueue, lease: Lease, page: Page, url: str, now: float, unit: Unit) -> None:
+    def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> None:
         """Another spelling of the same page is where the server wants it to be asked for."""
+        assert page.moved_to is not None
         page.state = State.WAITING
-        lease.url = url
+        lease.url = page.moved_to.url
         lease.hops += 1
-        unit.waiting_pages.append(waiting_row(lease, self._priority(lease), f"redirected to {url}", now))
-        self.pulls.ended(site, lease, NOTHING, now, unit)  # a download it was
-        self._submit(unit)
-        self._push(site, lease)
+        self._failed(site, lease, f"redirected to {lease.url}", now, unit)  # a download it was
+        self._wait(site, self._entry(lease))
+        site.pending += 1
         self._agenda.settle(site, now)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
         lease.attempts += failed
-        if not failed:
+        if failed:
+            self._failed(site, lease, reason, lease.leased_at, Unit())
+        else:
             self.pulls.cancelled(site, lease)
-        else:
-            unit = Unit()
-            unit.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, lease.leased_at))
-            self.pulls.ended(site, lease, NOTHING, lease.leased_at, unit)
-            self._submit(unit)
         if not_before <= lease.leased_at:
-            self._push(site, lease)
+            self._wait(site, self._entry(lease))
         else:
-            site.pending += 1
             self._agenda.rest(site, self._entry(lease), not_before)
+        site.pending += 1
         self._agenda.settle(site, lease.leased_at)
+
+    def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, unit: Unit) -> None:
+        if not lease.is_again:  # else the row says what the page was at the last visit, and that is true still
+            unit.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
+        self.pulls.ended(site, lease, NOTHING, now, unit)
+        self._submit(unit, now)
 
     def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
         if self._leases.get(lease.id) is not lease:
@@ -247,15 +252,22 @@ class QueuedFrontier:
             site.gate.cancelled(lease.leased_at)
         return site
 
-    def _submit(self, unit: Unit) -> None:
+    def _submit(self, unit: Unit, now: float) -> None:
+        touched = self._scoring.write(unit, self._interner.head_urls) if self._scoring is not None else ()
         self._journal.submit(unit)
         self._interner.trim()
+        for site in touched:
+            self._agenda.settle(site, now)
 
-    def _push(self, site: SiteQueue, lease: Lease) -> None:
-        self._held.discard(lease.id)
-        self._interner.untaken(site, lease)
-        site.pending += 1
-        site.push(self._entry(lease), self._interner.head_urls)
+    def _wait(self, site: SiteQueue, entry: Entry) -> None:
+        """Let a page that was handed out wait again; of pending ones it counts already."""
+        self._held.discard(entry.id)
+        if not self._is_again(entry.group):
+            self._interner.untaken(site, entry)
+        site.push(entry, self._interner.head_urls)
+
+    def _is_again(self, group: int) -> bool:
+        return self._scoring is not None and group == RETURNING
 
     def _entry(self, lease: Lease) -> Entry:
         place = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
@@ -278,12 +290,11 @@ class QueuedFrontier:
         self._agenda.resume(self._agenda.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
-        self._journal.flush()  # what was found and not written yet must not be passed over
-        limit = max(SMALLEST_HEAD, self._interner.head_urls // len(site.heads))
+        limit = site.share(self._interner.head_urls)
         for group in sorted(site.hungry):
             head = site.heads[group]
-            while not head.heap and head.has_more:
-                head.refill(self._journal.waiting(site.id, group, head.horizon, limit), limit, self._held)
+            while head.first is None and head.has_more:
+                head.refill(limit)
             site.settle(group, head)
         site.hungry.clear()
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.frontier.base import Lease
     from crawlers.frontier.journal import Journal
+    from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, Target
     from crawlers.storage.unit import Unit
@@ -32,7 +33,8 @@ SETTLED_SPELLING = 0  # none is better: of a page that was asked for, whose spel
 class Interner:
     """Known URLs of all sites, within *cache_urls* of memory; what is not there is asked of the journal.
 
-    *held* has the numbers of pages that the journal calls waiting although they were handed out.
+    *held* has the numbers of pages that the journal calls waiting although they were handed out. *scoring* is told of
+    pages that may be fetched, if the order has scores.
     """
 
     def __init__(
@@ -42,11 +44,13 @@ class Interner:
         admit: Callable[[Target], str | None],
         cache_urls: int,
         held: Container[int],
+        scoring: Scoring | None = None,
     ) -> None:
         self._journal = journal
         self._order = order
         self._admit = admit
         self._held = held
+        self._scoring = scoring
         self._generation_urls = max(cache_urls // 2, 1)
         self._cached = 0  # keys of the young generation
         self._sites: list[SiteQueue] = []
@@ -144,6 +148,8 @@ class Interner:
             site.seen.urls[target.key] = url
         if reason is None:
             site.pending += 1
+            if self._scoring is not None:
+                self._scoring.found(site.id, page_id, level)
             site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         return value
 
@@ -195,6 +201,8 @@ class Interner:
             [page_id, target.url, spelling, level, hops, priority, int(state), reason, 0, request, now]
         )
         if reason is None:
+            if self._scoring is not None:
+                self._scoring.found(site.id, page_id, level)
             entry = Entry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
             site.push(entry, self.head_urls)
 
@@ -210,7 +218,7 @@ class Interner:
             page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
         place = (lease.level, lease.hops + 1, lease.id, now, unit)
-        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group)
+        counts, new = self.intern(site, [(target, 1)], *place, group=0 if lease.is_again else lease.group)
         return next(iter(counts)), new
 
     # The cache --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.frontier.base import Counts
     from crawlers.storage.unit import Unit
@@ -39,6 +39,25 @@ class Known(NamedTuple):
     group: int = 0
 
 
+class Former(NamedTuple):
+    """What the last visit to a page left."""
+
+    state: int
+    status: int | None
+    content_hash: str | None  # hexadecimal
+    fetched_at: float | None
+    links: dict[int, int]  # number of links by page id
+
+
+class ScoredPage(NamedTuple):
+    """A page as an order with scores remembers it."""
+
+    id: int
+    site_id: int
+    queue: int
+    record: tuple[float, ...]
+
+
 class Journal(Protocol):
     """A frontier's memory. What was submitted is seen by the reading methods after `flush`."""
 
@@ -65,3 +84,30 @@ class Journal(Protocol):
 
     def flush(self) -> None:
         """Return when everything submitted is safe. Raises `StoreError` when it can't be."""
+
+
+class ScoreJournal(Journal, Protocol):
+    """The memory of an order with scores, whose table is called *table*."""
+
+    @property
+    def crawl_id(self) -> int:
+        """The crawl whose pages these are."""
+
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+        """The first URLs of a site's queue, by their scores as they were written; the priority is minus the score."""
+
+    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+        """The URLs of these pages, with priority 0; all must have been submitted."""
+
+    def former(self, page_id: int) -> Former:
+        """What the last visit to a page left; it must have been submitted."""
+
+    def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
+        """All pages of the crawl that have a row."""
+
+    def unscored(self, table: str, site_id: int) -> tuple[list[tuple[int, int]], list[int]]:
+        """What was decided without the order: pages that wait and have no row that does, each with its level; and
+        pages whose row waits although they were rejected."""
+
+    def totals(self) -> list[float] | None:
+        """What the order knew of all pages together; None if nothing was written yet."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from crawlers.algorithms.page_scores import GONE
 from crawlers.frontier.core import QueuedFrontier
 from crawlers.frontier.interning import ARBITRARY_SPELLING
-from crawlers.frontier.journal import Entry, Known
+from crawlers.frontier.journal import Entry, Former, Known, ScoredPage
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP
-from crawlers.storage.unit import ENDED_PAGE, NEW_PAGE, WAITING_PAGE, Unit
+from crawlers.storage.unit import ENDED_PAGE, IMPORTANCE, NEW_PAGE, RELEVANCE, SEEN_AGAIN, WAITING_PAGE, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.site_rules import SiteRule
@@ -24,11 +26,15 @@ Row = dict[str, Any]
 class MemoryJournal:
     """Keeps the rows of the units in dicts, as the store's tables would."""
 
+    crawl_id = 0
+
     def __init__(self) -> None:
         self.pages: dict[int, Row] = {}
         self.links: dict[int, dict[int, int]] = {}
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
         self._groups: list[tuple[int, int, str]] = []  # site id, number, name
+        self._scores: dict[int, Row] = {}
+        self._totals: list[float] | None = None
         self._last_id = 0
 
     def new_id(self) -> int:
@@ -60,6 +66,37 @@ class MemoryJournal:
             counts[state] = counts.get(state, 0) + 1
         return counts
 
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+        rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]
+        rows.sort(key=lambda row: (-row["score"], row["page_id"]))
+        return [_scored_entry(self.pages[r["page_id"]], -r["score"]) for r in rows[:limit]]
+
+    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+        return [_scored_entry(self.pages[page_id], 0.0) for page_id in page_ids]
+
+    def former(self, page_id: int) -> Former:
+        row = self.pages[page_id]
+        links = dict(self.links.get(page_id, {}))
+        return Former(row["state"], row["status"], row["content_hash"], row["fetched_at"], links)
+
+    def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
+        for row in self._scores.values():
+            record = tuple(row[name] for name in columns)
+            yield ScoredPage(row["page_id"], row["site_id"], row["queue"], record)
+
+    def unscored(self, table: str, site_id: int) -> tuple[list[tuple[int, int]], list[int]]:
+        found, lost = [], []
+        for row in self._by_key.get(site_id, {}).values():
+            queue = self._scores.get(row["id"], {}).get("queue", GONE)
+            if row["state"] == State.WAITING and queue == GONE:
+                found.append((row["id"], row["level"]))
+            elif row["state"] not in (State.WAITING, State.DONE) and queue != GONE:
+                lost.append(row["id"])
+        return found, lost
+
+    def totals(self) -> list[float] | None:
+        return self._totals
+
     def submit(self, unit: Unit) -> None:
         for values in unit.new_pages:
             row: Row = dict(zip((name for name, _ in NEW_PAGE), values, strict=True), attempts=0)
@@ -72,7 +109,19 @@ class MemoryJournal:
             change = dict(zip((name for name, _ in ENDED_PAGE), values, strict=True))
             self.pages[change["id"]].update(change)
         self._groups += [(site_id, number, name) for site_id, number, name in unit.link_groups]
-        self.links.update((source, dict(targets)) for source, targets in unit.links)
+        for values in unit.seen_again:
+            change = dict(zip((name for name, _ in SEEN_AGAIN), values, strict=True))
+            self.pages[change["id"]].update(change)
+        for source, target in unit.lost_links:
+            del self.links[source][target]
+        for source, targets in unit.links:
+            self.links.setdefault(source, {}).update(targets)
+        for names, rows in ((IMPORTANCE, unit.importance), (RELEVANCE, unit.relevance)):
+            for values in rows:
+                row = dict(zip((name for name, _ in names), values, strict=True))
+                self._scores[row["page_id"]] = row
+        for _, totals in unit.order_totals:
+            self._totals = json.loads(totals)
 
     def flush(self) -> None:
         pass
@@ -90,6 +139,11 @@ def _known(row: Row) -> Known:
 def _entry(row: Row) -> Entry:
     names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request", "link_group")
     return Entry(*(row[name] for name in names))
+
+
+def _scored_entry(row: Row, priority: float) -> Entry:
+    waits = row["state"] == State.WAITING
+    return _entry(row)._replace(priority=priority, attempts=row["attempts"] if waits else 0, group=0 if waits else 1)
 
 
 class MemoryFrontier(QueuedFrontier):

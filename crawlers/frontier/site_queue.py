@@ -1,75 +1,44 @@
-"""What waits on one site: one queue a group of links, their heads in memory, the rest in the journal.
+"""What waits on one site: one queue a group of links.
 
-Everything up to a head's *horizon* is in its heap; behind it, waiting URLs are in the journal only. So the
-memory of a queue is bounded, however many URLs wait. The heap holds each of them once. An order that makes no
-groups has all URLs of a site in group 0.
+An order that makes no groups has all URLs of a site in group 0; one with scores has those never fetched in group 0,
+and in group 1 those that wait to be fetched again.
 """
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING
 
+from crawlers.frontier.head import ALL, NONE
 from crawlers.frontier.politeness import HostGate
+from crawlers.frontier.scored_head import ScoredHead
 from crawlers.frontier.seen import MAX_GROUP, SeenUrls
 from crawlers.items import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from crawlers.algorithms.page_orders import GroupRule
+    from crawlers.algorithms.page_scores import PageScores
     from crawlers.frontier.base import Counts, SiteState
+    from crawlers.frontier.head import QueueHead
     from crawlers.frontier.journal import Entry
 
+    MakeHead = Callable[[int, int, tuple[float, int]], QueueHead]
+
 SMALLEST_HEAD = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
-ALL = (float("inf"), 0)
-NOTHING = (float("-inf"), 0)
-
-
-class Head:
-    """The URLs of one group that are next, in order, up to the *horizon*."""
-
-    __slots__ = ("heap", "horizon")
-
-    def __init__(self, horizon: tuple[float, int] = ALL) -> None:
-        self.heap: list[Entry] = []
-        self.horizon = horizon
-
-    @property
-    def has_more(self) -> bool:
-        """Whether the journal may hold waiting URLs that the heap does not."""
-        return self.horizon is not ALL
-
-    def push(self, entry: Entry, head_urls: int) -> None:
-        """Queue *entry*; the heap keeps at most twice *head_urls*."""
-        if self.has_more and (entry.priority, entry.id) > self.horizon:
-            return
-        heapq.heappush(self.heap, entry)
-        if len(self.heap) > 2 * head_urls:
-            self.heap.sort()
-            del self.heap[head_urls:]
-            last = self.heap[-1]
-            self.horizon = (last.priority, last.id)
-
-    def discard(self, page_id: int) -> None:
-        """Take a URL out of the heap, if it is there; costs as much as the heap is long, but is rare."""
-        self.heap = [entry for entry in self.heap if entry.id != page_id]
-        heapq.heapify(self.heap)
-
-    def refill(self, entries: list[Entry], limit: int, held: set[int]) -> None:
-        """Take what the journal had behind the horizon, save URLs that are *held* already."""
-        self.horizon = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
-        self.heap = [entry for entry in entries if entry.id not in held]
+RETURNING = 1  # the group of pages that wait to be fetched again, under an order with scores
 
 
 class SiteQueue:
     """A site's queues, gate and memory of known URLs.
 
-    *rule* chooses among its groups of links, if the order makes any. *names* are those of the groups met in
-    earlier runs, number 1 first; *waiting* the groups in which a URL waits.
+    *make_head* makes the head of a site's group. *rule* chooses among its groups, if the order makes any. *names* are
+    those of the groups met in earlier runs, number 1 first; *waiting* the groups in which a URL waits; *returning*
+    says how many pages wait to be fetched again; *scores* are those of the order, if it has any.
     """
 
     __slots__ = (
+        "_scores",
         "counts",
         "due_at",
         "gate",
@@ -77,11 +46,13 @@ class SiteQueue:
         "hungry",
         "id",
         "is_paused",
+        "make_head",
         "max_level",
         "numbers",
         "outstanding",
         "pending",
         "ready",
+        "returning",
         "rule",
         "seen",
     )
@@ -90,19 +61,25 @@ class SiteQueue:
         self,
         state: SiteState,
         counts: Counts,
+        make_head: MakeHead,
         rule: GroupRule | None = None,
         names: Iterable[str] = (),
         waiting: Iterable[int] = (),
+        returning: int = 0,
+        scores: PageScores | None = None,
     ) -> None:
         self.id = state.id
         self.max_level = state.max_level
         self.gate = HostGate(state.parallel, state.delay_s)
         self.seen = SeenUrls()
         self.counts = counts  # leased ones count as waiting
-        self.pending = counts.get(State.WAITING, 0)  # waiting and not handed out
+        self.returning = returning  # pages that will be fetched again, leased ones as well
+        self.pending = counts.get(State.WAITING, 0) + returning  # waiting and not handed out
+        self.make_head = make_head
+        self._scores = scores
         self.rule = rule
         self.numbers = {name: number for number, name in enumerate(names, 1)}
-        self.heads = {number: Head(NOTHING) for number in waiting}
+        self.heads = {number: make_head(self.id, number, NONE) for number in waiting}
         self.ready: set[int] = set()  # groups with something in memory
         self.hungry = set(self.heads)  # groups with nothing in memory while the journal may hold more
         # Priorities that were handed out and are not answered yet, with their number.
@@ -118,14 +95,23 @@ class SiteQueue:
         number = self.numbers[name] = len(self.numbers) + 1
         return number, True
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether any URL waits, is leased, or will be fetched again."""
+        return self.returning > 0 or self.counts.get(State.WAITING, 0) > 0
+
     def push(self, entry: Entry, head_urls: int) -> None:
         """Queue *entry* in its group; the groups share *head_urls*."""
         head = self.heads.get(entry.group)
         if head is None:
-            head = self.heads[entry.group] = Head()
-        head.push(entry, min(head_urls, max(SMALLEST_HEAD, head_urls // len(self.heads))))
-        if head.heap:
+            head = self.heads[entry.group] = self.make_head(self.id, entry.group, ALL)
+        head.push(entry, self.share(head_urls))
+        if head.first is not None:
             self.ready.add(entry.group)
+
+    def share(self, head_urls: int) -> int:
+        """How many URLs of each group stay in memory, of *head_urls* of the site."""
+        return min(head_urls, max(SMALLEST_HEAD, head_urls // max(1, len(self.heads))))
 
     def discard(self, page_id: int, group: int) -> None:
         """Take a URL out of the heap of its *group*, if it is there."""
@@ -134,10 +120,26 @@ class SiteQueue:
             head.discard(page_id)
             self.settle(group, head)
 
-    def settle(self, group: int, head: Head) -> None:
-        """Note whether the group's *head* holds something, or wants to be refilled."""
-        if head.heap:
+    def rise(self, group: int, page_id: int, head_urls: int) -> None:
+        """Queue the number of a page whose score grew."""
+        head = self.heads.get(group)
+        if head is None:
+            head = self.heads[group] = self.make_head(self.id, group, ALL)
+        assert isinstance(head, ScoredHead)
+        if head.rise(page_id, self.share(head_urls)):
             self.ready.add(group)
+
+    def look_again(self) -> None:
+        """Note what the heads hold; scores may have fallen since."""
+        if self._scores is not None:
+            for group, head in self.heads.items():
+                self.settle(group, head)
+
+    def settle(self, group: int, head: QueueHead) -> None:
+        """Note whether the group's *head* holds something, or wants to be refilled."""
+        if head.first is not None:
+            self.ready.add(group)
+            self.hungry.discard(group)
             return
         self.ready.discard(group)
         if head.has_more:
@@ -147,20 +149,32 @@ class SiteQueue:
         """Hand out what is next; something must be `ready`."""
         group = self._chosen()
         head = self.heads[group]
-        entry = heapq.heappop(head.heap)
-        if not head.heap:
+        entry = head.pop()
+        if head.first is None:
             self.settle(group, head)
         return entry
 
     @property
     def nearest(self) -> float:
         """The priority of what is handed out next; something must be `ready`."""
-        return self.heads[self._chosen()].heap[0].priority
+        return self._first(self._chosen())[0]
+
+    @property
+    def value(self) -> float:
+        """What the best page scores, to be held against those of other sites; something must be `ready`."""
+        group = self._chosen()
+        value = -self._first(group)[0]
+        return value if self._scores is None else value + self._scores.offset(group) - self._scores.offset(0)
+
+    def _first(self, group: int) -> tuple[float, int]:
+        first = self.heads[group].first
+        assert first is not None
+        return first
 
     def _chosen(self) -> int:
         if self.rule is None or len(self.ready) == 1:
             return next(iter(self.ready))
-        return self.rule.choose((group, self.heads[group].heap[0].id) for group in self.ready)
+        return self.rule.choose((group, self._first(group)[1]) for group in self.ready)
 
     def began(self, priority: float) -> None:
         self.outstanding[priority] = self.outstanding.get(priority, 0) + 1

@@ -11,12 +11,12 @@ from sqlalchemy import text
 
 from crawlers.frontier.core import QueuedFrontier
 from crawlers.frontier.interning import ARBITRARY_SPELLING
-from crawlers.frontier.journal import Entry, Known
+from crawlers.frontier.journal import Entry, Former, Known, ScoredPage
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.site_rules import SiteRule
@@ -33,9 +33,9 @@ _KNOWN = f"""
         CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING}
         THEN url END, link_group
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
-_KEYS = {
-    "sqlite": " AND key IN (SELECT value FROM json_each(:keys))",
-    "postgresql": " AND key IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
+_AMONG = {
+    "sqlite": " IN (SELECT value FROM json_each(:keys))",
+    "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
 }
 _WAITING = f"""
     SELECT priority, id, key, url, level, hops, attempts, request, link_group FROM page
@@ -44,6 +44,24 @@ _WAITING = f"""
 _GROUPS = "SELECT name FROM link_group WHERE site_id = :site ORDER BY number"
 _WAITING_GROUPS = f"""
     SELECT DISTINCT link_group FROM page WHERE site_id = :site AND state = {int(State.WAITING)} ORDER BY 1"""  # noqa: S608
+_ENTRY = "p.id, p.key, p.url, p.level, p.hops, CASE WHEN {queue} > 0 THEN 0 ELSE p.attempts END, p.request, {queue}"
+_BEST = f"""
+    SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM {{table}} AS s JOIN page AS p ON p.id = s.page_id
+    WHERE s.site_id = :site AND s.queue = :queue AND s.queue >= 0 ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
+_ENTRIES = f"""
+    SELECT 0.0, {_ENTRY.format(queue=f"CASE WHEN p.state = {int(State.WAITING)} THEN 0 ELSE 1 END")} FROM page AS p
+    WHERE p.id"""  # noqa: S608
+_SCORED = """
+    SELECT s.page_id, s.site_id, s.queue, {columns} FROM {table} AS s JOIN site ON site.id = s.site_id
+    WHERE site.crawl_id = :crawl"""
+_NEITHER = f"""
+    SELECT p.id, p.level, p.state = {int(State.WAITING)} FROM page AS p LEFT JOIN {{table}} AS s ON s.page_id = p.id
+    WHERE p.site_id = :site AND (
+        p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
+        OR p.state NOT IN ({int(State.WAITING)}, {int(State.DONE)}) AND s.queue >= 0)"""  # noqa: S608
+_FORMER = "SELECT state, status, content_hash, fetched_at FROM page WHERE id = :page"
+_LINKS = "SELECT target_id, count FROM link WHERE source_id = :page"
+_TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
 _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
 
 # SQLAlchemy takes a statement apart once an object: making them anew would cost more than a query.
@@ -53,9 +71,12 @@ _text = cache(text)
 class SqlJournal:
     """Writes through the one writer, reads what is committed."""
 
-    def __init__(self, database: Database, writer: Writer) -> None:
+    def __init__(self, database: Database, writer: Writer, crawl_id: int) -> None:
+        self.crawl_id = crawl_id
         self._database = database
         self._writer = writer
+        self._among = _AMONG[database.engine.dialect.name]
+        self._visited: dict[int, None] = {}  # pages whose last visit may not be committed yet
         self._ids: Iterator[int] = iter(())
 
     def new_id(self) -> int:
@@ -69,8 +90,7 @@ class SqlJournal:
         if keys is None:
             rows = self._read(_KNOWN, site=site_id)
         else:
-            dialect = self._database.engine.dialect.name
-            rows = self._read(_KNOWN + _KEYS[dialect], site=site_id, keys=json.dumps(list(keys)))
+            rows = self._read(f"{_KNOWN} AND key{self._among}", site=site_id, keys=json.dumps(list(keys)))
         return [Known(*row) for row in rows]
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
@@ -89,19 +109,60 @@ class SqlJournal:
     def counts(self, site_id: int) -> Counts:
         return {State(state): number for state, number in self._read(_COUNTS, site=site_id)}
 
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+        rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)
+        return [Entry(*row) for row in rows]
+
+    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+        found = self._entries(page_ids)
+        if len(found) < len(page_ids):  # some were found a moment ago
+            self.flush()
+            found = self._entries(page_ids)
+        return found
+
+    def _entries(self, page_ids: Collection[int]) -> list[Entry]:
+        return [Entry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
+
+    def former(self, page_id: int) -> Former:
+        if page_id in self._visited:
+            self.flush()
+        ((state, status, content_hash, fetched_at),) = self._read(_FORMER, page=page_id)
+        links: dict[int, int] = dict(self._read(_LINKS, page=page_id))
+        return Former(state, status, content_hash, fetched_at, links)
+
+    def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
+        statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
+        with self._database.read() as connection:
+            streamed = connection.execution_options(yield_per=10_000)
+            for page_id, site_id, queue, *record in streamed.execute(text(statement), {"crawl": self.crawl_id}):
+                yield ScoredPage(page_id, site_id, queue, tuple(record))
+
+    def unscored(self, table: str, site_id: int) -> tuple[list[tuple[int, int]], list[int]]:
+        rows = list(self._read(_NEITHER.format(table=table), site=site_id))
+        return [row[:2] for row in rows if row[2]], [row[0] for row in rows if not row[2]]
+
+    def totals(self) -> list[float] | None:
+        found = list(self._read(_TOTALS, crawl=self.crawl_id))
+        return json.loads(found[0][0]) if found else None
+
     def _read(self, statement: str, **values: Any) -> Iterable[Any]:
         with self._database.read() as connection:
             return connection.execute(_text(statement), values).fetchall()
 
     def submit(self, unit: Unit) -> None:
         self._writer.submit(unit)
+        if unit.order_totals:  # only orders with scores look back
+            self._visited.update((row[0], None) for rows in (unit.ended_pages, unit.seen_again) for row in rows)
 
     def flush(self) -> None:
         self._writer.flush()
+        self._visited.clear()
 
 
 class SqlFrontier(QueuedFrontier):
     """A frontier whose URLs are rows of the store. Takes the keyword arguments of `QueuedFrontier`."""
 
-    def __init__(self, database: Database, writer: Writer, rule: SiteRule, order: PageOrder, **limits: Any) -> None:
-        super().__init__(SqlJournal(database, writer), rule, order, **limits)
+    def __init__(
+        self, database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
+    ) -> None:
+        super().__init__(SqlJournal(database, writer, crawl_id), rule, order, **limits)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
@@ -26,7 +26,8 @@ from crawlers.items import Page, State
 from crawlers.schedulers.admission import Admission
 from crawlers.schedulers.clock import ForwardClock
 from crawlers.schedulers.mishaps import Mishaps
-from crawlers.schedulers.ordinary import LEASE, OrdinaryRequests
+from crawlers.schedulers.ordinary import OrdinaryRequests
+from crawlers.schedulers.page_requests import PageRequests
 from crawlers.schedulers.session import CrawlSession, log_paths
 from crawlers.schedulers.sites import Sites
 from crawlers.schedulers.wakeup import Wakeup
@@ -37,13 +38,13 @@ from crawlers.storage.unit import Unit
 if TYPE_CHECKING:
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
 
 logger = logging.getLogger(__name__)
 
 MOST_REJECTED = 500  # URLs that one call may reject before the engine gets its turn again
-PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
 
 
 class AdaptiveScheduler(BaseScheduler):
@@ -112,10 +113,13 @@ class AdaptiveScheduler(BaseScheduler):
             admission.reason_against,
             now,
             counts_rewards=getattr(spider, "counts_rewards", False),
+            scope=getattr(spider, "scope", None),
+            topic=getattr(spider, "topic", None),
         )
         self.frontier = self.session.frontier
         self._logs = CsvLogs(*logs.values())
         self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
+        self._pages = PageRequests(self.session.database, self._retries, self._mishaps.failed)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
         self.answers = self._ordinary.answers
         self._mishaps.watch(self.crawler.signals, self.frontier, self.answers, self._sites.robots)
@@ -212,12 +216,7 @@ class AdaptiveScheduler(BaseScheduler):
     def _request(self, lease: Lease) -> Request | None:
         if lease.request is not None:
             return self._ordinary.request(lease, lease.request)
-        request = Request(lease.url, errback=self._mishaps.failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
-        if lease.attempts:
-            # Asked again, and in another way: uncompressed; at last what came of a broken body is better than nothing.
-            request.headers["Accept-Encoding"] = "identity"
-            request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
-        return request
+        return self._pages.request(lease)
 
     def enqueue_request(self, request: Request) -> bool:
         now = self._clock()
@@ -266,14 +265,18 @@ class AdaptiveScheduler(BaseScheduler):
         if page.state is State.DONE:
             page.skeleton = skeleton_of(page.skeleton, earned.keys)
             self.frontier.gate(lease.site_id).answered()
-            self._sites.observe(lease, page)
+            if not lease.is_again:  # whose text would look like a copy of itself
+                self._sites.observe(lease, page)
+        self._sites.open_elsewhere(page, now)
         new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)
         self._record(lease, page, new, now)
 
     def _record(self, lease: Lease, page: Page, new: int, now: float) -> None:
-        self._count(f"pages/{page.state.name.lower()}")
+        self._count("pages/not_modified" if page.is_unchanged else f"pages/{page.state.name.lower()}")
+        if lease.is_again:
+            self._count("pages/again")
         if new:
             self._count("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:

@@ -6,19 +6,20 @@ anything is written.
 
 from __future__ import annotations
 
+import json
 import logging
 import platform
 import sys
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scrapy
 
 from crawlers import __version__
-from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.rewards import REWARDS
-from crawlers.algorithms.rule_settings import chosen, chosen_rule
+from crawlers.algorithms.rule_settings import chosen, chosen_order, chosen_rule
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
 from crawlers.errors import ConfigError, StoreError
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from crawlers.algorithms.scope import Scope
+    from crawlers.algorithms.topic_file import TopicSpec
     from crawlers.frontier.base import CrawlFrontier
     from crawlers.items import SiteLimits, Target
     from crawlers.storage.crawls import SiteRow
@@ -61,6 +64,10 @@ RECORDED = (
     "GITTINS_BATCH_PAGES",
     "UCB1_INITIAL_PAGES",
     "RAW_UCB_C",
+    "SCOPE",
+    "AOPIC_VIRTUAL_SHARE",
+    "AOPIC_WINDOW_VISITS",
+    "AOPIC_UNCRAWLED_WEIGHT",
     "LINK_TAGS",
     "MAX_LEVEL",
     "USER_AGENT",
@@ -90,9 +97,11 @@ class CrawlSession:
         now: float,
         *,
         counts_rewards: bool,
+        scope: Scope | None = None,
+        topic: TopicSpec | None = None,
     ) -> None:
         rule = chosen_rule(settings)
-        self._order = chosen(ORDERS, "ORDER", settings.get("ORDER"))()
+        self._order = chosen_order(settings, topic.weights if topic is not None else None)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         page_budget = settings.getint("PAGE_BUDGET")
         self._counts_rewards = counts_rewards
@@ -108,7 +117,9 @@ class CrawlSession:
             if unfinished is not None:
                 self._lock = CrawlLock(self.database, unfinished, self.name)
             wanted = [self._site_row(site_limits) for site_limits in limits]
-            self.row = crawls.begin(self.database, self.name, mission, wanted, self._manifest(limits), now)
+            manifest = self._manifest(limits, topic)
+            keeps_found = scope is not None and scope.is_open
+            self.row = crawls.begin(self.database, self.name, mission, wanted, manifest, now, keeps_found=keeps_found)
             if self._lock is not None and self.row.id != unfinished:
                 self._lock.release()  # that crawl ended in the meantime
                 self._lock = None
@@ -121,6 +132,7 @@ class CrawlSession:
             self.frontier: CrawlFrontier = SqlFrontier(
                 self.database,
                 self.writer,
+                self.row.id,
                 rule,
                 self._order,
                 admit=admit,
@@ -157,7 +169,8 @@ class CrawlSession:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
 
-    def _manifest(self, limits: Sequence[SiteLimits]) -> dict[str, Any]:
+    def _manifest(self, limits: Sequence[SiteLimits], topic: TopicSpec | None) -> dict[str, Any]:
+        settings = {name: self._settings.get(name) for name in RECORDED}
         return {
             "versions": {
                 "crawlers": __version__,
@@ -165,7 +178,7 @@ class CrawlSession:
                 "python": sys.version.split()[0],
                 "platform": platform.platform(),
             },
-            "settings": {name: self._settings.get(name) for name in RECORDED},
+            "settings": settings if topic is None else settings | {"TOPIC": _in_short(topic)},
             "seeds": [site_limits.site for site_limits in limits],
         }
 
@@ -217,7 +230,7 @@ class CrawlSession:
 
     def settle_levels(self, now: float) -> bool:
         """Put levels right that the order left too deep; whether anything waits again by that. Raises `StoreError`."""
-        if self._order.groups() is None:
+        if self._order.groups() is None or self._order.scores is not None:
             return False
         self.writer.flush()
         for row in self.row.sites:
@@ -236,7 +249,7 @@ class CrawlSession:
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
         """Record how the run ended; returns whether the crawl is finished. Raises `StoreError`."""
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
-        if finished and not self._settings.getbool("SAVE_DUPLICATES"):
+        if finished and not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
             for site in sites_of(self.database, self.row.id):
                 give_up_duplicates(self.database, site.id)
         crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
@@ -250,3 +263,8 @@ class CrawlSession:
         if self._lock is not None:
             self._lock.release()
         self.database.close()
+
+
+def _in_short(topic: TopicSpec) -> str:
+    """What scores depend on, as one text."""
+    return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps import TrapWatch
 from crawlers.frontier.base import SiteState
-from crawlers.items import SiteLimits
+from crawlers.items import ExternalLink, SiteLimits
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages, robots_of
@@ -47,6 +47,8 @@ class Sites:
         self._obeys = settings.getbool("ROBOTSTXT_OBEY")
         self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
         self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
+        self._most_sites = settings.getint("SCOPE_MOST_SITES")
+        self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._on_robots = on_robots
         self._rows: dict[int, SiteRow] = {}
@@ -66,7 +68,7 @@ class Sites:
             rules = RobotsRules(row.robots_status, row.robots_text, self._agent)
             if not rules.is_unreachable and now - (row.robots_at or 0.0) < LONGEST_AGE_S:
                 self._keep(row.id, rules)
-        self._session.frontier.open_site(SiteState(row.id, row.parallel, row.delay_s, row.max_level), now)
+        self._session.frontier.open_site(SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level), now)
         self.apply_delay(row.id)
 
     def id_of(self, site: str, now: float) -> int:
@@ -74,6 +76,35 @@ class Sites:
         if site not in self._ids:
             self.open(self._session.add_site(SiteLimits(site), now), now)
         return self._ids[site]
+
+    def open_elsewhere(self, page: Page, now: float) -> None:
+        """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
+        if page.moved_to is not None:
+            self._may_open(page.moved_to.site, now)
+        if not page.elsewhere:
+            return
+        within = []
+        for target, count in page.elsewhere:
+            if self._may_open(target.site, now):
+                within.append((target, count))
+            else:
+                link = ExternalLink(target.url, target.key, target.site, "", "", "", "", "")
+                page.external.append((link, count))
+        page.elsewhere = within
+
+    def _may_open(self, site: str, now: float) -> bool:
+        if site not in self._ids and len(self._ids) >= self._most_sites:
+            if not self._is_full:
+                logger.warning(
+                    "%s and other new sites are not opened: SCOPE_MOST_SITES=%d; links to them are kept as external "
+                    "ones. No more will be said of it",
+                    site,
+                    self._most_sites,
+                )
+            self._is_full = True
+            return False
+        self.id_of(site, now)
+        return True
 
     # robots.txt -------------------------------------------------------------------------------------
 

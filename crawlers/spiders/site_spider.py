@@ -11,7 +11,6 @@ from scrapy.exceptions import StopDownload
 
 from crawlers.algorithms.hosts_file import parse_host_list, parse_hosts
 from crawlers.algorithms.link_resolver import LinkResolver
-from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.url_settings import normalization
 from crawlers.errors import ConfigError
 from crawlers.extraction.answer import Answer, Reader
@@ -25,9 +24,10 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
     from scrapy.settings import BaseSettings
 
+    from crawlers.algorithms.scope import Scope
     from crawlers.items import Page, SiteLimits
 
-GROUPING = frozenset(name for name, order in ORDERS.items() if order().groups() is not None)
+GROUPING = frozenset({"groups"})  # the orders that want to know where on their page links stand
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
 
@@ -55,7 +55,9 @@ _UNUSED_SPIDER_MIDDLEWARES = (
 class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
+    arguments = ("hosts",)  # what -a takes
     site_limits: list[SiteLimits]
+    scope: Scope | None = None  # where else it may go; None: it stays on the listed sites, each for itself
     _reader: Reader
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks for each answer
@@ -74,20 +76,30 @@ class SiteSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        unknown = [name for name in kwargs if name != "hosts" and not name.startswith("_")]  # scrapyd adds _job
+        known = ", ".join(cls.arguments)
+        unknown = [name for name in kwargs if name not in cls.arguments and not name.startswith("_")]  # scrapyd: _job
         if unknown:
-            raise ConfigError(f"unknown argument {unknown[0]}; -a takes hosts; settings are given with -s NAME=value")
+            raise ConfigError(f"unknown argument {unknown[0]}; -a takes {known}; settings are given with -s NAME=value")
         spider = super().from_crawler(crawler, *args, **kwargs)
-        settings = crawler.settings
-        spider.site_limits = cls.sites(getattr(spider, "hosts", None), settings)
-        spider._reader = Reader(
+        spider.prepare(crawler.settings)
+        crawler.signals.connect(spider._check_type, signals.headers_received)
+        return spider
+
+    def prepare(self, settings: BaseSettings) -> None:
+        """Read the arguments and settings; raises `ConfigError`."""
+        self.site_limits = self.sites(getattr(self, "hosts", None), settings)
+        self._reader = self.reader(settings)
+
+    def reader(self, settings: BaseSettings, **more: Any) -> Reader:
+        """What reads the answers; *more* are further fields of it. Raises `ConfigError`."""
+        return Reader(
             LinkResolver(normalization(settings)),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
             groups=settings.get("ORDER") in GROUPING,
+            scope=self.scope,
+            **more,
         )
-        crawler.signals.connect(spider._check_type, signals.headers_received)
-        return spider
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
@@ -111,6 +123,9 @@ class SiteSpider(Spider):
             _location(headers),
             _text(headers, "Retry-After"),
             "dataloss" in response.flags,
+            _text(headers, "ETag"),
+            _text(headers, "Last-Modified"),
+            lease.is_again,
         )
         yield self._reader.read(answer, lease.id, lease.level, time.time())
 

@@ -29,7 +29,7 @@ def write_unit(connection: Connection, unit: u.Unit) -> None:
     statements = _STATEMENTS[connection.dialect.name]
     for name, statement in statements.items():
         rows = getattr(unit, name)
-        if name in _UPDATED:
+        if name in _LAST_COUNTS:
             # Of several rows that match, an UPDATE takes any: it must see the last one of each page only.
             rows = list({row[0]: row for row in rows}.values())
         if rows:
@@ -81,6 +81,16 @@ def _insert(table: str, columns: Columns, rows: str, *, skip_known: bool = False
     return f"INSERT INTO {table} ({names}) {rows}{conflict}"
 
 
+def _upsert(table: str, columns: Columns, rows: str) -> str:
+    key, changes = columns[0][0], ", ".join(f"{name} = excluded.{name}" for name, _ in columns[1:])
+    return f"{_insert(table, columns, rows)} WHERE true ON CONFLICT ({key}) DO UPDATE SET {changes}"
+
+
+def _delete(table: str, columns: Columns, rows: str) -> str:
+    names = ", ".join(name for name, _ in columns)
+    return f"DELETE FROM {table} WHERE ({names}) IN ({rows})"  # noqa: S608
+
+
 def _update(table: str, columns: Columns, rows: str) -> str:
     changes = [f"{name} = r.{name}" for name, _ in columns[1:]]
     return f"UPDATE {table} SET {', '.join(changes)} FROM ({rows}) AS r WHERE {table}.id = r.id"  # noqa: S608
@@ -90,22 +100,34 @@ def _statements(dialect: str) -> dict[str, str]:
     sqlite = dialect == "sqlite"
     rows = _sqlite_rows if sqlite else _postgresql_rows
     return {
+        # What an earlier visit left goes before what this one brought.
+        "lost_links": _delete("link", _LINK[:2], rows(_LINK[:2])),
+        "forgotten": _delete("bad_link", u.BAD_LINK[:1], rows(u.BAD_LINK[:1])),
         "new_pages": _insert("page", u.NEW_PAGE, rows(u.NEW_PAGE)),
         "waiting_pages": _update("page", u.WAITING_PAGE, rows(u.WAITING_PAGE)),
         "ended_pages": _update("page", u.ENDED_PAGE, rows(u.ENDED_PAGE)),
         "external_urls": _insert("external_url", u.EXTERNAL_URL, rows(u.EXTERNAL_URL), skip_known=True),
         "link_contexts": _insert("link_context", u.LINK_CONTEXT, rows(u.LINK_CONTEXT), skip_known=True),
-        "external_links": _insert("external_link", u.EXTERNAL_LINK, rows(u.EXTERNAL_LINK)),
+        "external_links": _insert("external_link", u.EXTERNAL_LINK, rows(u.EXTERNAL_LINK), skip_known=True),
         "bad_links": _insert("bad_link", u.BAD_LINK, rows(u.BAD_LINK)),
         "link_groups": _insert("link_group", u.LINK_GROUP, rows(u.LINK_GROUP)),
         "counted_keys": _insert("counted_key", u.COUNTED_KEY, rows(u.COUNTED_KEY), skip_known=True),
         "pulls": _insert("pull", u.PULL, rows(u.PULL)),
+        "seen_again": _update("page", u.SEEN_AGAIN, rows(u.SEEN_AGAIN)),
+        "page_changes": _insert("page_change", u.PAGE_CHANGE, rows(u.PAGE_CHANGE)),
+        "link_changes": _insert("link_change", u.LINK_CHANGE, rows(u.LINK_CHANGE)),
+        "importance": _upsert("importance", u.IMPORTANCE, rows(u.IMPORTANCE)),
+        "relevance": _upsert("relevance", u.RELEVANCE, rows(u.RELEVANCE)),
+        "order_totals": _upsert("order_totals", u.ORDER_TOTALS, rows(u.ORDER_TOTALS)),
         "site_robots": _update("site", u.SITE_ROBOTS, rows(u.SITE_ROBOTS)),
         "site_availability": _update("site", u.SITE_AVAILABILITY, rows(u.SITE_AVAILABILITY)),
     }
 
 
-_UPDATED = frozenset(("waiting_pages", "ended_pages", "site_robots", "site_availability"))
+_LAST_COUNTS = frozenset(
+    ("waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability")
+    + ("importance", "relevance", "order_totals")
+)
 _LINK = (("source_id", "bigint"), ("target_id", "bigint"), ("count", "integer"))
 _LINK_STATEMENTS = {
     "sqlite": (

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 TOO_DEEP = "too deep"
-SETTLED = ("ORDER", "REWARD")  # what is stored was chosen and paid by them: a crawl can't change them on its way
+SETTLED = (
+    "ORDER",
+    "REWARD",
+    "TOPIC",
+)  # what is stored was chosen and paid by them: a crawl can't change them on its way
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 
@@ -81,9 +85,11 @@ def begin(
     sites: Sequence[SiteRow],
     manifest: Mapping[str, Any],
     now: float,
+    *,
+    keeps_found: bool = False,
 ) -> CrawlRow:
     """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today; a crawl
-    of none goes on with those that it found itself.
+    of none goes on with those that it found itself, and so does one that *keeps_found*, beside *sites*.
 
     Raises `ConfigError` when the unfinished crawl of that name is of another mission.
     """
@@ -97,7 +103,10 @@ def begin(
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)
         else:
             was_killed = _resume(connection, crawl_id, name, mission, manifest)
-        wanted_sites = sites or _found(connection, crawl_id)
+        wanted_sites = list(sites)
+        if keeps_found or not sites:
+            listed = {wanted.site for wanted in sites}
+            wanted_sites += [found for found in _found(connection, crawl_id) if found.site not in listed]
         rows = [_site_row(connection, crawl_id, wanted, now, try_again=not was_killed) for wanted in wanted_sites]
     # Whatever the order of today's list: rules number their arms as the sites came first.
     return CrawlRow(crawl_id, name, resumed, tuple(sorted(rows, key=lambda row: row.id)))

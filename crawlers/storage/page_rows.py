@@ -34,6 +34,8 @@ def add_page_rows(
             page.canonical or None,
             page.content_type or None,
             page.size_bytes,
+            page.etag or None,
+            page.last_modified or None,
         ]
     )
     counts: dict[tuple[int, int], int] = {}

@@ -57,7 +57,29 @@ ENDED_PAGE = (
     ("canonical", "text"),
     ("content_type", "text"),
     ("size_bytes", "bigint"),
+    ("etag", "text"),
+    ("last_modified", "text"),
 )
+SEEN_AGAIN = (("id", "bigint"), ("reason", "text"), ("fetched_at", "float"))  # a page that is as it was
+PAGE_CHANGE = (
+    ("page_id", "bigint"),
+    ("changed_at", "float"),
+    ("last_seen", "float"),
+    ("state", "integer"),
+    ("status", "integer"),
+    ("content_hash", "text"),
+)
+LINK_CHANGE = (
+    ("source_id", "bigint"),
+    ("target_id", "bigint"),
+    ("changed_at", "float"),
+    ("last_seen", "float"),
+    ("count", "integer"),
+)
+_SCORES = (("page_id", "bigint"), ("site_id", "integer"), ("queue", "integer"), ("score", "float"))
+IMPORTANCE = (*_SCORES, ("cash", "float"), ("history", "float"), ("visited", "float"), ("alias", "bigint"))
+RELEVANCE = (*_SCORES, ("anchor", "float"), ("level", "integer"), ("rank", "float"))
+ORDER_TOTALS = (("crawl_id", "integer"), ("totals", "text"))
 EXTERNAL_URL = (("id", "bigint"), ("site", "text"), ("url", "text"), ("key", "bigint"))
 LINK_CONTEXT = (
     ("id", "bigint"),
@@ -91,6 +113,14 @@ class Unit:
     link_groups: list[Row] = field(default_factory=list)
     counted_keys: list[Row] = field(default_factory=list)
     pulls: list[Row] = field(default_factory=list)  # in the order in which they ended
+    seen_again: list[Row] = field(default_factory=list)
+    page_changes: list[Row] = field(default_factory=list)
+    lost_links: list[Row] = field(default_factory=list)  # [source id, target id]
+    link_changes: list[Row] = field(default_factory=list)
+    forgotten: list[Row] = field(default_factory=list)  # [page id]: its bad links were those of an earlier visit
+    importance: list[Row] = field(default_factory=list)
+    relevance: list[Row] = field(default_factory=list)
+    order_totals: list[Row] = field(default_factory=list)
     site_robots: list[Row] = field(default_factory=list)
     site_availability: list[Row] = field(default_factory=list)
 

@@ -18,9 +18,8 @@ from crawlers.storage.unit import Unit
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from crawlers.algorithms.page_orders import PageOrder
+    from crawlers.algorithms.site_rules import SiteRule
 
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 
@@ -28,7 +27,7 @@ Links = dict[tuple[int, int], int]  # number of links by (source, target)
 class Engine(Protocol):
     """What a suite needs of an engine."""
 
-    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         """A frontier on this engine's store, breadth first without an *order*.
 
         The one before it counts as killed after its last commit.
@@ -50,8 +49,8 @@ class MemoryEngine:
         self._journal = MemoryJournal()
         self._sites = 0
 
-    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
-        frontier = MemoryFrontier(RoundRobin(), order or BreadthFirst(), **limits)
+    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+        frontier = MemoryFrontier(rule or RoundRobin(), order or BreadthFirst(), **limits)
         journal = frontier._journal
         assert isinstance(journal, MemoryJournal)
         self._journal = journal
@@ -83,13 +82,14 @@ class SqlEngine:
         if writer is not None:
             writer.database = self.database
 
-    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+        choice = (rule or RoundRobin(), order or BreadthFirst())
         if self._held is not None:
             self._held.lose()
-            return SqlFrontier(self.database, self._held, RoundRobin(), order or BreadthFirst(), **limits)  # type: ignore[arg-type]
+            return SqlFrontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
         self.close_writer()
         self._writer = Writer(self.database, batch_units=20, batch_s=0.01)
-        return SqlFrontier(self.database, self._writer, RoundRobin(), order or BreadthFirst(), **limits)
+        return SqlFrontier(self.database, self._writer, self._crawl_id, *choice, **limits)
 
     def new_site(self) -> int:
         self._sites += 1
@@ -175,20 +175,8 @@ class HeldJournal(Held):
     def new_id(self) -> int:
         return self.journal.new_id()
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> Any:
-        return self.journal.known(site_id, keys)
-
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> Any:
-        return self.journal.waiting(site_id, group, after, limit)
-
-    def groups(self, site_id: int) -> Any:
-        return self.journal.groups(site_id)
-
-    def waiting_groups(self, site_id: int) -> Any:
-        return self.journal.waiting_groups(site_id)
-
-    def counts(self, site_id: int) -> Any:
-        return self.journal.counts(site_id)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.journal, name)  # what is asked is asked of what is committed
 
 
 class HeldMemoryEngine(MemoryEngine):
@@ -199,9 +187,9 @@ class HeldMemoryEngine(MemoryEngine):
         self.held = HeldJournal()
         self._journal = self.held.journal
 
-    def frontier(self, order: PageOrder | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         self.held.lose()
-        return QueuedFrontier(self.held, RoundRobin(), order or BreadthFirst(), **limits)
+        return QueuedFrontier(self.held, rule or RoundRobin(), order or BreadthFirst(), **limits)
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
         self.held.flush()

@@ -27,7 +27,7 @@ class Site:
         self.root = f"http://host{self.id}.test"
         self.frontier = engine.frontier() if frontier is None else frontier
         limits = {"parallel": 1, "delay_s": 0.0, "max_level": None} | limits
-        self.frontier.open_site(SiteState(self.id, **limits), NOW)
+        self.frontier.open_site(SiteState(self.id, self.root, **limits), NOW)
 
     def target(self, path: str) -> Any:
         return resolve(self.root + "/", self.root + path)

@@ -106,7 +106,7 @@ def test_groups_share_the_memory_of_their_site(engine):
     site = GroupedSite(engine)
     site.begin(*(f"/{n % 50}/{n}" for n in range(5_000)))
     heads = site.frontier._agenda.site(site.id).heads
-    assert sum(len(head.heap) for head in heads.values()) <= 2 * 50 * SMALLEST_HEAD + LARGEST_HEAD
+    assert sum(len(head) for head in heads.values()) <= 2 * 50 * SMALLEST_HEAD + LARGEST_HEAD
     assert len(site.crawl({str(n): float(n % 3) for n in range(50)})) == 5_000
 
 
@@ -165,7 +165,9 @@ class Crawl:
     def _open(self) -> None:
         rng = self._rng
         self._frontier = self._engine.frontier(LinkGroups(), cache_urls=rng.choice([1, 5, 10_000]))
-        self._frontier.open_site(SiteState(self._id, self._parallel, 0.0, self._max_level), NOW)
+        self._frontier.open_site(
+            SiteState(self._id, f"http://host{self._id}.test", self._parallel, 0.0, self._max_level), NOW
+        )
         self._frontier.recall_pulls((self._id, group, reward) for group, reward in self._model.pulls)
         self._frontier._interner.head_urls = rng.choice([1, 3, 1000])  # less than any setting brings about
         self._in_flight = []

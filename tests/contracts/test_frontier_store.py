@@ -30,7 +30,7 @@ def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts() -> None:
     engine = MemoryEngine()
     frontier = engine.frontier()
     for site_id in range(1, 20_001):
-        frontier.open_site(SiteState(site_id, 1, 1.0), NOW)
+        frontier.open_site(SiteState(site_id, f"http://host{site_id}.test", 1, 1.0), NOW)
         root = f"http://host{site_id}.test/"
         frontier.add([Candidate(site_id, resolve(root, path)) for path in ("/", "/a/")], NOW)
     assert sorted(lease.site_id for lease in frontier.lease(NOW, 30_000)) == list(range(1, 20_001))

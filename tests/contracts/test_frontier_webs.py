@@ -60,7 +60,13 @@ class Crawl:
             admit=lambda found: "banned" if page_of(found.key) == BANNED else None,
             cache_urls=rng.choice([1, 2, 10, 1000]),
         )
-        state = SiteState(self._site_id, rng.choice([1, 2, 5]), rng.choice([0.0, 1.0]), self._max_level)
+        state = SiteState(
+            self._site_id,
+            f"http://host{self._site_id}.test",
+            rng.choice([1, 2, 5]),
+            rng.choice([0.0, 1.0]),
+            self._max_level,
+        )
         self._frontier.open_site(state, self._now)
         # Less than any setting brings about, so that a small web has a tail that is left in the store.
         self._frontier._interner.head_urls = rng.choice([1, 2, 1000])

@@ -29,7 +29,7 @@ class Heard:
 
 
 def site(number: int) -> SiteQueue:
-    return SiteQueue(SiteState(number, 1, 0.0), {}, Heard())  # type: ignore[arg-type]
+    return SiteQueue(SiteState(number, f"http://{number}.test", 1, 0.0), {}, None, Heard())  # type: ignore[arg-type]
 
 
 SITE = site(7)

@@ -1,17 +1,15 @@
-"""A site's queue: the nearest in memory, the rest behind the horizon."""
+"""A site's queue: its groups, what is ready of them, and what must wait."""
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from crawlers.frontier.base import SiteState
+from crawlers.frontier.head import Head
 from crawlers.frontier.journal import Entry
+from crawlers.frontier.memory import MemoryJournal
 from crawlers.frontier.seen import MAX_GROUP
-from crawlers.frontier.site_queue import NOTHING, Head, SiteQueue
+from crawlers.frontier.site_queue import SiteQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +22,10 @@ def entry(priority: float, page_id: int, group: int = 0) -> Entry:
 
 
 def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
-    return SiteQueue(SiteState(1, 1, 0.0), {}, rule, names, waiting)
+    def head(site_id: int, group: int, horizon: tuple[float, int]) -> Head:
+        return Head(site_id, group, MemoryJournal(), set(), horizon)
+
+    return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, head, rule, names, waiting)
 
 
 class Least:
@@ -42,36 +43,12 @@ class Least:
     def cancelled(self, group: int) -> None: ...
 
 
-@given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))
-def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list[float], head: int, limit: int) -> None:
-    site = Head()
-    entries = [entry(priority, number) for number, priority in enumerate(priorities, 1)]
-    stored = sorted(entries)
-    for one in entries:
-        site.push(one, head)
-        assert len(site.heap) <= 2 * head
-    out = []
-    while site.heap or site.has_more:
-        if not site.heap:
-            site.refill([e for e in stored if (e.priority, e.id) > site.horizon][:limit], limit, set())
-        if site.heap:
-            out.append(heapq.heappop(site.heap))
-    assert out == stored
-
-
 def test_queue_of_a_resumed_site_begins_in_the_journal() -> None:
     site = queue(waiting=[0])
     assert site.hungry == {0}
     site.push(entry(0.0, 9), 16)
     assert not site.ready, "the journal gives it in its turn"
     assert not queue().hungry
-
-
-def test_held_urls_are_not_taken_from_the_journal_again() -> None:
-    head = Head(NOTHING)
-    head.refill([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3)], 3, {1, 3})
-    assert [e.id for e in head.heap] == [2]
-    assert (head.horizon, head.has_more) == ((0.0, 3), True)
 
 
 def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:

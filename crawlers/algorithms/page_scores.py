@@ -1,0 +1,86 @@
+"""Scores that change while URLs wait: what an order knows of every page of a crawl.
+
+Pages are numbers from 1. Of the pages that may be fetched, the one whose `score` plus the `offset` of its
+queue is greatest comes first. A score rises only by `found`, `fetched` and `moved`, which say whose did; by
+themselves scores and the offset of a lower queue, held against that of a higher one, may only fall. So a
+heap of the scores as they were is a heap of upper bounds, and only what comes out of it needs another look.
+
+What is remembered of a page is its *record*, a few numbers named by `columns`; of all pages together, the
+`totals`. With both a crawl that was killed goes on as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+GONE = -1  # the queue of pages that will not be fetched (again)
+
+
+class PageScores(Protocol):
+    """What the frontier asks of an order with scores."""
+
+    #: Whether fetched pages are fetched again, as their score grows.
+    returns: bool
+    #: The table of the store that has a row a page, and its columns for the numbers of a record.
+    table: str
+    columns: tuple[str, ...]
+
+    def found(self, page: int, level: int) -> None:
+        """*page* may be fetched; or it may already, and was found nearer: *level* clicks from the roots."""
+
+    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+        """*page* was read; *links* has the pages that it links to, each with what the link is worth in [0, 1].
+
+        Targets that were never `found`, or are gone, count for nothing. Returns whose record changed beside *page*'s.
+        """
+
+    def moved(self, page: int, target: int) -> Collection[int]:
+        """*page* is but another address of *target* and will not be fetched again. Returns whose record changed."""
+
+    def gone(self, page: int) -> None:
+        """*page* will not be fetched (again): refused, failed, rejected. Unknown pages are ignored."""
+
+    def score(self, page: int) -> float:
+        """How much it should be fetched now."""
+
+    def queue(self, page: int) -> int:
+        """0 for a page never fetched, 1 for one that waits to be fetched again, `GONE`."""
+
+    def offset(self, queue: int) -> float:
+        """What the scores of *queue* are held against those of the other by; queue 0 is the lower one."""
+
+    def record(self, page: int) -> tuple[float, ...]:
+        """The numbers to be remembered of a page, as named by `columns`."""
+
+    def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
+        """Take up a page as it was."""
+
+    def totals(self) -> list[float]:
+        """The numbers to be remembered of all pages together."""
+
+    def recall_totals(self, totals: Sequence[float]) -> None:
+        """Take them up as they were, before any page."""
+
+
+class BestQueue:
+    """Chooses the queue of a site whose best page has the greatest score; a `page_orders.GroupRule`."""
+
+    def __init__(self, scores: PageScores) -> None:
+        self._scores = scores
+
+    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
+        """The queue of the best page; the lower one among equals."""
+        scores = self._scores
+        return min((-scores.score(page) - scores.offset(queue), queue) for queue, page in waiting)[1]
+
+    def started(self, group: int) -> None:
+        """Learns nothing from it."""
+
+    def rewarded(self, group: int, reward: float) -> None:
+        """Learns nothing from it."""
+
+    def cancelled(self, group: int) -> None:
+        """Learns nothing from it."""

@@ -1,0 +1,50 @@
+"""A number for every page of a crawl, in the memory that the number takes: 8 bytes for a double, 1 for a byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterator
+
+Number = TypeVar("Number", int, float)
+
+_SHIFT = 12  # a block has 2^12 numbers: 32 KB of doubles, lost at most twice, as pages are numbered densely
+_LENGTH = 1 << _SHIFT
+_WITHIN = _LENGTH - 1
+
+
+class PageValues(Generic[Number]):
+    """A mapping from page numbers to numbers; what was never set is *empty*, the one number of the array given.
+
+    >>> from array import array
+    >>> cash = PageValues(array("d", [0.0]))
+    >>> cash[70_001] += 0.5
+    >>> cash[70_001], cash[70_002]
+    (0.5, 0.0)
+    """
+
+    __slots__ = ("_blank", "_blocks", "_empty")
+
+    def __init__(self, empty: array[Number]) -> None:
+        self._empty: Number = empty[0]
+        self._blank: array[Number] = empty * _LENGTH
+        self._blocks: dict[int, array[Number]] = {}
+
+    def __getitem__(self, page: int) -> Number:
+        block = self._blocks.get(page >> _SHIFT)
+        return self._empty if block is None else block[page & _WITHIN]
+
+    def __setitem__(self, page: int, value: Number) -> None:
+        block = self._blocks.get(page >> _SHIFT)
+        if block is None:
+            block = self._blocks[page >> _SHIFT] = self._blank[:]
+        block[page & _WITHIN] = value
+
+    def items(self) -> Iterator[tuple[int, Number]]:
+        """The pages whose number is not *empty*, and their numbers; by page in each block."""
+        for high, block in self._blocks.items():
+            for low, value in enumerate(block, high << _SHIFT):
+                if value != self._empty:
+                    yield low, value

@@ -1,0 +1,66 @@
+"""Which sites a crawl may go to."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+SITES, ALL = "sites", "all"
+_DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*")
+
+
+class Scope:
+    """The sites of the list ("sites"), those of some domains and their subdomains ("example.org,example.com"), or "all".
+
+    Listed *sites* are always within it. Raises `ConfigError` for what is no domain.
+
+    >>> scope = Scope("example.org", ["http://a.example"])
+    >>> [scope.holds(site) for site in ("https://www.example.org", "http://a.example", "http://notexample.org")]
+    [True, True, False]
+    """
+
+    def __init__(self, scope: str, sites: Collection[str]) -> None:
+        self._sites = frozenset(sites)
+        self._is_all = scope.strip().lower() == ALL
+        self._domains: tuple[str, ...] = ()
+        if not self._is_all and scope.strip().lower() != SITES:
+            self._domains = tuple(_domain(name) for name in scope.split(","))
+        self._known: dict[str, bool] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether sites that are not listed may be within it."""
+        return self._is_all or bool(self._domains)
+
+    def holds(self, site: str) -> bool:
+        """Whether *site* (scheme://host[:port]) may be crawled."""
+        if site in self._sites or self._is_all:
+            return True
+        if not self._domains:
+            return False
+        known = self._known.get(site)
+        if known is None:
+            host = urlsplit(site).hostname or ""
+            known = any(host == domain or host.endswith(f".{domain}") for domain in self._domains)
+            if len(self._known) < MOST_REMEMBERED:
+                self._known[site] = known
+        return known
+
+
+MOST_REMEMBERED = 100_000  # sites whose verdict is kept; the others are judged anew each time
+
+
+def _domain(name: str) -> str:
+    domain = name.strip().lower().strip(".")
+    if not _DOMAIN.fullmatch(domain):
+        raise ConfigError(
+            f"SCOPE: {name.strip()!r} is no domain; give {SITES} (those of the list), {ALL}, or domains with commas "
+            "between them, such as example.org,example.com"
+        )
+    return domain

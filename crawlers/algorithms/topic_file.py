@@ -1,0 +1,228 @@
+"""The topic of a crawl, as people write it: topic.yaml.
+
+keywords:                       # words or phrases, each with a weight > 0 …
+  character encoding: 2
+  unicode: 3
+  кодировка: 1
+# keywords: [unicode, utf-8]    # … or a list, where each weighs 1
+examples:                       # pages about the topic: URLs, or names of files; keywords, examples, or both
+  - http://encodings.example/utf8.html
+  - examples/unicode.html
+roots:                          # where the crawl begins
+  - http://encodings.example/
+  - http://text.example/docs/
+strategy: mixed                 # anchor, breadth, links or mixed (the default); or instead of it
+# alpha: 0.4                    # the text of links
+# beta: 0.3                     # the distance from the roots
+# gamma: 0.3                    # the number of ways that lead to a page
+scope: sites                    # the sites of the roots (the default); all; or a list of domains:
+# scope: [encodings.example, text.example]
+language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …
+budget: 2000                    # pages to read; without it, PAGE_BUDGET says
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+from crawlers.algorithms.seed_list import seed_address
+from crawlers.algorithms.terms import AUTO, Terms, language_code
+from crawlers.algorithms.topic import STRATEGIES, Weights
+from crawlers.algorithms.urls import parsed
+from crawlers.algorithms.yaml_fields import Wrong, fields_of, item_of, items_of, shortened, shown
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.yaml_fields import Field, Item
+
+MOST_BYTES = 100_000  # of a file: thousands of words and addresses. Some seconds to read; no attack, and no database
+LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords: beside one a million times as heavy a word is nothing
+LARGEST_BUDGET = 1_000_000_000
+
+SITES, ALL = "sites", "all"
+MIX = ("alpha", "beta", "gamma")
+FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """What people want to know of a topic, checked."""
+
+    keywords: dict[str, float]  # terms, as `terms.Terms` makes them of the words; may be empty if there are examples
+    examples: tuple[str, ...]  # URLs, or names of files
+    roots: tuple[str, ...]  # absolute URLs, at least one
+    weights: Weights
+    scope: str | tuple[str, ...]  # SITES, ALL, or domains, which stand for their subdomains, too
+    language: str
+    budget: int | None  # pages; None: not said here
+
+
+def read_topic(path: str) -> TopicSpec:
+    """Return the topic that the file *path* describes; raises `ConfigError` as `parse_topic` does."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        return parse_topic(content.decode("utf-8"), path)
+    except UnicodeDecodeError as error:
+        if len(content) <= MOST_BYTES:  # else a character may have been cut in two
+            raise ConfigError(
+                f"{path} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+            ) from error
+        raise _too_large(path) from error
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path} can't be read: {reason}; check name and permissions") from error
+
+
+def parse_topic(text: str, origin: str) -> TopicSpec:
+    """Return the topic that *text* describes; *origin* is the file's name for messages.
+
+    Raises `ConfigError` that names the line and what is wrong with it, and the remedy.
+
+    >>> spec = parse_topic("{keywords: [unicode text], roots: [http://a.example/], strategy: anchor}", "topic.yaml")
+    >>> spec.keywords, spec.roots
+    ({'unicod': 1.0, 'text': 1.0}, ('http://a.example/',))
+    """
+    if len(text) > MOST_BYTES:
+        raise _too_large(origin)
+    try:
+        return _spec(fields_of(text, FIELDS))
+    except Wrong as wrong:
+        place = origin if wrong.line is None else f"{origin}:{wrong.line}"
+        raise ConfigError(f"{place}: {wrong}") from None
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ConfigError(f"{origin}{line}: this is no YAML ({error.problem}); check colons and indentation") from error
+    except yaml.YAMLError as error:  # a character that may not be there
+        what = str(error).splitlines()[0]
+        raise ConfigError(f"{origin}: this is no YAML ({what}); save it as plain text") from error
+
+
+def _too_large(origin: str) -> ConfigError:
+    return ConfigError(f"{origin} is larger than {MOST_BYTES} bytes; is it a topic? Leave out the weakest keywords")
+
+
+def _spec(fields: dict[str, Field]) -> TopicSpec:
+    language = AUTO
+    if field := fields.get("language"):
+        try:
+            language = language_code(item_of(field.value).text, "language")
+        except ConfigError as error:
+            raise Wrong(field.line, str(error)) from None
+    keywords = _keywords(fields["keywords"], Terms(language)) if "keywords" in fields else {}
+    examples = tuple(_example(item) for item in items_of(fields["examples"])) if "examples" in fields else ()
+    if not keywords and not examples:
+        raise Wrong(None, "there are neither keywords nor examples; name at least one word or page of the topic")
+    if "roots" not in fields:
+        raise Wrong(None, "roots is missing; name at least one URL where the crawl begins")
+    scope = _scope(fields["scope"]) if "scope" in fields else SITES
+    roots = [_root(item, scope) for item in items_of(fields["roots"])]
+    budget = _budget(fields["budget"]) if "budget" in fields else None
+    return TopicSpec(keywords, examples, tuple(dict.fromkeys(roots)), _weights(fields), scope, language, budget)
+
+
+def _keywords(field: Field, terms: Terms) -> dict[str, float]:
+    """The terms of the words; a term of several of them has the sum of their weights."""
+    if isinstance(field.value, yaml.MappingNode):
+        weighted = [
+            (item_of(key), _number(item_of(value), f"the weight of {shown(key.value)}", LIGHTEST, HEAVIEST))
+            for key, value in field.value.value
+        ]
+    else:
+        weighted = [(item, 1.0) for item in items_of(field)]
+    keywords: dict[str, float] = {}
+    for item, weight in weighted:
+        counts = terms(item.text)
+        if not counts:
+            said = "function words, numbers and single letters say nothing about a topic"
+            raise Wrong(item.line, f"the keyword {shown(item.text)} has no term; leave it out: {said}")
+        for term, times in counts.items():
+            keywords[term] = keywords.get(term, 0.0) + times * weight
+    return keywords
+
+
+def _example(item: Item) -> str:
+    return _address(item)[1] if "://" in item.text else item.text
+
+
+def _root(item: Item, scope: str | tuple[str, ...]) -> str:
+    site, url = _address(item)
+    host = _host(site)
+    if not isinstance(scope, str) and not any(host == domain or host.endswith(f".{domain}") for domain in scope):
+        domains = ", ".join(scope)
+        raise Wrong(
+            item.line,
+            f"the root {url} is outside the scope ({shortened(domains)}); add {host} to scope, or leave it out",
+        )
+    return url
+
+
+def _scope(field: Field) -> str | tuple[str, ...]:
+    if isinstance(field.value, yaml.ScalarNode):
+        name = field.value.value
+        if name not in (SITES, ALL):
+            raise Wrong(field.line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
+        return str(name)
+    return tuple(dict.fromkeys(_domain(item) for item in items_of(field)))
+
+
+def _domain(item: Item) -> str:
+    remedy = "write a domain such as example.org, which stands for its subdomains, too"
+    if set(item.text) & set("/:@?#"):
+        raise Wrong(item.line, f"{shown(item.text)} in scope is no domain; {remedy}")
+    try:
+        return _host(seed_address(item.text)[0])
+    except ConfigError:
+        raise Wrong(item.line, f"{shown(item.text)} in scope is no domain; {remedy}") from None
+
+
+def _weights(fields: dict[str, Field]) -> Weights:
+    given = [fields[name] for name in MIX if name in fields]
+    if given and "strategy" in fields:
+        raise Wrong(given[0].line, f"{given[0].name} and strategy exclude each other; keep one of the two")
+    if given:
+        mix = [_number(item_of(fields[name].value), name, 0.0, 1.0) if name in fields else 0.0 for name in MIX]
+        try:
+            return Weights(*mix)
+        except ConfigError as error:
+            raise Wrong(given[0].line, str(error)) from None
+    if "strategy" not in fields:
+        return STRATEGIES["mixed"]
+    line, name = item_of(fields["strategy"].value)
+    if name not in STRATEGIES:
+        raise Wrong(line, f"there is no strategy {shown(name)}; write one of: {' '.join(STRATEGIES)}")
+    return STRATEGIES[name]
+
+
+def _budget(field: Field) -> int:
+    line, text = item_of(field.value)
+    # The length first: int() refuses thousands of digits with an error of its own.
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= LARGEST_BUDGET):
+        raise Wrong(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
+    return int(text)
+
+
+def _number(item: Item, name: str, least: float, most: float) -> float:
+    try:
+        number = float(item.text)
+    except ValueError:
+        number = least - 1.0
+    if not least <= number <= most:  # nor is nan
+        raise Wrong(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
+    return number
+
+
+def _address(item: Item) -> tuple[str, str]:
+    """Site and URL."""
+    try:
+        return seed_address(item.text)
+    except ConfigError as error:
+        raise Wrong(item.line, str(error)) from None
+
+
+def _host(site: str) -> str:
+    return str(parsed(site).hostname)

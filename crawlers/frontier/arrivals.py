@@ -1,0 +1,125 @@
+"""What comes of a page that arrived: the rows of the page and its links, the pages that it found, and its scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.frontier.seen import id_of
+from crawlers.frontier.site_queue import RETURNING
+from crawlers.frontier.visits import add_change, add_seen_again, is_as_it_was
+from crawlers.items import State
+from crawlers.storage.page_rows import add_page_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from crawlers.frontier.base import Lease
+    from crawlers.frontier.interning import Interner
+    from crawlers.frontier.journal import ScoreJournal
+    from crawlers.frontier.scoring import Scoring
+    from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.items import Page, Target
+    from crawlers.storage.unit import Unit
+
+
+class Arrivals:
+    """Writes pages into units. *site_called* gives a site by its name; None when it is not the crawl's."""
+
+    def __init__(
+        self,
+        journal: ScoreJournal,
+        interner: Interner,
+        scoring: Scoring | None,
+        site_called: Callable[[str], SiteQueue | None],
+    ) -> None:
+        self._journal = journal
+        self._interner = interner
+        self._scoring = scoring
+        self._site_called = site_called
+
+    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> tuple[int, bool]:
+        """How many URLs were new; and whether the lease is over: the server may want another spelling of it."""
+        former = self._journal.former(lease.id) if lease.is_again else None
+        moved_to, new = None, 0
+        if former is not None and is_as_it_was(page, former):
+            add_seen_again(unit, lease, page, former)
+            worth: Mapping[int, float] = former.links
+        else:
+            if page.moved_to is not None:
+                there = self._site_called(page.moved_to.site) or site
+                moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, unit)
+                if moved_to == lease.id:
+                    return 0, False
+            links, worth, found = self._intern(site, lease, page, now, unit)
+            new += found
+            if former is not None:
+                links = add_change(unit, lease, former, links, now)
+            if links:
+                unit.links.append([lease.id, links])
+            was_asked = page.state is not State.REJECTED
+            add_page_rows(
+                unit,
+                page,
+                attempts=lease.attempts + was_asked,
+                fetched_at=lease.leased_at if was_asked else None,
+                now=now,
+                moved_to=moved_to,
+            )
+            site.counts[State.WAITING if former is None else State(former.state)] -= 1
+            site.counts[page.state] = site.counts.get(page.state, 0) + 1
+        if lease.level == 0 and page.state is not State.MOVED and former is None:
+            # In the page's own transaction: a kill must not keep the one and lose the other.
+            unit.site_availability.append([site.id, None if page.state is State.DONE else page.reason])
+        if self._scoring is not None:
+            is_there = page.state is State.DONE or (former is not None and is_as_it_was(page, former))
+            self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page)
+        return new, True
+
+    def _intern(
+        self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit
+    ) -> tuple[dict[int, int], Mapping[int, float], int]:
+        """{page id: number of links to it}, {page id: what they are worth}, how many pages are new."""
+        level = lease.level + 1
+        links: dict[int, int] = {}
+        worth: dict[int, float] = {}
+        new = 0
+        by_site: dict[str, list[tuple[Target, int]]] = {}
+        for target, count in page.elsewhere:
+            by_site.setdefault(target.site, []).append((target, count))
+        places = [(self._site_called(name), found) for name, found in by_site.items()]
+        if page.links:
+            places.insert(0, (site, page.links))
+        for place, found in places:
+            if place is None:
+                continue
+            counts, found_new = self._interner.intern(
+                place, found, level, 0, lease.id, now, unit, group_of=page.group_of
+            )
+            new += found_new
+            links.update(counts)
+            if page.link_values is not None:
+                for target, _ in found:
+                    value = page.link_values.get(target.key, 0.0)
+                    page_id = id_of(place.seen.young[target.key])
+                    worth[page_id] = max(value, worth.get(page_id, 0.0))
+        return links, worth if page.link_values is not None else links, new
+
+    def _score(
+        self,
+        scoring: Scoring,
+        site: SiteQueue,
+        lease: Lease,
+        moved_to: int | None,
+        worth: Mapping[int, float] | None,
+        page: Page,
+    ) -> None:
+        """*worth* is that of the links of a page that is there; None of one that is not."""
+        if worth is not None and page.state is not State.REJECTED:
+            scoring.read(lease.id, worth)
+        elif moved_to is not None:
+            scoring.moved(lease.id, moved_to)
+        else:
+            scoring.gone(lease.id)
+        returns = scoring.scores.queue(lease.id) == RETURNING
+        site.pending += returns
+        site.returning += returns - lease.is_again

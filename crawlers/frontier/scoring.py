@@ -1,0 +1,118 @@
+"""Keeps the scores of an order: tells it what was found and read, queues what rose, writes down what changed."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.page_scores import GONE
+from crawlers.algorithms.page_values import PageValues
+from crawlers.frontier.scored_head import ScoredHead
+from crawlers.storage.unit import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from crawlers.algorithms.page_scores import PageScores
+    from crawlers.frontier.journal import ScoreJournal
+    from crawlers.frontier.site_queue import SiteQueue
+
+
+class Scoring:
+    """The scores of all pages of *sites*. *held* has the pages that are leased, or rest."""
+
+    def __init__(
+        self,
+        scores: PageScores,
+        journal: ScoreJournal,
+        sites: Mapping[int, SiteQueue],
+        held: Collection[int],
+    ) -> None:
+        self.scores = scores
+        self._journal = journal
+        self._sites = sites
+        self._held = held
+        self._site_of = PageValues(array("i", [0]))
+        self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
+        self._recalled: dict[int, list[int]] = {}  # pages in queue 0 and 1 by site
+        self._recall()
+
+    def _recall(self) -> None:
+        """Take up all pages of the crawl as they were, also of sites that today's list leaves out."""
+        scores = self.scores
+        totals = self._journal.totals()
+        if totals is None:
+            return
+        scores.recall_totals(totals)
+        for page in self._journal.scored(scores.table, scores.columns):
+            scores.recall(page.id, page.queue, page.record)
+            self._site_of[page.id] = page.site_id
+            if page.queue != GONE:
+                self._recalled.setdefault(page.site_id, [0, 0])[page.queue] += 1
+
+    def head(self, site_id: int, queue: int, horizon: tuple[float, int]) -> ScoredHead:
+        """A head of one queue of a site."""
+        return ScoredHead(site_id, queue, self.scores, self._journal, self._held, self._write_again, horizon)
+
+    def recalled(self, site_id: int) -> tuple[list[int], int]:
+        """The queues in which pages of a site wait, and how many will be fetched again."""
+        waiting = self._recalled.pop(site_id, [0, 0])
+        # Limits of level moved, or a site that was not available is tried again.
+        found, lost = self._journal.unscored(self.scores.table, site_id)
+        for page_id, level in found:
+            self.found(site_id, page_id, level)
+        for page_id in lost:
+            self.gone(page_id)
+        waiting[0] += len(found)
+        return [queue for queue in (0, 1) if waiting[queue]], waiting[1]
+
+    def found(self, site_id: int, page_id: int, level: int) -> None:
+        """A page may be fetched, or was found nearer."""
+        self._site_of[page_id] = site_id
+        self.scores.found(page_id, level)
+        self._changed[page_id] = None
+
+    def read(self, page_id: int, links: Mapping[int, float]) -> None:
+        """A page was read; *links* has what each of its links is worth."""
+        changed = self.scores.fetched(page_id, links)
+        self._changed[page_id] = None
+        self._changed.update(dict.fromkeys(changed))
+
+    def moved(self, page_id: int, target: int) -> None:
+        """A page is but another address of *target*."""
+        changed = self.scores.moved(page_id, target)
+        self._changed[page_id] = None
+        self._changed.update(dict.fromkeys(changed))
+
+    def gone(self, page_id: int) -> None:
+        """A page will not be fetched (again)."""
+        self.scores.gone(page_id)
+        self._changed[page_id] = None
+
+    def write(self, unit: Unit, head_urls: int) -> list[SiteQueue]:
+        """Put what changed into *unit*, and let the pages that rose take their place; the sites that it touched."""
+        if not self._changed:
+            return []
+        touched: dict[int, SiteQueue] = {}
+        for page_id in self._changed:
+            site_id = int(self._site_of[page_id])
+            queue = self.scores.queue(page_id)
+            site = self._sites.get(site_id)
+            if queue != GONE and page_id not in self._held and site is not None:
+                site.rise(queue, page_id, head_urls)
+                touched[site_id] = site
+        getattr(unit, self.scores.table).extend(self._rows(self._changed))
+        unit.order_totals.append([self._journal.crawl_id, json.dumps(self.scores.totals())])
+        self._changed.clear()
+        return list(touched.values())
+
+    def _write_again(self, pages: Iterable[int]) -> None:
+        unit = Unit()
+        getattr(unit, self.scores.table).extend(self._rows(pages))
+        self._journal.submit(unit)
+
+    def _rows(self, pages: Iterable[int]) -> Iterable[list[Any]]:
+        scores, site_of = self.scores, self._site_of
+        for page in pages:
+            yield [page, int(site_of[page]), scores.queue(page), scores.score(page), *scores.record(page)]

@@ -1,0 +1,43 @@
+"""Makes the request of a lease of ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from crawlers.schedulers.ordinary import LEASE
+from crawlers.storage.queries import validators_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlers.algorithms.retries import RetryPolicy
+    from crawlers.frontier.base import Lease
+    from crawlers.storage.database import Database
+
+PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
+
+
+class PageRequests:
+    """*failed* is told of a request that brought no answer."""
+
+    def __init__(self, database: Database, retries: RetryPolicy, failed: Callable[..., Any]) -> None:
+        self._database = database
+        self._retries = retries
+        self._failed = failed
+
+    def request(self, lease: Lease) -> Request:
+        """A request for the page; only in case that it changed, if it was fetched before."""
+        request = Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
+        if lease.attempts:
+            # Asked again, and in another way: uncompressed; at last what came of a broken body is better than nothing.
+            request.headers["Accept-Encoding"] = "identity"
+            request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
+        if lease.is_again:
+            etag, last_modified = validators_of(self._database, lease.id)
+            if etag:
+                request.headers["If-None-Match"] = etag
+            if last_modified:
+                request.headers["If-Modified-Since"] = last_modified
+        return request

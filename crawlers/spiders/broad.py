@@ -1,0 +1,32 @@
+"""Large slices of the web, by the importance of pages, computed as they are fetched (AOPIC)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.scope import Scope
+from crawlers.spiders.site_spider import SiteSpider
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+class BroadSpider(SiteSpider):
+    """`scrapy crawl broad -a hosts=hosts.txt -s SCOPE=all -s PAGE_BUDGET=20000`.
+
+    Follows links across the sites of SCOPE, and fetches pages again as their cash grows: so it ends only by
+    PAGE_BUDGET, TIMEOUT_SECONDS or STOP_FILE.
+    """
+
+    name = "broad"
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        **SiteSpider.custom_settings,
+        "RULE": "best",
+        "ORDER": "aopic",
+        "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
+    }
+
+    def prepare(self, settings: BaseSettings) -> None:
+        sites = [limits.site for limits in self.sites(getattr(self, "hosts", None), settings)]
+        self.scope = Scope(settings.get("SCOPE"), sites)
+        super().prepare(settings)
