@@ -12,6 +12,7 @@ COMMANDS = (
     ["bench.speed", "--rounds", "5"],
     ["bench.frontier"],
     ["bench.rules"],
+    ["bench.importance", "--pages", "10000"],
     ["bench.graph_writing"],
     ["bench.kills", "--kills", "500"],
 )

@@ -23,6 +23,7 @@ from scipy.stats import kendalltau
 
 from crawlers.algorithms.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.opic import OPIC, Policy
+from crawlers.algorithms.opic_nutch import NutchOPIC
 from crawlers.algorithms.push_pagerank import ForwardPushPageRank
 from crawlers.algorithms.scale_free import copy_model, rewired
 
@@ -163,6 +164,20 @@ def pushed(links: Links, changed: Links, truths: tuple[Vector, Vector]) -> list[
     return [*row, l1(estimate(push.rank, pages), truths[1])]
 
 
+def nutch(links: Links, truth: Vector) -> list[tuple[float, ...]]:
+    """L1, tau, tau of the top and mean score after all pages were read once, twice, three times, the best first."""
+    pages = len(links)
+    scores, known = NutchOPIC(), linked(links)
+    for page in links:
+        scores.found(page, 0)
+    rows = []
+    for _ in TIMES:
+        for page in sorted(links, key=scores.score, reverse=True):
+            scores.fetched(page, known[page])
+        rows.append((*errors(estimate(scores.score, pages), truth), scores.total_score() / pages))
+    return rows
+
+
 def speed(links: Links) -> tuple[float, float]:
     """Fetches and link updates a second of a greedy crawl that has read each page once; best of three."""
     walk = Walk(AdaptiveOPIC(), links)
@@ -209,6 +224,11 @@ def measure(pages: int, seeds: int) -> None:
         for at, times in enumerate(TIMES):
             l1_error, tau, top, history = mean([run[at] for run in runs])
             print(f"| {policy} | {times} | {l1_error:.4f} | {tau:.3f} | {top:.3f} | {history:.2f} |", flush=True)
+    print(f"\n| Nutch, times read | L1 | tau | tau of the top {TOP} | mean score |\n|---|--:|--:|--:|--:|")
+    runs = [nutch(links, truths[0]) for links, _, truths in webs]
+    for times in range(len(TIMES)):
+        l1_error, tau, top, score = mean([run[times] for run in runs])
+        print(f"| {times + 1} | {l1_error:.4f} | {tau:.3f} | {top:.3f} | {score:.3g} |", flush=True)
     print(f"\nThe change is L1 = {mean([[l1(*truths)] for _, _, truths in webs])[0]:.3f}\n")
     print("| window | L1 before | after |\n|---|--:|--:|")
     kinds: dict[str, Callable[[], OPIC]] = {f"T = {w:g}n": lambda w=w: AdaptiveOPIC(window=w) for w in WINDOWS}

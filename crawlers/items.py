@@ -84,6 +84,25 @@ def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
     return {"serializer": write}
 
 
+class LinkText(NamedTuple):
+    """What a link says."""
+
+    key: int  # of its target
+    anchor: str
+    context: str  # the anchor with what surrounds it
+    position: str
+    rel: str
+    tag: str
+
+
+class Study(NamedTuple):
+    """A page as a topic crawl sees it."""
+
+    terms: dict[str, int]  # how often the page has each term
+    link_values: dict[int, float]  # what each link is worth by its texts, in [0, 1], by the key of its target
+    link_texts: list[LinkText]
+
+
 @dataclass(slots=True)
 class Page:
     """What one answer taught us; an item that pipelines and feeds may read."""
@@ -114,8 +133,8 @@ class Page:
         default_factory=list,
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    # What a link is worth by its texts, in [0, 1], by the key of its target; None: nobody asked.
-    link_values: dict[int, float] | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
+    study: Study | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))  # None: nobody asked
+    similarity: float | None = None  # to the topic of the crawl, in [0, 1], by the pages read until now
     external: list[tuple[ExternalLink, int]] = field(
         default_factory=list,
         metadata=_in_feeds(lambda links: [{**link._asdict(), "count": count} for link, count in links]),

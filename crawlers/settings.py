@@ -60,6 +60,11 @@ AOPIC_VIRTUAL_SHARE = 0.15  # of all cash that is paid, the virtual page's; abov
 AOPIC_WINDOW_VISITS = 4.0  # visits to each page, on average, that its importance is measured over
 AOPIC_UNCRAWLED_WEIGHT = 1.0  # what the virtual page gives a page never fetched, times that of others; at least 1
 
+# Topics
+
+TOPIC_LANGUAGE = "auto"  # of topics whose file names none: auto (by script), en, ru, zh, de …
+TOPIC_STRATEGY = ""  # anchor, breadth, links, mixed: instead of what the topic's file says; empty: as it says
+
 # URLs: steps of the normal form that tells spellings of one page apart from pages
 
 URL_LOWER_CASE_HOST = True  # HTTP://Example.com -> http://example.com

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Policy = Literal["greedy", "cyclic", "random"]
 
 _UNKNOWN = -2  # the queue of pages that were never found
-# Offsets only grow, and take their size from the digits that are left for a page's cash: seven of sixteen, then.
+# Offsets only grow, and the larger they are, the fewer digits are left for cash: seven of sixteen, then.
 _REBASE = 1e9  # times the mean cash
 
 

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 SITES, ALL = "sites", "all"
+MOST_REMEMBERED = 100_000  # sites whose verdict is kept; the others are judged anew each time
 _DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*")
 
 
 class Scope:
-    """The sites of the list ("sites"), those of some domains and their subdomains ("example.org,example.com"), or "all".
+    """The listed sites ("sites"), those of some domains and their subdomains ("example.org,example.com"), or "all".
 
-    Listed *sites* are always within it. Raises `ConfigError` for what is no domain.
+    The listed *sites* are always within it. Raises `ConfigError` for what is no domain.
 
     >>> scope = Scope("example.org", ["http://a.example"])
     >>> [scope.holds(site) for site in ("https://www.example.org", "http://a.example", "http://notexample.org")]
@@ -51,9 +52,6 @@ class Scope:
             if len(self._known) < MOST_REMEMBERED:
                 self._known[site] = known
         return known
-
-
-MOST_REMEMBERED = 100_000  # sites whose verdict is kept; the others are judged anew each time
 
 
 def _domain(name: str) -> str:

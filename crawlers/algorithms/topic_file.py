@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from crawlers.algorithms.scope import ALL, SITES, Scope
 from crawlers.algorithms.seed_list import seed_address
 from crawlers.algorithms.terms import AUTO, Terms, language_code
 from crawlers.algorithms.topic import STRATEGIES, Weights
@@ -39,11 +40,10 @@ from crawlers.errors import ConfigError
 if TYPE_CHECKING:
     from crawlers.algorithms.yaml_fields import Field, Item
 
-MOST_BYTES = 100_000  # of a file: thousands of words and addresses. Some seconds to read; no attack, and no database
+MOST_BYTES = 100_000  # of a file: thousands of words and addresses. Half a second to read
 LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords: beside one a million times as heavy a word is nothing
 LARGEST_BUDGET = 1_000_000_000
 
-SITES, ALL = "sites", "all"
 MIX = ("alpha", "beta", "gamma")
 FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language", "budget")
 
@@ -56,17 +56,17 @@ class TopicSpec:
     examples: tuple[str, ...]  # URLs, or names of files
     roots: tuple[str, ...]  # absolute URLs, at least one
     weights: Weights
-    scope: str | tuple[str, ...]  # SITES, ALL, or domains, which stand for their subdomains, too
+    scope: str  # as the setting SCOPE: sites, all, or domains with commas between them
     language: str
     budget: int | None  # pages; None: not said here
 
 
-def read_topic(path: str) -> TopicSpec:
-    """Return the topic that the file *path* describes; raises `ConfigError` as `parse_topic` does."""
+def read_topic(path: str, language: str = AUTO) -> TopicSpec:
+    """Return the topic that the file *path* describes; as `parse_topic` does. Raises `ConfigError`."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(MOST_BYTES + 1)
-        return parse_topic(content.decode("utf-8"), path)
+        return parse_topic(content.decode("utf-8"), path, language)
     except UnicodeDecodeError as error:
         if len(content) <= MOST_BYTES:  # else a character may have been cut in two
             raise ConfigError(
@@ -78,8 +78,10 @@ def read_topic(path: str) -> TopicSpec:
         raise ConfigError(f"{path} can't be read: {reason}; check name and permissions") from error
 
 
-def parse_topic(text: str, origin: str) -> TopicSpec:
+def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
     """Return the topic that *text* describes; *origin* is the file's name for messages.
+
+    *language* (TOPIC_LANGUAGE) is that of a topic that names none.
 
     Raises `ConfigError` that names the line and what is wrong with it, and the remedy.
 
@@ -90,7 +92,7 @@ def parse_topic(text: str, origin: str) -> TopicSpec:
     if len(text) > MOST_BYTES:
         raise _too_large(origin)
     try:
-        return _spec(fields_of(text, FIELDS))
+        return _spec(fields_of(text, FIELDS), language_code(language))
     except Wrong as wrong:
         place = origin if wrong.line is None else f"{origin}:{wrong.line}"
         raise ConfigError(f"{place}: {wrong}") from None
@@ -106,8 +108,7 @@ def _too_large(origin: str) -> ConfigError:
     return ConfigError(f"{origin} is larger than {MOST_BYTES} bytes; is it a topic? Leave out the weakest keywords")
 
 
-def _spec(fields: dict[str, Field]) -> TopicSpec:
-    language = AUTO
+def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
     if field := fields.get("language"):
         try:
             language = language_code(item_of(field.value).text, "language")
@@ -120,9 +121,9 @@ def _spec(fields: dict[str, Field]) -> TopicSpec:
     if "roots" not in fields:
         raise Wrong(None, "roots is missing; name at least one URL where the crawl begins")
     scope = _scope(fields["scope"]) if "scope" in fields else SITES
-    roots = [_root(item, scope) for item in items_of(fields["roots"])]
+    roots = _roots(fields["roots"], scope)
     budget = _budget(fields["budget"]) if "budget" in fields else None
-    return TopicSpec(keywords, examples, tuple(dict.fromkeys(roots)), _weights(fields), scope, language, budget)
+    return TopicSpec(keywords, examples, roots, _weights(fields), scope, language, budget)
 
 
 def _keywords(field: Field, terms: Terms) -> dict[str, float]:
@@ -149,35 +150,37 @@ def _example(item: Item) -> str:
     return _address(item)[1] if "://" in item.text else item.text
 
 
-def _root(item: Item, scope: str | tuple[str, ...]) -> str:
-    site, url = _address(item)
-    host = _host(site)
-    if not isinstance(scope, str) and not any(host == domain or host.endswith(f".{domain}") for domain in scope):
-        domains = ", ".join(scope)
-        raise Wrong(
-            item.line,
-            f"the root {url} is outside the scope ({shortened(domains)}); add {host} to scope, or leave it out",
-        )
-    return url
+def _roots(field: Field, scope: str) -> tuple[str, ...]:
+    domains = Scope(scope, ())
+    roots: dict[str, None] = {}
+    for item in items_of(field):
+        site, url = _address(item)
+        if scope != SITES and not domains.holds(site):
+            what = f"the root {url} is outside the scope ({shortened(scope)})"
+            raise Wrong(item.line, f"{what}; add {_host(site)} to scope, or leave the root out")
+        roots[url] = None
+    return tuple(roots)
 
 
-def _scope(field: Field) -> str | tuple[str, ...]:
+def _scope(field: Field) -> str:
     if isinstance(field.value, yaml.ScalarNode):
-        name = field.value.value
+        line, name = item_of(field.value)
         if name not in (SITES, ALL):
-            raise Wrong(field.line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
-        return str(name)
-    return tuple(dict.fromkeys(_domain(item) for item in items_of(field)))
+            raise Wrong(line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
+        return name
+    return ",".join(dict.fromkeys(_domain(item) for item in items_of(field)))
 
 
 def _domain(item: Item) -> str:
-    remedy = "write a domain such as example.org, which stands for its subdomains, too"
-    if set(item.text) & set("/:@?#"):
-        raise Wrong(item.line, f"{shown(item.text)} in scope is no domain; {remedy}")
     try:
-        return _host(seed_address(item.text)[0])
+        if set(item.text) & set("/:@?#,"):
+            raise ConfigError(item.text)
+        domain = _host(seed_address(item.text)[0])
+        Scope(domain, ())
     except ConfigError:
+        remedy = "write a domain such as example.org, which stands for its subdomains, too"
         raise Wrong(item.line, f"{shown(item.text)} in scope is no domain; {remedy}") from None
+    return domain
 
 
 def _weights(fields: dict[str, Field]) -> Weights:

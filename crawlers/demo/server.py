@@ -1,6 +1,6 @@
-"""Serves the demo web on 127.0.0.1, one port per site, until stdin closes or SIGTERM comes.
+"""Serves the demo web or the town on 127.0.0.1, one port per site, until stdin closes or SIGTERM comes.
 
-    python -m crawlers.demo.server [--ports-file FILE] [--scale N] [--delay-ms M]
+    python -m crawlers.demo.server [--town] [--ports-file FILE] [--scale N] [--delay-ms M]
 
 Stdin is the leash: whoever starts the server holds its other end, and however that process dies, even by
 kill -9, the server sees the end of stdin and goes too. (Hence with `< /dev/null` it ends at once.)
@@ -27,41 +27,72 @@ from urllib.parse import urlsplit
 from aiohttp import web as http
 
 from crawlers.demo.grumpy import flaky_refusal
-from crawlers.demo.web import SITES, Site, Web, respond
+from crawlers.demo.town import answers as town
+from crawlers.demo.town.plan import SITES as TOWN
+from crawlers.demo.web import SITES, Web, respond
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from crawlers.demo.pages import Answer, Site
+
+    # What all sites of a web answer to site, path, query and headers; it may remember what it was asked.
+    Answers = Callable[[str, str, str, Mapping[str, str]], Answer]
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHED_ANSWERS = 20_000  # some 60 MB; the traps are endless, the memory is not
 STOP_S = 10  # how long a server may take to end before it is killed
 
 
-def _application(site: Site, web: Web, delay_s: float) -> http.Application:
+def _demo_answers(web: Web) -> Answers:
+    """The demo web: always the same, but for the pages of grumpy that fail at first."""
     seen: Counter[str] = Counter()
-    answer = lru_cache(CACHED_ANSWERS // len(SITES))(lambda path, query: respond(site, path, query, web))
 
-    async def handle(request: http.Request) -> http.Response:
-        path, _, query = request.raw_path.partition("?")
-        if delay_s:
-            await asyncio.sleep(delay_s)
+    @lru_cache(CACHED_ANSWERS)
+    def pure(site: Site, path: str, query: str) -> Answer:
+        return respond(site, path, query, web)
+
+    def answer(site: Any, path: str, query: str, headers: Mapping[str, str]) -> Answer:
         found = None
         if site == "grumpy" and path.startswith("/flaky/"):
             found = flaky_refusal(path, seen[path])
             seen[path] += 1
-        found = found or answer(path, query)
-        return http.Response(status=found.status, headers=found.headers, body=found.body)
+        return found or pure(site, path, query)
+
+    return answer
+
+
+def _town_answers(web: Web) -> Answers:
+    """The town: what it answers depends on what it was asked before."""
+    asked: Counter[tuple[str, str]] = Counter()
+
+    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> Answer:
+        found = town.respond(web, site, path, asked, headers)
+        asked[site, path] += 1
+        return found
+
+    return answer
+
+
+def _application(site: str, answers: Answers, delay_s: float) -> http.Application:
+    async def handle(request: http.Request) -> http.Response:
+        path, _, query = request.raw_path.partition("?")
+        if delay_s:
+            await asyncio.sleep(delay_s)
+        found = answers(site, path, query, request.headers)
+        response = http.Response(status=found.status, headers=found.headers, body=found.body)
+        if found.status == 200 and not found.header("Content-Type"):
+            response.headers[UNTYPED] = ""
+        return response
 
     async def take_back_type(request: http.Request, response: http.StreamResponse) -> None:
         # aiohttp gives every answer a Content-Type; some pages of ours have none on purpose.
-        path, _, query = request.raw_path.partition("?")
-        if not answer(path, query).header("Content-Type"):
+        if response.headers.popall(UNTYPED, None) is not None:
             response.headers.popall("Content-Type", None)
 
     application = http.Application()
     application.router.add_route("*", "/{path:.*}", handle)
-    if site == "babel":
-        application.on_response_prepare.append(take_back_type)
+    application.on_response_prepare.append(take_back_type)
     return application
 
 

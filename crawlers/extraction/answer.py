@@ -46,7 +46,7 @@ class Reader:
     """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page.
 
     With *groups* a page can tell to which group its links belong. Links to other sites that *scope* holds are not
-    external. *study* is shown each page with what it says, and where its links lead by their raw text.
+    external. *study* is shown each page with what it says, where its links lead by their raw text, and its text.
     """
 
     resolver: LinkResolver
@@ -54,7 +54,7 @@ class Reader:
     types: frozenset[str]
     groups: bool = False
     scope: Scope | None = None
-    study: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl]], None] | None = None
+    study: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], None] | None = None
 
     def read(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
         """The page, with its links sorted into internal, external and bad ones. Never raises."""
@@ -122,9 +122,10 @@ class Reader:
         self._sort_links(page, parsed, targets)
         if self.groups:
             page.group_of = LinkPlaces(parsed, targets).group_of
+        text = parsed.text()
+        page.skeleton = skeleton(text)
         if self.study is not None:
-            self.study(page, parsed, targets)
-        page.skeleton = skeleton(parsed.text())
+            self.study(page, parsed, targets, text)
         if answer.is_truncated:
             page.reason = "the body ended early"
 

@@ -8,7 +8,7 @@ from crawlers.frontier.seen import id_of
 from crawlers.frontier.site_queue import RETURNING
 from crawlers.frontier.visits import add_change, add_seen_again, is_as_it_was
 from crawlers.items import State
-from crawlers.storage.page_rows import add_page_rows
+from crawlers.storage.page_rows import add_page_rows, add_study_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,7 +81,6 @@ class Arrivals:
         """{page id: number of links to it}, {page id: what they are worth}, how many pages are new."""
         level = lease.level + 1
         links: dict[int, int] = {}
-        worth: dict[int, float] = {}
         new = 0
         by_site: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.elsewhere:
@@ -89,6 +88,7 @@ class Arrivals:
         places = [(self._site_called(name), found) for name, found in by_site.items()]
         if page.links:
             places.insert(0, (site, page.links))
+        ids: dict[int, int] = {}  # of the targets, by key; wanted by a study only
         for place, found in places:
             if place is None:
                 continue
@@ -97,12 +97,15 @@ class Arrivals:
             )
             new += found_new
             links.update(counts)
-            if page.link_values is not None:
-                for target, _ in found:
-                    value = page.link_values.get(target.key, 0.0)
-                    page_id = id_of(place.seen.young[target.key])
-                    worth[page_id] = max(value, worth.get(page_id, 0.0))
-        return links, worth if page.link_values is not None else links, new
+            if page.study is not None:
+                ids.update((target.key, id_of(place.seen.young[target.key])) for target, _ in found)
+        if page.study is None:
+            return links, links, new
+        add_study_rows(unit, page, page.study, ids)
+        worth: dict[int, float] = dict.fromkeys(links, 0.0)
+        for key, value in page.study.link_values.items():
+            worth[ids[key]] = max(value, worth[ids[key]])
+        return links, worth, new
 
     def _score(
         self,

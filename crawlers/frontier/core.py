@@ -160,13 +160,12 @@ class QueuedFrontier:
     # What goes out ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
-        for site, entry in self._agenda.rested(now):
-            self._wait(site, entry)
-            self._agenda.settle(site, now)
+        for rested, entry in self._agenda.rested(now):
+            self._wait(rested, entry)
+            self._agenda.settle(rested, now)
         self._agenda.wake(now)
         leases: list[Lease] = []
-        while len(leases) < n and self.pulls.has_room and (chosen := self._agenda.select(now)) is not None:
-            site = chosen
+        while len(leases) < n and self.pulls.has_room and (site := self._agenda.select(now)) is not None:
             if self._agenda.settle(site, now):
                 leases.append(self._pop(site, now))
                 self._agenda.settle(site, now)
@@ -177,9 +176,8 @@ class QueuedFrontier:
         self._held.add(entry.id)
         self._interner.taken(site, entry)
         site.pending -= 1
-        is_again = self._is_again(entry.group)
-        # From the key to the request they are alike.
-        lease = Lease(entry.id, site.id, *entry[2:8], now, entry.group, is_again)
+        place = (entry.id, site.id, *entry[2:8])  # from the key to the request they are alike
+        lease = Lease(*place, now, entry.group, self._is_again(entry.group))
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)

@@ -19,17 +19,19 @@ from twisted.python.failure import Failure
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
 from crawlers.algorithms.rewards import skeleton_of
 from crawlers.algorithms.url_settings import normalization
-from crawlers.algorithms.urls import resolve
+from crawlers.algorithms.urls import resolve, site_of
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.frontier.base import Candidate, Lease
 from crawlers.items import Page, State
 from crawlers.schedulers.admission import Admission
 from crawlers.schedulers.clock import ForwardClock
 from crawlers.schedulers.mishaps import Mishaps
+from crawlers.schedulers.mission import Mission
 from crawlers.schedulers.ordinary import OrdinaryRequests
 from crawlers.schedulers.page_requests import PageRequests
 from crawlers.schedulers.session import CrawlSession, log_paths
 from crawlers.schedulers.sites import Sites
+from crawlers.schedulers.tally import Tally
 from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
 from crawlers.storage.csv_logs import CsvLogs
@@ -61,7 +63,6 @@ class AdaptiveScheduler(BaseScheduler):
         self._mishaps = Mishaps(self.finish)
         self._wakeup = Wakeup(crawler)
         self._options = normalization(crawler.settings)
-        self._logs = CsvLogs(None, None)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -99,25 +100,16 @@ class AdaptiveScheduler(BaseScheduler):
     def _open(self, spider: Spider) -> None:
         settings = self._settings
         now = self._clock()
-        limits = getattr(spider, "site_limits", ())
-        self._is_mission = bool(limits)
+        mission = Mission.of(spider, settings)
+        self._is_mission = bool(mission.sites)
         admission = Admission(
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
         logs = log_paths(settings)
-        self.session = CrawlSession(
-            settings,
-            spider.name,
-            limits,
-            admission.reason_against,
-            now,
-            counts_rewards=getattr(spider, "counts_rewards", False),
-            scope=getattr(spider, "scope", None),
-            topic=getattr(spider, "topic", None),
-        )
+        self.session = CrawlSession(settings, mission, admission.reason_against, now)
         self.frontier = self.session.frontier
-        self._logs = CsvLogs(*logs.values())
+        self._tally = Tally(self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission)
         self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
         self._pages = PageRequests(self.session.database, self._retries, self._mishaps.failed)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
@@ -130,8 +122,10 @@ class AdaptiveScheduler(BaseScheduler):
         self.session.warn_of_left_out()
         self.session.recall_pulls()
         if self._is_mission:
-            starts = ((row.id, row.start_url or f"{row.site}/") for row in self.session.row.sites)
-            self.frontier.add((Candidate(site_id, resolve(url, "", self._options)) for site_id, url in starts), now)
+            starts = (site.start_url or f"{site.site}/" for site in mission.sites)
+            self.frontier.add((self._candidate(url, now) for url in (*starts, *mission.roots)), now)
+            if mission.topic is not None:
+                spider.crawl_opened(self.session.database, self.session.row.id)  # type: ignore[attr-defined]
         logger.info(
             "Crawl %s %s: %d sites in %s",
             self.session.name,
@@ -140,11 +134,14 @@ class AdaptiveScheduler(BaseScheduler):
             self.session.database.name,
         )
 
+    def _candidate(self, url: str, now: float) -> Candidate:
+        return Candidate(self._sites.id_of(site_of(url), now), resolve(url, "", self._options))
+
     def close(self, reason: str) -> None:
         self._wakeup.cancel()
         if self.session is None:
             return
-        self._logs.close()
+        self._tally.close()
         try:
             self.session.commit()
             # Only when its graphs are written a crawl is finished: a kill before that lets it go on here.
@@ -180,10 +177,12 @@ class AdaptiveScheduler(BaseScheduler):
         try:
             return self._next_request()
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
             return None
 
     def _next_request(self) -> Request | None:
+        if not getattr(self.crawler.spider, "is_ready", True):
+            return None
         now = self._clock()
         self._ordinary.drop_refused()
         for _ in range(MOST_REJECTED):
@@ -223,7 +222,7 @@ class AdaptiveScheduler(BaseScheduler):
         try:
             return self._ordinary.add(request, now, self.frontier.add)
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
             return False
 
     def _is_open(self, lease: Lease) -> bool:
@@ -239,7 +238,7 @@ class AdaptiveScheduler(BaseScheduler):
         try:
             self._finish(lease, page)
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
 
     def _finish(self, lease: Lease, page: Page) -> None:
         assert self.session is not None
@@ -252,16 +251,14 @@ class AdaptiveScheduler(BaseScheduler):
         if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
             delay_s = retry_delay_s(self._retries, page.status, attempts)
             if delay_s is not None:
-                self._count("pages/retried")
                 self.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
-                self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be asked again")
+                self._tally.retried(page, now)
                 return
             if attempts > 1:
                 page.state = State.FAILED
                 page.reason += f", {attempts} attempts"
         earned = self.session.rewards.of(lease.site_id, page)
-        if earned.reward:
-            self._count("harvest/reward", int(earned.reward))
+        self._tally.rewarded(earned.reward)
         if page.state is State.DONE:
             page.skeleton = skeleton_of(page.skeleton, earned.keys)
             self.frontier.gate(lease.site_id).answered()
@@ -271,33 +268,25 @@ class AdaptiveScheduler(BaseScheduler):
         new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)
-        self._record(lease, page, new, now)
-
-    def _record(self, lease: Lease, page: Page, new: int, now: float) -> None:
-        self._count("pages/not_modified" if page.is_unchanged else f"pages/{page.state.name.lower()}")
-        if lease.is_again:
-            self._count("pages/again")
-        if new:
-            self._count("pages/found", new)
-        if page.state is not State.REJECTED or lease.level == 0:
-            self._logs.write(page, now, is_error=page.state in (State.REFUSED, State.FAILED, State.REJECTED))
-        if lease.level == 0 and self._is_mission and page.state in (State.REFUSED, State.FAILED, State.REJECTED):
-            logger.warning("%s is not available: %s", page.url, page.reason)
-
-    def _count(self, name: str, number: int = 1) -> None:
-        self.crawler.stats.inc_value(name, number)
+        self._tally.ended(lease, page, new, now)
 
     def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
         assert self.session is not None
         try:
             self.session.writer.submit(Unit(site_robots=[[site_id, status, text, self._clock()]]))
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
             return
         self._sites.apply_delay(site_id)
         self.frontier.resume(site_id, self._clock())
 
-    def _give_up(self, error: StoreError) -> None:
+    def give_up(self, error: CrawlersError, reason: str = "store_failed") -> None:
+        """End the crawl because of *error*, which is reported; what is stored stays."""
         if self.failure is None:
             self._fail(error)
-            deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_failed"))
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
+
+    def go_on(self) -> None:
+        """The spider is ready."""
+        now = self._clock()
+        self._wakeup.at(now, now)

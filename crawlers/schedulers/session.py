@@ -38,14 +38,15 @@ from crawlers.storage.writable import check_file
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.scope import Scope
+    from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.topic_file import TopicSpec
     from crawlers.frontier.base import CrawlFrontier
     from crawlers.items import SiteLimits, Target
+    from crawlers.schedulers.mission import Mission
     from crawlers.storage.crawls import SiteRow
 
 
@@ -91,24 +92,19 @@ class CrawlSession:
     def __init__(
         self,
         settings: BaseSettings,
-        mission: str,
-        limits: Sequence[SiteLimits],
+        mission: Mission,
         admit: Callable[[Target], str | None],
         now: float,
-        *,
-        counts_rewards: bool,
-        scope: Scope | None = None,
-        topic: TopicSpec | None = None,
     ) -> None:
         rule = chosen_rule(settings)
-        self._order = chosen_order(settings, topic.weights if topic is not None else None)
+        self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
+        _check_fits(settings.get("ORDER"), self._order, mission)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
-        page_budget = settings.getint("PAGE_BUDGET")
-        self._counts_rewards = counts_rewards
-        self._records_pulls = counts_rewards or page_budget > 0
+        counts_rewards = self._counts_rewards = mission.counts_rewards
+        self._records_pulls = counts_rewards or mission.page_budget > 0
         self._settings = settings
         self._options = normalization(settings)
-        self.name = settings.get("CRAWL") or mission
+        self.name = settings.get("CRAWL") or mission.name
         self.database = Database(settings.get("DATABASE_URL"))
         self._lock: CrawlLock | None = None
         self._writer: Writer | None = None
@@ -116,10 +112,16 @@ class CrawlSession:
             unfinished = crawls.unfinished(self.database, self.name)
             if unfinished is not None:
                 self._lock = CrawlLock(self.database, unfinished, self.name)
-            wanted = [self._site_row(site_limits) for site_limits in limits]
-            manifest = self._manifest(limits, topic)
-            keeps_found = scope is not None and scope.is_open
-            self.row = crawls.begin(self.database, self.name, mission, wanted, manifest, now, keeps_found=keeps_found)
+            wanted = [self._site_row(site_limits) for site_limits in mission.sites]
+            self.row = crawls.begin(
+                self.database,
+                self.name,
+                mission.name,
+                wanted,
+                self._manifest(mission),
+                now,
+                keeps_found=mission.scope is not None and mission.scope.is_open,
+            )
             if self._lock is not None and self.row.id != unfinished:
                 self._lock.release()  # that crawl ended in the meantime
                 self._lock = None
@@ -138,7 +140,7 @@ class CrawlSession:
                 admit=admit,
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
-                page_budget=page_budget,
+                page_budget=mission.page_budget,
                 records_pulls=self._records_pulls,
             )
             self.rewards = Rewards(
@@ -169,8 +171,11 @@ class CrawlSession:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
 
-    def _manifest(self, limits: Sequence[SiteLimits], topic: TopicSpec | None) -> dict[str, Any]:
+    def _manifest(self, mission: Mission) -> dict[str, Any]:
         settings = {name: self._settings.get(name) for name in RECORDED}
+        settings["PAGE_BUDGET"] = mission.page_budget
+        if mission.topic is not None:
+            settings["TOPIC"] = _in_short(mission.topic)
         return {
             "versions": {
                 "crawlers": __version__,
@@ -178,8 +183,8 @@ class CrawlSession:
                 "python": sys.version.split()[0],
                 "platform": platform.platform(),
             },
-            "settings": settings if topic is None else settings | {"TOPIC": _in_short(topic)},
-            "seeds": [site_limits.site for site_limits in limits],
+            "settings": settings,
+            "seeds": [site_limits.site for site_limits in mission.sites],
         }
 
     def warn_of_left_out(self) -> None:
@@ -268,3 +273,16 @@ class CrawlSession:
 def _in_short(topic: TopicSpec) -> str:
     """What scores depend on, as one text."""
     return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)
+
+
+def _check_fits(name: str, order: PageOrder, mission: Mission) -> None:
+    """Raises `ConfigError` for an order that the mission can't follow."""
+    if order.scores is None:
+        return
+    if order.scores.table == "relevance" and mission.topic is None:
+        raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")
+    if mission.scope is None:
+        raise ConfigError(
+            f"ORDER={name} compares the pages of all sites and follows links between them, which {mission.name} does "
+            "not; use scrapy crawl broad -a hosts=hosts.txt"
+        )

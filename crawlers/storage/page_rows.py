@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.fingerprints import url_key
 
 if TYPE_CHECKING:
-    from crawlers.items import Page
+    from collections.abc import Iterable, Mapping
+
+    from crawlers.items import Page, Study
     from crawlers.storage.unit import Unit
 
 
@@ -42,7 +45,7 @@ def add_page_rows(
     for link, count in page.external:
         url_id = url_key(link.url)
         texts = (link.anchor, link.context, link.position, link.rel, link.tag)
-        context_id = url_key("\x1f".join(texts))
+        context_id = _context_id(texts)
         pair = (url_id, context_id)
         if pair not in counts:
             unit.external_urls.append([url_id, link.site, link.url, link.key])
@@ -50,3 +53,16 @@ def add_page_rows(
         counts[pair] = counts.get(pair, 0) + count
     unit.external_links += [[page.id, *pair, count] for pair, count in counts.items()]
     unit.bad_links += [[page.id, bad.raw, bad.reason] for bad in page.bad]
+
+
+def add_study_rows(unit: Unit, page: Page, study: Study, ids: Mapping[int, int]) -> None:
+    """Add what a page and its links say; *ids* has the pages that links lead to, by the keys of their URLs."""
+    unit.topic_pages.append([page.id, page.similarity or 0.0, json.dumps(study.terms, ensure_ascii=False)])
+    for key, *texts in study.link_texts:
+        context_id = _context_id(texts)
+        unit.link_contexts.append([context_id, *texts])
+        unit.link_texts.append([page.id, ids[key], context_id])
+
+
+def _context_id(texts: Iterable[str]) -> int:
+    return url_key("\x1f".join(texts))

@@ -267,6 +267,25 @@ relevance = _scores(
     Column("rank", Float, nullable=False),  # logarithm of its TimelyRank
 )
 
+topic_page = Table(
+    "topic_page",
+    metadata,
+    # What a page of a topic crawl says.
+    Column("page_id", Id, primary_key=True, autoincrement=False),
+    Column("similarity", Float, nullable=False),  # to the topic, by the pages read until then; at last, by all of them
+    Column("terms", Text, nullable=False),  # JSON: how often it has each term
+)
+
+link_text = Table(
+    "link_text",
+    metadata,
+    # What links say that are no external ones.
+    Column("source_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("target_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("context_id", BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
 order_totals = Table(
     "order_totals",
     metadata,

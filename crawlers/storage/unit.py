@@ -79,6 +79,8 @@ LINK_CHANGE = (
 _SCORES = (("page_id", "bigint"), ("site_id", "integer"), ("queue", "integer"), ("score", "float"))
 IMPORTANCE = (*_SCORES, ("cash", "float"), ("history", "float"), ("visited", "float"), ("alias", "bigint"))
 RELEVANCE = (*_SCORES, ("anchor", "float"), ("level", "integer"), ("rank", "float"))
+TOPIC_PAGE = (("page_id", "bigint"), ("similarity", "float"), ("terms", "text"))
+LINK_TEXT = (("source_id", "bigint"), ("target_id", "bigint"), ("context_id", "bigint"))
 ORDER_TOTALS = (("crawl_id", "integer"), ("totals", "text"))
 EXTERNAL_URL = (("id", "bigint"), ("site", "text"), ("url", "text"), ("key", "bigint"))
 LINK_CONTEXT = (
@@ -120,6 +122,8 @@ class Unit:
     forgotten: list[Row] = field(default_factory=list)  # [page id]: its bad links were those of an earlier visit
     importance: list[Row] = field(default_factory=list)
     relevance: list[Row] = field(default_factory=list)
+    topic_pages: list[Row] = field(default_factory=list)
+    link_texts: list[Row] = field(default_factory=list)
     order_totals: list[Row] = field(default_factory=list)
     site_robots: list[Row] = field(default_factory=list)
     site_availability: list[Row] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import exp
 
 import pytest
 from hypothesis import given
@@ -58,6 +59,18 @@ def test_a_lesson_moves_the_prediction_towards_it(history, of_link, reward):
     assert min(before, reward) - 1e-12 <= after <= max(before, reward) + 1e-12
 
 
+@given(st.integers(1, 50))
+def test_a_lesson_teaches_as_much_with_many_features_as_with_one(number):
+    model = LinkModel()
+    many = [f"a:{one}" for one in range(number)]
+    model.learn(many, 1.0, 1.0)
+    assert model.predict(many) == pytest.approx(1 / (1 + exp(-1)))
+
+
+def test_a_feature_counts_once():
+    assert taught([(["a:utf", "a:utf"], 1.0, 1.0)]).record() == taught([(["a:utf"], 1.0, 1.0)]).record()
+
+
 def test_words_that_lead_to_relevant_pages_are_told_from_others():
     """Rewards are noisy, words come with others, and one in five pages is relevant."""
     rng = random.Random(4)
@@ -65,7 +78,7 @@ def test_words_that_lead_to_relevant_pages_are_told_from_others():
     for _ in range(3000):
         is_topic = rng.random() < 0.2
         words = [*("utf", "text")[: is_topic + 1 if is_topic else 0], *rng.sample(["home", "news", "page", "more"], 2)]
-        model.learn([f"a:{word}" for word in words], rng.uniform(0.5, 1.0) if is_topic else rng.uniform(0.0, 0.2), 0.1)
+        model.learn([f"a:{word}" for word in words], rng.uniform(0.5, 1.0) if is_topic else rng.uniform(0.0, 0.2))
     assert model.predict(["a:utf", "a:home"]) > 0.5
     assert model.predict(["a:news", "a:home"]) < 0.2
     assert model.predict(["a:never seen"]) < 0.5, "what is not known is as relevant as pages are at large"

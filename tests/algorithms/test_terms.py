@@ -50,6 +50,8 @@ def test_letters_with_digits_are_terms():
 def test_spellings_that_look_alike_are_one_term():
     forms = ["coöperation’s", "COO\u0308PERATION'S", "coöper\xadation's"]
     assert len({frozenset(auto(form).items()) for form in forms}) == 1
+    assert auto("don’t we’ll") == auto("don't we'll") == {}
+    assert Terms("zh")("the users' 'files'") == {"the": 1, "users": 1, "files": 1}
     assert auto("ｕｔｆ８ ﬁle") == {"utf8": 1, "file": 1}, "wide forms and ligatures"
 
 

@@ -19,7 +19,7 @@ pages = st.sampled_from(PAGES)
 mixes = st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)).map(
     lambda parts: Weights(*(part / sum(parts) for part in parts))
 )
-events = st.lists(
+later = st.lists(
     st.one_of(
         st.tuples(st.just("found"), pages, st.integers(0, 20)),
         st.tuples(st.just("fetched"), pages, st.dictionaries(pages, st.floats(0, 1), max_size=6)),
@@ -28,6 +28,8 @@ events = st.lists(
     ),
     max_size=60,
 )
+first = st.dictionaries(pages, st.integers(0, 20), min_size=5)  # few events say anything about pages never found
+events = st.builds(lambda levels, rest: [("found", *item) for item in levels.items()] + rest, first, later)
 
 
 def told(weights, history) -> TopicScores:
@@ -73,15 +75,27 @@ def test_ranks_are_the_sums_of_the_paper(history):
         assert scores.parts(page)[2] == pytest.approx(log1p(rank) / log1p(most))
 
 
-def test_where_all_pages_link_to_each_other_ranks_neither_overflow_nor_hide_each_other():
-    """TR doubles with every page read, and is 2^1999 in the end."""
+def test_the_greatest_rank_is_remembered_when_its_page_is_read():
     scores = TopicScores(STRATEGIES["links"])
-    for page in range(1, 2001):
+    for page in (1, 2, 3, 4):
         scores.found(page, 0)
-    for page in range(1, 2000):
-        scores.fetched(page, dict.fromkeys(range(page + 1, 2001), 0.0))
-    assert scores.score(2000) == 1.0
-    assert scores.score(1000) == pytest.approx(0.5, abs=1e-3)
+    scores.fetched(1, {2: 0.0})
+    before = scores.score(4)
+    scores.fetched(2, {})
+    assert scores.score(4) == before
+    scores.fetched(3, {4: 0.0})
+    assert scores.score(4) == 1.0, "2, too"
+
+
+def test_where_all_pages_link_to_each_other_ranks_neither_overflow_nor_hide_each_other():
+    """TR doubles with every page read, and is 2^1099 in the end, more than a double holds."""
+    scores = TopicScores(STRATEGIES["links"])
+    for page in range(1, 1101):
+        scores.found(page, 0)
+    for page in range(1, 1100):
+        scores.fetched(page, dict.fromkeys(range(page + 1, 1101), 0.0))
+    assert scores.score(1100) == 1.0
+    assert scores.score(551) == pytest.approx(0.5, abs=1e-3)
 
 
 @given(mixes, events)
@@ -181,6 +195,8 @@ def test_a_page_waits_until_it_is_read_moved_or_gone():
     scores.found(1, 0)
     assert scores.queue(1) == GONE, "found nearer, it is read already"
     assert scores.record(1)[1] == 0
+    scores.found(1, 3)
+    assert scores.record(1)[1] == 0, "the nearest way counts"
     assert scores.offset(0) == 0.0
     assert not TopicScores.returns
 

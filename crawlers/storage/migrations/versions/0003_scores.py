@@ -47,6 +47,19 @@ def upgrade() -> None:
         sa.Column("rank", sa.Float(), nullable=False),
     )
     op.create_table(
+        "topic_page",
+        sa.Column("page_id", ID, primary_key=True, autoincrement=False),
+        sa.Column("similarity", sa.Float(), nullable=False),
+        sa.Column("terms", sa.Text(), nullable=False),
+    )
+    op.create_table(
+        "link_text",
+        sa.Column("source_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+        sa.Column("target_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+        sa.Column("context_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "order_totals",
         sa.Column("crawl_id", sa.Integer(), primary_key=True, autoincrement=False),
         sa.Column("totals", sa.Text(), nullable=False),

@@ -1,0 +1,92 @@
+"""The town: ten sites that link to each other a lot, for crawls across sites that visit pages again.
+
+What a site answers is a function of the path, of the headers of the request and of what was asked for before
+(see `changes`): no clock, no network. `server` puts it on loopback.
+"""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from crawlers.demo.pages import HTML, Answer, Web, link, missing, typed
+from crawlers.demo.town import changes
+from crawlers.demo.town.pages import passing, planned, story
+from crawlers.demo.town.plan import SITES, Page, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawlers.demo.town.changes import Asked
+
+_OPENING = 1_700_000_000  # the second the town opened: every Last-Modified is days after it
+_DAY_S = 86_400
+_OFFER = Page(*changes.OFFER, "An offer: raised beds", "gardening")
+_ENTRY = Page(*changes.ENTRY, "Spring is here", "gardening")
+
+
+def town(scale: int = 1) -> Web:
+    """Return the town at places that do not exist: http://portal.test and so on."""
+    return Web(scale, {name: f"http://{name}.test" for name in SITES})
+
+
+def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, str] | None = None) -> Answer:
+    """Return what *site* answers to a GET of *path* (percent-encoded) after all that was *asked* for before.
+
+    >>> respond(town(), "news", "/story-8.html", {}).status
+    404
+    >>> respond(town(), "news", "/story-8.html", {("news", "/"): 3}).status
+    200
+    """
+    if path == "/robots.txt":
+        return typed("text/plain", b"User-agent: *\nDisallow:\n")
+    text = _text(web, site, path, asked)
+    return missing() if text is None else _validated(site, text.encode(), headers or {})
+
+
+def _text(web: Web, site: str, path: str, asked: Asked) -> str | None:
+    """The page as HTML; None if there is none, or none now."""
+    if (site, path) == changes.OFFER:
+        return passing(web, _OFFER) if changes.has_offer(asked) else None
+    if (site, path) == changes.ENTRY:
+        return passing(web, _ENTRY) if changes.has_entry(asked) else None
+    number = plan(web.scale).numbers.get((site, path))
+    if number is not None:
+        return planned(web, number, _extra(site, asked) if path == "/" else "")
+    digits = path.removeprefix("/story-").removesuffix(".html")
+    if site == "news" and digits.isdecimal() and len(digits) < 10 and story(int(digits)).path == path:
+        return passing(web, story(int(digits))) if changes.has_story(int(digits), asked) else None
+    return None
+
+
+def _extra(site: str, asked: Asked) -> str:
+    """What a home page says besides: the only thing of the town's pages that changes."""
+    if site == "news":
+        return "".join(f"<h2>{link(page.path, page.title)}</h2>" for page in map(story, changes.headlines(asked)))
+    if site == "gardening":
+        return f"<p>{link(_OFFER.path, _OFFER.title)}</p>"
+    if site == "diary":
+        entry = f"<p>{link(_ENTRY.path, _ENTRY.title)}</p>" if changes.has_entry(asked) else ""
+        return f"{entry}<p>You are visitor no. {asked.get(('diary', '/'), 0) + 1}.</p>"
+    return ""
+
+
+def _validated(site: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    """The page with the mark of its version; 304 if the request names that version."""
+    version = sha256(body).hexdigest()
+    validator = SITES[site].validator
+    if validator == "etag":
+        name, condition, value = "ETag", "If-None-Match", f'"{version[:16]}"'
+    elif validator == "date":
+        # No clock tells when a page changed: but another text has another date.
+        name, condition, value = "Last-Modified", "If-Modified-Since", _date(int(version[:8], 16))
+    else:
+        return typed(HTML, body)
+    if headers.get(condition) == value:
+        return Answer(304, ((name, value),), b"")
+    return Answer(200, (("Content-Type", HTML), (name, value)), body)
+
+
+def _date(number: int) -> str:
+    return formatdate(_OPENING + number % 500 * _DAY_S + number % _DAY_S, usegmt=True)

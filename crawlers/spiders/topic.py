@@ -1,0 +1,137 @@
+"""The pages about a topic, by the text of links, distance and TimelyRank."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from crawlers.algorithms.rule_settings import chosen
+from crawlers.algorithms.scope import Scope
+from crawlers.algorithms.terms import Terms
+from crawlers.algorithms.topic import STRATEGIES, Topic, topic_of
+from crawlers.algorithms.topic_file import read_topic
+from crawlers.algorithms.urls import site_of
+from crawlers.errors import ConfigError
+from crawlers.extraction.page import parse_page
+from crawlers.extraction.topic_study import TopicStudy
+from crawlers.items import SiteLimits
+from crawlers.spiders.site_spider import SiteSpider
+from crawlers.storage import topics
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import AsyncIterator
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.topic_file import TopicSpec
+    from crawlers.storage.database import Database
+
+LARGEST_EXAMPLE = 4_000_000  # bytes of a file that are read
+
+
+class TopicSpider(SiteSpider):
+    """`scrapy crawl topic -a topic=topic.yaml`; see `topic_file` for what stands in it."""
+
+    name = "topic"
+    arguments = ("topic",)
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        **SiteSpider.custom_settings,
+        "RULE": "best",
+        "ORDER": "topic",
+        "GRAPH_FORMATS": [],  # a topic has one graph over all sites, see extensions.topic_results
+        "FEED_EXPORT_FIELDS": ["url", "title", "similarity", "level", "state", "status", "reason"],
+    }
+    spec: TopicSpec
+    roots: tuple[str, ...]
+    is_ready = False  # whether the topic is known, so that pages can be asked for
+
+    def prepare(self, settings: BaseSettings) -> None:
+        path = getattr(self, "topic", None)
+        if not path:
+            raise ConfigError("no topic is given: add -a topic=topic.yaml")
+        spec = read_topic(path, settings.get("TOPIC_LANGUAGE"))
+        strategy = settings.get("TOPIC_STRATEGY")
+        if strategy:
+            spec = replace(spec, weights=chosen(STRATEGIES, "TOPIC_STRATEGY", strategy))
+        self.spec = spec
+        self.roots = spec.roots
+        firsts = {site_of(url): url for url in reversed(spec.roots)}
+        self.site_limits = [SiteLimits(site, start_url=url) for site, url in reversed(firsts.items())]
+        self.scope = Scope(spec.scope, firsts)
+        self._terms = Terms(spec.language)
+        self._examples: list[Counter[str]] = []
+        self._addresses = []  # of examples that are not read yet
+        for example in spec.examples:
+            if "://" in example:
+                self._addresses.append(example)
+            else:
+                self._examples.append(self._terms_of(_read(Path(path).parent / example), None))
+        self._settings = settings
+
+    def crawl_opened(self, database: Database, crawl_id: int) -> None:
+        """The store is open: a crawl that goes on has its topic there. Raises `ConfigError`."""
+        self._store = (database, crawl_id)
+        terms = topics.terms_of(database, crawl_id)
+        if terms is not None:
+            self._begin(Topic(terms))
+            self._study.recall(topics.pages_read(database, crawl_id))
+        elif not self._addresses:
+            self._settle()
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Read the examples, if they are not known; the scheduler knows everything else."""
+        assert self.crawler.engine is not None
+        scheduler: Any = self.crawler.engine.scheduler
+        try:
+            if not self.is_ready and scheduler.failure is None:
+                for url in self._addresses:
+                    # Asked for by the user, once: so not by the rules for pages that are found.
+                    self._examples.append(await self._download(url))
+                self._settle()
+                scheduler.go_on()
+        except ConfigError as error:
+            scheduler.give_up(error, "no_topic")
+        return
+        yield  # makes this a generator
+
+    async def _download(self, url: str) -> Counter[str]:
+        engine = self.crawler.engine
+        assert engine is not None
+        try:
+            response = await engine.download_async(Request(url, meta={"handle_httpstatus_all": True}))
+        except Exception as error:  # whatever a downloader raises
+            raise _unreadable(url, f"{type(error).__name__} {error}".strip()) from error
+        if response.status != 200:
+            raise _unreadable(url, f"status {response.status}")
+        content_type = response.headers.get("Content-Type")
+        return self._terms_of(response.body, content_type.decode("latin-1") if content_type else None)
+
+    def _terms_of(self, body: bytes, content_type: str | None) -> Counter[str]:
+        parsed = parse_page(body, content_type, frozenset())
+        return self._terms(f"{parsed.title}\n{parsed.text()}")
+
+    def _settle(self) -> None:
+        topic = topic_of(self.spec.keywords, self._examples)
+        topics.keep_terms(*self._store, topic.terms)
+        self._begin(topic)
+
+    def _begin(self, topic: Topic) -> None:
+        self._study = TopicStudy(topic, self._terms)
+        self._reader = self.reader(self._settings, study=self._study)
+        self.is_ready = True
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_EXAMPLE)
+    except OSError as error:
+        raise _unreadable(str(path), error.strerror or str(error)) from error
+
+
+def _unreadable(example: str, reason: str) -> ConfigError:
+    return ConfigError(f"the example {example} of the topic can't be read: {reason}; mend it or leave it out")

@@ -1,0 +1,85 @@
+"""OPIC as the article has it: cash of each page and of the virtual one in dicts, every gift made page by page."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+Event = tuple[Any, ...]
+
+
+class NaiveOPIC:
+    """Told the same events, it must have the same cash and history. Without a window: `math.inf`."""
+
+    def __init__(self, window: float = math.inf, uncrawled_weight: float = 1.0, virtual_share: float = 0.15) -> None:
+        self.window, self.weight, self.virtual_share = window, uncrawled_weight, virtual_share
+        self.virtual = 1.0
+        self.ticks = 0
+        self.cash: dict[int, float] = {}  # of the pages that wait
+        self.history: dict[int, float] = {}
+        self.visited: dict[int, int] = {}
+        self.fetched_once: set[int] = set()
+        self.gone_for_good: set[int] = set()
+        self.alias: dict[int, int] = {}
+
+    def happens(self, event: Event) -> None:
+        name, *arguments = event
+        getattr(self, name)(*arguments)
+
+    def representative(self, page: int) -> int:
+        while page in self.alias:
+            page = self.alias[page]
+        return page
+
+    def give(self) -> None:
+        new = [page for page in self.cash if page not in self.fetched_once]
+        if self.weight == math.inf:
+            weights = dict.fromkeys(new or self.cash, 1.0)
+        else:
+            weights = {page: 1.0 if page in self.fetched_once else self.weight for page in self.cash}
+        for page, weight in weights.items():
+            self.cash[page] += self.virtual * weight / sum(weights.values())
+        if weights:
+            self.virtual = 0.0
+
+    def found(self, page: int, level: int) -> None:
+        if page not in self.cash and page not in self.gone_for_good:
+            self.cash[page] = self.history[page] = 0.0
+            self.visited[page] = self.ticks
+
+    def fetched(self, page: int, links: dict[int, float]) -> None:
+        if page not in self.cash:
+            return
+        self.give()
+        self.ticks += 1
+        cash, self.cash[page] = self.cash[page], 0.0
+        since, window = self.ticks - self.visited[page], self.window * len(self.cash)
+        if since >= window:
+            self.history[page] = cash * window / since
+        else:
+            self.history[page] = self.history[page] * (1.0 if window == math.inf else (window - since) / window) + cash
+        self.visited[page] = self.ticks
+        self.fetched_once.add(page)
+        targets = {self.representative(target) for target in links} & set(self.cash) - {page}
+        for target in targets:
+            self.cash[target] += (1 - self.virtual_share) * cash / len(targets)
+        self.virtual += self.virtual_share * cash if targets else cash
+        self.give()
+
+    def moved(self, page: int, target: int) -> None:
+        if page not in self.alias and self.representative(target) != page:
+            self.alias[page] = target
+        heir = self.representative(page)
+        cash, history = self.cash.pop(page, 0.0), self.history.pop(page, 0.0)
+        self.gone_for_good.add(page)
+        if heir in self.cash:
+            self.cash[heir] += cash
+            self.history[heir] += history
+        else:
+            self.virtual += cash
+
+    def gone(self, page: int) -> None:
+        if page in self.cash:
+            self.virtual += self.cash.pop(page)
+            self.history.pop(page)
+            self.gone_for_good.add(page)
