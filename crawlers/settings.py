@@ -64,6 +64,8 @@ AOPIC_UNCRAWLED_WEIGHT = 1.0  # what the virtual page gives a page never fetched
 
 TOPIC_LANGUAGE = "auto"  # of topics whose file names none: auto (by script), en, ru, zh, de …
 TOPIC_STRATEGY = ""  # anchor, breadth, links, mixed: instead of what the topic's file says; empty: as it says
+TOPIC_LEARNING_RATE = 0.0  # how fast a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
+TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
 
 # URLs: steps of the normal form that tells spellings of one page apart from pages
 
@@ -121,6 +123,7 @@ SPIDER_MIDDLEWARES = {"crawlers.middlewares.leases.LeaseMiddleware": 10}  # the 
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.graphs.Graphs": 0,
+    "crawlers.extensions.topic_results.TopicResults": 0,
     "crawlers.extensions.progress.Progress": 0,
 }
 DOWNLOADER_MIDDLEWARES = {

@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 import re
-from math import exp, sqrt
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -43,7 +43,7 @@ def link_features(anchor: Iterable[str], url: str) -> list[str]:
 class LinkModel:
     """A guess of what pages are worth, in [0, 1], by the features of links to them.
 
-    It begins with 0.5 for everything, and soon has the mean of what was learnt for what it doesn't know.
+    It begins with *prior* in ]0, 1[ for everything, and soon has the mean of what was learnt for what it doesn't know.
 
     >>> model = LinkModel()
     >>> for _ in range(200):
@@ -53,8 +53,8 @@ class LinkModel:
     (True, True)
     """
 
-    def __init__(self) -> None:
-        self._bias = 0.0
+    def __init__(self, prior: float = 0.5) -> None:
+        self._bias = log(prior / (1.0 - prior))
         self._weights: dict[int, float] = {}
 
     def predict(self, features: Collection[str]) -> float:

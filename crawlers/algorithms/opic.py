@@ -83,13 +83,14 @@ class OPIC:
     # What happens ------------------------------------------------------------------------------------
 
     def found(self, page: int, level: int) -> None:
-        """*page* may be fetched; begins without cash. Pages that are known, or gone, stay what they are."""
-        if self._queues[page] == _UNKNOWN:
+        """*page* may be fetched; begins without cash. One that waits, or has moved, stays what it is."""
+        queue = self._queues[page]
+        if queue < 0 and not self._aliases.get(page):
             self._queues[page] = 0
             self._keys[page] = -self._offsets[0]
             self._visited[page] = self.ticks
             self._waiting[0] += 1
-            self._found += 1
+            self._found += queue == _UNKNOWN
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """*page* pays its cash to the pages of *links*, in equal parts; returns these. Ignored if it doesn't wait.
@@ -232,17 +233,15 @@ class OPIC:
 
     # What is remembered ------------------------------------------------------------------------------
 
-    @property
-    def needs_rebase(self) -> bool:
-        """Whether the offsets are so large that cash loses its digits."""
-        return max(self._offsets) * self.pages > _REBASE * self._total
-
-    def rebase(self) -> None:
-        """Offsets begin anew at 0, and the key of each page is its cash: all scores and records change. O(pages)."""
+    def rebase(self) -> bool:
+        """Let the offsets begin anew at 0, if they are so large that cash loses its digits. O(pages), then."""
+        if max(self._offsets) * self.pages <= _REBASE * self._total:
+            return False
         for page, queue in self._queues.items():
             if queue >= 0:
                 self._keys[page] += self._offsets[queue]
         self._offsets = [0.0, 0.0]
+        return True
 
     def record(self, page: int) -> tuple[float, ...]:
         """Cash less offset, history, the tick when it was found or last fetched, the page that it moved to or 0."""

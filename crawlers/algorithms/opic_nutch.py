@@ -42,8 +42,8 @@ class NutchOPIC:
     def found(self, page: int, level: int) -> None:
         """*page* begins with 1 if the crawl begins with it, else with nothing."""
         if self._queues[page] == _UNKNOWN:
-            self._queues[page] = 0
             self._scores[page] = 0.0 if level else _INJECTED
+        self._queues[page] = 0
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """The pages of *links* gain the score of *page* in equal parts; returns them. *page* keeps its own."""
@@ -82,6 +82,10 @@ class NutchOPIC:
     def offset(self, queue: int) -> float:
         """Nothing."""
         return 0.0
+
+    def rebase(self) -> bool:
+        """Never: scores are kept as they are."""
+        return False
 
     def record(self, page: int) -> tuple[float, ...]:
         """The score, in the place of OPIC's cash, and nothing in the others."""

@@ -2,8 +2,8 @@
 
 Pages are numbers from 1. Of the pages that may be fetched, the one whose `score` plus the `offset` of its
 queue is greatest comes first. A score rises only by `found`, `fetched` and `moved`, which say whose did; by
-themselves scores and the offset of a lower queue, held against that of a higher one, may only fall. So a
-heap of the scores as they were is a heap of upper bounds, and only what comes out of it needs another look.
+themselves scores may only fall, and so may the offset of queue 1 held against that of queue 0. So a heap of the
+scores as they were is a heap of upper bounds, and only what comes out of it needs another look.
 
 What is remembered of a page is its *record*, a few numbers named by `columns`; of all pages together, the
 `totals`. With both a crawl that was killed goes on as if nothing had happened.
@@ -29,7 +29,10 @@ class PageScores(Protocol):
     columns: tuple[str, ...]
 
     def found(self, page: int, level: int) -> None:
-        """*page* may be fetched; or it may already, and was found nearer: *level* clicks from the roots."""
+        """*page* may be fetched, perhaps again after it was gone; or it waits already, and was found nearer.
+
+        *level*: clicks from the roots.
+        """
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """*page* was read; *links* has the pages that it links to, each with what the link is worth in [0, 1].
@@ -50,7 +53,13 @@ class PageScores(Protocol):
         """0 for a page never fetched, 1 for one that waits to be fetched again, `GONE`."""
 
     def offset(self, queue: int) -> float:
-        """What the scores of *queue* are held against those of the other by; queue 0 is the lower one."""
+        """What is added to the scores of *queue* before they are held against those of the other."""
+
+    def rebase(self) -> bool:
+        """Let all numbers begin anew where they have grown too large to be exact; whether they did.
+
+        Then all records changed: it is for a time when nothing waits yet, and before that is written nothing is.
+        """
 
     def record(self, page: int) -> tuple[float, ...]:
         """The numbers to be remembered of a page, as named by `columns`."""

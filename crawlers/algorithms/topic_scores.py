@@ -55,12 +55,10 @@ class TopicScores:
         self._most = _log1p_exp(0.0)  # ln(1 + TR) of the page that has most
 
     def found(self, page: int, level: int) -> None:
-        """*page* may be fetched, or was found nearer. One that is gone stays so."""
-        if self._queues[page] == _UNKNOWN:
-            self._queues[page] = 0
+        """*page* may be fetched, or was found nearer. One that was gone waits again."""
+        if self._queues[page] == _UNKNOWN or level < self._levels[page]:
             self._levels[page] = level
-        elif level < self._levels[page]:
-            self._levels[page] = level
+        self._queues[page] = 0
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """*page* was read; *links* has the pages that it links to, each with the link's R_a.
@@ -116,6 +114,10 @@ class TopicScores:
     def offset(self, queue: int) -> float:
         """0: there is one queue."""
         return 0.0
+
+    def rebase(self) -> bool:
+        """Never: nothing grows but a logarithm."""
+        return False
 
     def record(self, page: int) -> tuple[float, ...]:
         """R_a, level and ln TR of *page*."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.site_groups import GROUPS
 from crawlers.commands.checks import check_settings
@@ -17,11 +19,12 @@ from crawlers.storage.fragment_tables import write_accompanying, write_pairs
 from crawlers.storage.graph_analysis import MEASURES, AnalysedGraph, analyse
 from crawlers.storage.graph_export import write_site_graph
 from crawlers.storage.graph_files import FORMATS, graph_paths, write_graph
+from crawlers.storage.importance import KEEPERS, keeps_importance, top_pages
 from crawlers.storage.queries import CrawledSite, crawl_named, sites_of
+from crawlers.storage.top_table import write_top
 from crawlers.storage.web_fragment import WebFragment, class_sizes
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from crawlers.storage.graph_model import Graph
@@ -45,7 +48,8 @@ class Command(ScrapyCommand):
         return (
             "Writes one graph a site (all sites, or those named: http://example.org) into RESULT_FOLDER, or with "
             "--level site the model of the web fragment: one graph of the sites and of those that they link to, and a "
-            "table of the latter. The store is DATABASE_URL (-s DATABASE_URL=...)."
+            "table of the latter, or with --top a table of the most important pages of a broad crawl. The store is "
+            "DATABASE_URL (-s DATABASE_URL=...)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -59,12 +63,17 @@ class Command(ScrapyCommand):
             help="--level site: what is one site (default: host)",
         )
         parser.add_argument("--targets-only", action="store_true", help="--level site: only the sites of the crawl")
+        parser.add_argument(
+            "--top", type=_number, metavar="PAGES", help="only a table of that many most important pages"
+        )
         parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
         parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
+        if opts.top and opts.level == "site":
+            raise UsageError("--top is of pages: leave out --level site", print_help=False)
         try:
             check_settings(self.settings)
             database = Database(self.settings.get("DATABASE_URL"), create=False)
@@ -87,9 +96,29 @@ class Command(ScrapyCommand):
             _write_fragment(database, crawl, folder, formats, measures, opts)
             return
         sites = sites_of(database, crawl.id)
+        if opts.top:
+            chosen = _chosen(sites, wanted, crawl.name) if wanted else []
+            _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
+            return
         for site in _chosen(sites, wanted, crawl.name):
             for path, size in write_site_graph(database, site, sites, folder, formats, measures):
                 print(f"{path}: {size.nodes} pages, {size.edges} edges")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of pages: give 1 or more")
+    return int(text)
+
+
+def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[CrawledSite]) -> None:
+    if not keeps_importance(database, crawl.id):
+        raise ConfigError(
+            f"the crawl {crawl.name} (number {crawl.id}) knows no importance of pages; crawls with ORDER="
+            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do, as soon as they read a page"
+        )
+    written = write_top(path, top_pages(database, crawl.id, number, [site.id for site in sites]))
+    print(f"{path}: the {written} most important pages")
 
 
 def _write_fragment(

@@ -1,4 +1,4 @@
-"""`scrapy lab`: compares site rules before a crawl, and explains them after it."""
+"""`scrapy lab`: compares site rules, and strategies of topic crawls, before a crawl and after it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.commands import lab_options, lab_replay, lab_report, lab_simulate
+from crawlers.commands import lab_options, lab_replay, lab_report, lab_simulate, lab_topic
 from crawlers.errors import CrawlersError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ PARTS = {
     "simulate": lab_simulate,
     "replay": lab_replay,
     "report": lab_report,
+    "topic": lab_topic,
 }  # a module each: HELP, add_options(parser), run(opts, settings)
 
 
@@ -29,7 +30,7 @@ class Command(ScrapyCommand):
         return f"{' | '.join(PARTS)} [options]"
 
     def short_desc(self) -> str:
-        return "Compare site rules"
+        return "Compare site rules, and topic crawls"
 
     def long_desc(self) -> str:
         return " ".join(f"{name}: {part.HELP}" for name, part in PARTS.items())

@@ -93,3 +93,17 @@ def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping
         for place, label in zip(places, ("pages read of the site", "found", "index of the rule"), strict=True):
             place.set(xlabel="pages read of all", ylabel=label, xmargin=0)
         places[0].legend(fontsize=7, frameon=False)
+
+
+def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]) -> None:
+    """Write a picture with a diagram for each of *panels*, which has curves against pages read by their names."""
+    with _figure(path, WIDTH * len(panels), HEIGHT) as figure:
+        figure.suptitle(title)
+        for number, (label, curves) in enumerate(panels.items(), 1):
+            place = figure.add_subplot(1, len(panels), number)
+            for order, (name, curve) in enumerate(curves.items()):
+                colour, style = COLOURS[order % len(COLOURS)], STYLES[order // len(COLOURS) % len(STYLES)]
+                place.plot(*zip(*curve, strict=True), style, color=colour, label=name, linewidth=1.4)
+            place.set(xlabel="pages read", ylabel=label, xmargin=0)
+            place.set_ylim(bottom=0)
+        place.legend(fontsize=8, frameon=False)

@@ -26,7 +26,7 @@ LANDMARKS: Mapping[Site, tuple[str, ...]] = {
 }
 
 
-def _names() -> Mapping[Site, str]:
+def _names() -> Mapping[str, str]:
     return {name: f"http://{name}.test" for name in LANDMARKS}
 
 
@@ -35,7 +35,7 @@ class Web:
     """The size of the web (*scale*, 1 or more) and where its sites are (scheme://host[:port])."""
 
     scale: int = 1
-    origins: Mapping[Site, str] = field(default_factory=_names)
+    origins: Mapping[str, str] = field(default_factory=_names)
 
 
 @dataclass(frozen=True, slots=True)

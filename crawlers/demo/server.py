@@ -21,13 +21,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from aiohttp import web as http
 
 from crawlers.demo.grumpy import flaky_refusal
-from crawlers.demo.town import answers as town
+from crawlers.demo.town.answers import respond as respond_in_town
 from crawlers.demo.town.plan import SITES as TOWN
 from crawlers.demo.web import SITES, Web, respond
 
@@ -49,10 +49,10 @@ def _demo_answers(web: Web) -> Answers:
     seen: Counter[str] = Counter()
 
     @lru_cache(CACHED_ANSWERS)
-    def pure(site: Site, path: str, query: str) -> Answer:
-        return respond(site, path, query, web)
+    def pure(site: str, path: str, query: str) -> Answer:
+        return respond(cast("Site", site), path, query, web)
 
-    def answer(site: Any, path: str, query: str, headers: Mapping[str, str]) -> Answer:
+    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> Answer:
         found = None
         if site == "grumpy" and path.startswith("/flaky/"):
             found = flaky_refusal(path, seen[path])
@@ -67,7 +67,7 @@ def _town_answers(web: Web) -> Answers:
     asked: Counter[tuple[str, str]] = Counter()
 
     def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> Answer:
-        found = town.respond(web, site, path, asked, headers)
+        found = respond_in_town(web, site, path, asked, headers)
         asked[site, path] += 1
         return found
 
@@ -81,13 +81,12 @@ def _application(site: str, answers: Answers, delay_s: float) -> http.Applicatio
             await asyncio.sleep(delay_s)
         found = answers(site, path, query, request.headers)
         response = http.Response(status=found.status, headers=found.headers, body=found.body)
-        if found.status == 200 and not found.header("Content-Type"):
-            response.headers[UNTYPED] = ""
+        response["is_untyped"] = not found.header("Content-Type")
         return response
 
     async def take_back_type(request: http.Request, response: http.StreamResponse) -> None:
         # aiohttp gives every answer a Content-Type; some pages of ours have none on purpose.
-        if response.headers.popall(UNTYPED, None) is not None:
+        if response.get("is_untyped"):
             response.headers.popall("Content-Type", None)
 
     application = http.Application()
@@ -96,7 +95,9 @@ def _application(site: str, answers: Answers, delay_s: float) -> http.Applicatio
     return application
 
 
-async def _run(web: Web, sockets: Mapping[Site, socket.socket], delay_s: float, closed: threading.Event) -> None:
+async def _run(
+    web: Web, answers: Answers, sockets: Mapping[str, socket.socket], delay_s: float, closed: threading.Event
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -110,7 +111,7 @@ async def _run(web: Web, sockets: Mapping[Site, socket.socket], delay_s: float, 
 
     runners = []
     for site, sock in sockets.items():
-        runner = http.AppRunner(_application(site, web, delay_s), access_log=None, shutdown_timeout=0.1)
+        runner = http.AppRunner(_application(site, answers, delay_s), access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         await http.SockSite(runner, sock).start()
         runners.append(runner)
@@ -138,16 +139,19 @@ def _kept_ports(file: Path | None) -> dict[str, int]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until stdin closes; the ports of an existing ports file are used again, so that URLs stay."""
     parser = argparse.ArgumentParser(prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--town", action="store_true", help="the sites that link to each other a lot, instead")
     parser.add_argument("--ports-file", type=Path, help="file of `name URL` lines: read if it exists, else written")
-    parser.add_argument("--scale", type=int, default=1, help="size of library, faculty and mirror; 1 or more")
+    parser.add_argument(
+        "--scale", type=int, default=1, help="size of library, faculty and mirror, or of the town; 1 or more"
+    )
     parser.add_argument("--delay-ms", type=float, default=0, help="milliseconds before each answer")
     chosen = parser.parse_args(arguments)
     if chosen.scale < 1 or not 0 <= chosen.delay_ms < float("inf"):
         parser.error("--scale must be 1 or more, --delay-ms 0 or more")
     kept = _kept_ports(chosen.ports_file)
     with ExitStack() as stack:
-        sockets: dict[Site, socket.socket] = {}
-        for site in SITES:
+        sockets: dict[str, socket.socket] = {}
+        for site in TOWN if chosen.town else SITES:
             port = kept.get(site, 0)
             try:
                 sockets[site] = stack.enter_context(socket.create_server(("127.0.0.1", port), backlog=512))
@@ -156,31 +160,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
         origins = {site: f"http://127.0.0.1:{sock.getsockname()[1]}" for site, sock in sockets.items()}
         if chosen.ports_file and not kept:
             chosen.ports_file.write_text("".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8")
-        asyncio.run(_run(Web(chosen.scale, origins), sockets, chosen.delay_ms / 1000, threading.Event()))
+        web = Web(chosen.scale, origins)
+        answers = _town_answers(web) if chosen.town else _demo_answers(web)
+        asyncio.run(_run(web, answers, sockets, chosen.delay_ms / 1000, threading.Event()))
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A demo web that is being served: its size and places, and the process that serves it."""
+    """A web that is being served: its size and places, and the process that serves it."""
 
     web: Web
     process: subprocess.Popen[str]
 
     @property
-    def origins(self) -> Mapping[Site, str]:
+    def origins(self) -> Mapping[str, str]:
         """Return scheme://host:port of each site."""
         return self.web.origins
 
     @property
-    def urls(self) -> Mapping[Site, str]:
+    def urls(self) -> Mapping[str, str]:
         """Return the address of the home page of each site."""
         return {site: origin + "/" for site, origin in self.web.origins.items()}
 
 
 @contextmanager
-def serve(scale: int = 1, *, delay_ms: float = 0, ports_file: Path | None = None) -> Iterator[Served]:
+def serve(
+    scale: int = 1, *, town: bool = False, delay_ms: float = 0, ports_file: Path | None = None
+) -> Iterator[Served]:
     """Start the server as a process of its own and stop it at the end of the block."""
     command = [sys.executable, "-m", "crawlers.demo.server", f"--scale={scale}", f"--delay-ms={delay_ms}"]
+    sites = tuple(TOWN if town else SITES)
+    if town:
+        command.append("--town")
     if ports_file:
         command.append(f"--ports-file={ports_file.absolute()}")
     process = subprocess.Popen(  # noqa: S603  # our own command
@@ -188,10 +199,10 @@ def serve(scale: int = 1, *, delay_ms: float = 0, ports_file: Path | None = None
     )
     with process:  # closes the pipes, which ends the server, and waits for it
         try:
-            lines = [process.stdout.readline().split() for _ in SITES] if process.stdout else []
+            lines = [process.stdout.readline().split() for _ in sites] if process.stdout else []
             if any(len(line) != 2 for line in lines):
                 raise RuntimeError("the demo server did not start: its message is on stderr")
-            origins = dict(zip(SITES, (url.rstrip("/") for _, url in lines), strict=True))
+            origins = dict(zip(sites, (url.rstrip("/") for _, url in lines), strict=True))
             yield Served(Web(scale, origins), process)
         finally:
             process.terminate()

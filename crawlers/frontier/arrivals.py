@@ -41,15 +41,16 @@ class Arrivals:
         """How many URLs were new; and whether the lease is over: the server may want another spelling of it."""
         former = self._journal.former(lease.id) if lease.is_again else None
         moved_to, new = None, 0
-        if former is not None and is_as_it_was(page, former):
+        if page.moved_to is not None:
+            there = self._site_called(page.moved_to.site) or site
+            moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, unit)
+            if moved_to == lease.id:
+                return 0, False
+        is_the_same = former is not None and is_as_it_was(page, former)
+        if former is not None and is_the_same:
             add_seen_again(unit, lease, page, former)
             worth: Mapping[int, float] = former.links
         else:
-            if page.moved_to is not None:
-                there = self._site_called(page.moved_to.site) or site
-                moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, unit)
-                if moved_to == lease.id:
-                    return 0, False
             links, worth, found = self._intern(site, lease, page, now, unit)
             new += found
             if former is not None:
@@ -71,9 +72,18 @@ class Arrivals:
             # In the page's own transaction: a kill must not keep the one and lose the other.
             unit.site_availability.append([site.id, None if page.state is State.DONE else page.reason])
         if self._scoring is not None:
-            is_there = page.state is State.DONE or (former is not None and is_as_it_was(page, former))
+            # A page that vanished links to nothing; it is looked for again as its cash grows, for it may come back.
+            is_there = page.state is State.DONE or is_the_same or (lease.is_again and page.state is State.REFUSED)
             self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page)
         return new, True
+
+    def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
+        """The sites on which *page*, of *site*, may have found something; *site* comes last."""
+        names = {target.site for target, _ in page.elsewhere}
+        if page.moved_to is not None:
+            names.add(page.moved_to.site)
+        found = (self._site_called(name) for name in sorted(names))
+        return [*(place for place in found if place is not None and place is not site), site]
 
     def _intern(
         self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit

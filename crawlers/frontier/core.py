@@ -132,8 +132,7 @@ class QueuedFrontier:
         self._agenda.settle(site, now)
 
     def _site_called(self, name: str) -> SiteQueue | None:
-        site_id = self._ids.get(name)
-        return None if site_id is None else self._agenda.sites[site_id]
+        return self._agenda.sites.get(self._ids.get(name, 0))  # 0 is nobody's number
 
     def _head(self, site_id: int, group: int, horizon: tuple[float, int]) -> QueueHead:
         if self._scoring is not None:
@@ -204,7 +203,8 @@ class QueuedFrontier:
         else:
             self.pulls.cancelled(site, lease)
         self._submit(unit, now)
-        self._agenda.settle(site, now)
+        for place in self._arrivals.places(site, page):
+            self._agenda.settle(place, now)
         return new
 
     def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> None:

@@ -90,7 +90,7 @@ class MemoryJournal:
             queue = self._scores.get(row["id"], {}).get("queue", GONE)
             if row["state"] == State.WAITING and queue == GONE:
                 found.append((row["id"], row["level"]))
-            elif row["state"] not in (State.WAITING, State.DONE) and queue != GONE:
+            elif row["state"] == State.REJECTED and queue != GONE:
                 lost.append(row["id"])
         return found, lost
 

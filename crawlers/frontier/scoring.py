@@ -50,6 +50,8 @@ class Scoring:
             self._site_of[page.id] = page.site_id
             if page.queue != GONE:
                 self._recalled.setdefault(page.site_id, [0, 0])[page.queue] += 1
+        if scores.rebase():
+            self._changed.update((page.id, None) for page in self._journal.scored(scores.table, scores.columns))
 
     def head(self, site_id: int, queue: int, horizon: tuple[float, int]) -> ScoredHead:
         """A head of one queue of a site."""
@@ -92,8 +94,6 @@ class Scoring:
 
     def write(self, unit: Unit, head_urls: int) -> list[SiteQueue]:
         """Put what changed into *unit*, and let the pages that rose take their place; the sites that it touched."""
-        if not self._changed:
-            return []
         touched: dict[int, SiteQueue] = {}
         for page_id in self._changed:
             site_id = int(self._site_of[page_id])
@@ -115,4 +115,6 @@ class Scoring:
     def _rows(self, pages: Iterable[int]) -> Iterable[list[Any]]:
         scores, site_of = self.scores, self._site_of
         for page in pages:
-            yield [page, int(site_of[page]), scores.queue(page), scores.score(page), *scores.record(page)]
+            # Whole numbers as such: PostgreSQL takes no 0.0 for an integer.
+            record = (int(number) if float(number).is_integer() else number for number in scores.record(page))
+            yield [page, int(site_of[page]), scores.queue(page), scores.score(page), *record]

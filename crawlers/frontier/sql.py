@@ -58,7 +58,7 @@ _NEITHER = f"""
     SELECT p.id, p.level, p.state = {int(State.WAITING)} FROM page AS p LEFT JOIN {{table}} AS s ON s.page_id = p.id
     WHERE p.site_id = :site AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
-        OR p.state NOT IN ({int(State.WAITING)}, {int(State.DONE)}) AND s.queue >= 0)"""  # noqa: S608
+        OR p.state = {int(State.REJECTED)} AND s.queue >= 0)"""  # noqa: S608
 _FORMER = "SELECT state, status, content_hash, fetched_at FROM page WHERE id = :page"
 _LINKS = "SELECT target_id, count FROM link WHERE source_id = :page"
 _TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
@@ -76,7 +76,7 @@ class SqlJournal:
         self._database = database
         self._writer = writer
         self._among = _AMONG[database.engine.dialect.name]
-        self._visited: dict[int, None] = {}  # pages whose last visit may not be committed yet
+        self._changed: set[int] = set()  # pages whose row may not be committed as it is now
         self._ids: Iterator[int] = iter(())
 
     def new_id(self) -> int:
@@ -114,17 +114,12 @@ class SqlJournal:
         return [Entry(*row) for row in rows]
 
     def entries(self, page_ids: Collection[int]) -> list[Entry]:
-        found = self._entries(page_ids)
-        if len(found) < len(page_ids):  # some were found a moment ago
+        if not self._changed.isdisjoint(page_ids):
             self.flush()
-            found = self._entries(page_ids)
-        return found
-
-    def _entries(self, page_ids: Collection[int]) -> list[Entry]:
         return [Entry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
 
     def former(self, page_id: int) -> Former:
-        if page_id in self._visited:
+        if page_id in self._changed:
             self.flush()
         ((state, status, content_hash, fetched_at),) = self._read(_FORMER, page=page_id)
         links: dict[int, int] = dict(self._read(_LINKS, page=page_id))
@@ -152,11 +147,12 @@ class SqlJournal:
     def submit(self, unit: Unit) -> None:
         self._writer.submit(unit)
         if unit.order_totals:  # only orders with scores look back
-            self._visited.update((row[0], None) for rows in (unit.ended_pages, unit.seen_again) for row in rows)
+            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
+            self._changed.update(row[0] for row in rows)
 
     def flush(self) -> None:
         self._writer.flush()
-        self._visited.clear()
+        self._changed.clear()
 
 
 class SqlFrontier(QueuedFrontier):

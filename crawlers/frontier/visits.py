@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def is_as_it_was(page: Page, former: Former) -> bool:
     """Whether nothing new was learnt: the server says so, the content is the same, or there was no answer of worth.
 
-    A page that can't be had today is not gone: its host may be down. It comes again as its score grows.
+    A page that can't be had today is not gone: its host may be down.
     """
     if page.state is State.DONE:
         return page.is_unchanged or page.content_hash.hex() == former.content_hash
+    if former.state == State.REFUSED and page.state is State.REFUSED and page.status == former.status:
+        return True
     return page.state in (State.FAILED, State.REJECTED) or page.status >= 500 or page.status in REST_STATUSES
 
 

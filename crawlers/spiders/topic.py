@@ -14,7 +14,7 @@ from crawlers.algorithms.terms import Terms
 from crawlers.algorithms.topic import STRATEGIES, Topic, topic_of
 from crawlers.algorithms.topic_file import read_topic
 from crawlers.algorithms.urls import site_of
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, StoreError
 from crawlers.extraction.page import parse_page
 from crawlers.extraction.topic_study import TopicStudy
 from crawlers.items import SiteLimits
@@ -57,6 +57,9 @@ class TopicSpider(SiteSpider):
         strategy = settings.get("TOPIC_STRATEGY")
         if strategy:
             spec = replace(spec, weights=chosen(STRATEGIES, "TOPIC_STRATEGY", strategy))
+        self._learning_rate = settings.getfloat("TOPIC_LEARNING_RATE")
+        if self._learning_rate > 1.0:
+            raise ConfigError(f"TOPIC_LEARNING_RATE={self._learning_rate:g} is out of range; give a number from 0 to 1")
         self.spec = spec
         self.roots = spec.roots
         firsts = {site_of(url): url for url in reversed(spec.roots)}
@@ -78,7 +81,7 @@ class TopicSpider(SiteSpider):
         terms = topics.terms_of(database, crawl_id)
         if terms is not None:
             self._begin(Topic(terms))
-            self._study.recall(topics.pages_read(database, crawl_id))
+            self._study.recall(topics.pages_read(database, crawl_id, with_links=self._study.learns))
         elif not self._addresses:
             self._settle()
 
@@ -94,7 +97,10 @@ class TopicSpider(SiteSpider):
                 self._settle()
                 scheduler.go_on()
         except ConfigError as error:
+            topics.forget_topic(*self._store)  # so that the example may be left out when the same command goes on
             scheduler.give_up(error, "no_topic")
+        except StoreError as error:
+            scheduler.give_up(error)
         return
         yield  # makes this a generator
 
@@ -120,7 +126,7 @@ class TopicSpider(SiteSpider):
         self._begin(topic)
 
     def _begin(self, topic: Topic) -> None:
-        self._study = TopicStudy(topic, self._terms)
+        self._study = TopicStudy(topic, self._terms, self._learning_rate)
         self._reader = self.reader(self._settings, study=self._study)
         self.is_ready = True
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from crawlers.items import State
+from crawlers.storage.crossings import has_crossings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,27 +27,39 @@ if TYPE_CHECKING:
 _TABLES = (
     "CREATE TEMPORARY TABLE fragment_site (site VARCHAR PRIMARY KEY, number INTEGER NOT NULL)",
     """CREATE TEMPORARY TABLE fragment_link
-       (source INTEGER, target INTEGER, key BIGINT, url_id BIGINT, links BIGINT)""",
+       (source INTEGER, target INTEGER, key BIGINT, url_id BIGINT, page_id BIGINT, links BIGINT)""",
 )
 _ADD_SITE = "INSERT INTO fragment_site VALUES (:site, :number)"
 # Equal pages count once, so that it does not matter whether the rows of duplicates are kept. A page that
 # redirects to another site is refused, and links there.
-_ADD_LINKS = f"""
-    INSERT INTO fragment_link
-    SELECT source.number, target.number, u.key, min(u.id), sum(e.count)
-    FROM (
+_CONTENTS = f"""(
         SELECT p.site_id, min(p.id) AS page_id FROM page p JOIN site s ON s.id = p.site_id
         WHERE s.crawl_id = :crawl AND p.state IN ({int(State.DONE)}, {int(State.REFUSED)})
         GROUP BY p.site_id, coalesce(p.content_hash, CAST(p.id AS VARCHAR))
-    ) AS content JOIN site s ON s.id = content.site_id JOIN fragment_site source ON source.site = s.site
-    JOIN external_link e ON e.page_id = content.page_id JOIN external_url u ON u.id = e.url_id
-    JOIN fragment_site target ON target.site = u.site
-    WHERE source.number <> target.number GROUP BY source.number, target.number, u.key"""  # noqa: S608
+    ) AS content JOIN site s ON s.id = content.site_id"""  # noqa: S608
+_EXTERNAL = f"""
+    SELECT s.site AS source, u.site AS target, u.key, u.id AS url_id, CAST(NULL AS BIGINT) AS page_id, e.count
+    FROM {_CONTENTS} JOIN external_link e ON e.page_id = content.page_id
+    JOIN external_url u ON u.id = e.url_id"""  # noqa: S608
+_CROSSINGS = f"""
+    SELECT s.site, there.site, t.key, NULL, t.id, l.count
+    FROM {_CONTENTS} JOIN link l ON l.source_id = content.page_id
+    JOIN page t ON t.id = l.target_id JOIN site there ON there.id = t.site_id WHERE there.id <> s.id
+    UNION ALL SELECT s.site, there.site, t.key, NULL, t.id, 1
+    FROM page p JOIN site s ON s.id = p.site_id
+    JOIN page t ON t.id = p.moved_to JOIN site there ON there.id = t.site_id
+    WHERE s.crawl_id = :crawl AND p.state = {int(State.MOVED)} AND there.id <> s.id"""  # noqa: S608
+_ADD_LINKS = """
+    INSERT INTO fragment_link
+    SELECT a.number, b.number, found.key, min(found.url_id), min(found.page_id), sum(found.count)
+    FROM ({links}) AS found JOIN fragment_site a ON a.site = found.source JOIN fragment_site b ON b.site = found.target
+    WHERE a.number <> b.number GROUP BY a.number, b.number, found.key"""
 _PAIRS = "SELECT source, target, count(*), sum(links) FROM fragment_link GROUP BY source, target ORDER BY source"
 # PostgreSQL compares text by the database's language; the least URL must not depend on it.
 _INWARD = """
-    SELECT target, count(DISTINCT fragment_link.key), sum(links), min(url{collation})
-    FROM fragment_link JOIN external_url ON id = url_id GROUP BY target"""
+    SELECT target, count(DISTINCT f.key), sum(links), min(coalesce(u.url, p.url){collation})
+    FROM fragment_link f LEFT JOIN external_url u ON u.id = f.url_id LEFT JOIN page p ON p.id = f.page_id
+    GROUP BY target"""
 _UNBUFFERED = {"stream_results": True}
 _OUTWARD = "SELECT source, count(DISTINCT key) FROM fragment_link GROUP BY source"
 _PAGES = f"""
@@ -152,7 +165,8 @@ def _gather(connection: Connection, crawl_id: int, targets: list[str], group: Ca
         connection.execute(text(statement))
     if rows:
         connection.execute(text(_ADD_SITE), rows)
-    connection.execute(text(_ADD_LINKS), {"crawl": crawl_id})
+    links = f"{_EXTERNAL} UNION ALL {_CROSSINGS}" if has_crossings(connection, crawl_id) else _EXTERNAL
+    connection.execute(text(_ADD_LINKS.format(links=links)), {"crawl": crawl_id})
     return list(number)
 
 

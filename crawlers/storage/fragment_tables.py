@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
-from crawlers.storage.graph_csv import FORMULA_STARTS
-from crawlers.storage.graph_files import replacing
+from crawlers.storage.csv_tables import write_table
 from crawlers.storage.web_fragment import ACCOMPANYING, TARGET, link_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from crawlers.storage.fragment_counts import FragmentCounts
@@ -34,10 +30,10 @@ def write_accompanying(counts: FragmentCounts, path: Path) -> None:
             names.append(pair.source)
     rows = (
         (
-            _guarded(counts.sites[number - 1]),
+            counts.sites[number - 1],
             link_class(inward.target_sites),
             inward.target_sites,
-            _guarded(" ".join(counts.sites[source - 1] for source in sources)),
+            " ".join(counts.sites[source - 1] for source in sources),
             inward.urls,
             inward.links,
             inward.example,
@@ -45,15 +41,15 @@ def write_accompanying(counts: FragmentCounts, path: Path) -> None:
         for number, sources in zip(counts.accompanying, linked_from, strict=True)
         for inward in (counts.inward[number - 1],)
     )
-    _write(path, _SITE_COLUMNS, rows)
+    write_table(path, _SITE_COLUMNS, rows)
 
 
 def write_pairs(counts: FragmentCounts, path: Path) -> None:
     """Write which target site links to which site to *path*, with the numbers of URLs and links."""
     rows = (
         (
-            _guarded(counts.sites[source - 1]),
-            _guarded(counts.sites[target - 1]),
+            counts.sites[source - 1],
+            counts.sites[target - 1],
             TARGET if target in counts.targets else ACCOMPANYING,
             "" if target in counts.targets else link_class(counts.inward[target - 1].target_sites),
             urls,
@@ -61,18 +57,4 @@ def write_pairs(counts: FragmentCounts, path: Path) -> None:
         )
         for source, target, urls, links in counts.pairs
     )
-    _write(path, _PAIR_COLUMNS, rows)
-
-
-def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
-    with replacing(path) as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-        table = csv.writer(lines, lineterminator="\r\n")
-        table.writerow(columns)
-        table.writerows(rows)
-        lines.detach()
-
-
-def _guarded(site: str) -> str:
-    """Return *site* so that no spreadsheet takes it for a formula, see `graph_csv`: hosts may begin with `=`."""
-    return f"'{site}" if site.startswith(FORMULA_STARTS) else site
+    write_table(path, _PAIR_COLUMNS, rows)

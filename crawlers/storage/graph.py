@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import text
 
 from crawlers.items import Node, State
+from crawlers.storage.crossings import site_has_crossings
 from crawlers.storage.graph_model import PAGE_COLUMNS
 
 if TYPE_CHECKING:
@@ -30,18 +31,23 @@ _PAGES = f"""
     SELECT id, content_hash, url, level, status, title, duplicates FROM page
     WHERE site_id = :site AND state = {int(State.DONE)} ORDER BY level, url {{collation}}"""  # noqa: S608
 _MOVED = f"""
-    SELECT id, moved_to FROM page
-    WHERE site_id = :site AND state = {int(State.MOVED)} AND moved_to IS NOT NULL"""  # noqa: S608
-_LEFT = """
-    SELECT DISTINCT p.id FROM page p JOIN external_link e ON e.page_id = p.id
-    JOIN link_context c ON c.id = e.context_id WHERE p.site_id = :site AND c.tag = 'redirect'"""
+    SELECT p.id, p.moved_to FROM page p JOIN page t ON t.id = p.moved_to
+    WHERE p.site_id = :site AND p.state = {int(State.MOVED)} AND t.site_id = :site"""  # noqa: S608
+# To a URL outside of the crawl, or to a page of another of its sites.
+_LEFT = f"""
+    SELECT p.id FROM page p JOIN external_link e ON e.page_id = p.id
+    JOIN link_context c ON c.id = e.context_id WHERE p.site_id = :site AND c.tag = 'redirect'
+    UNION SELECT p.id FROM page p JOIN page t ON t.id = p.moved_to
+    WHERE p.site_id = :site AND p.state = {int(State.MOVED)} AND t.site_id <> :site"""  # noqa: S608
 _EXTERNAL = """
     SELECT e.page_id, count(DISTINCT e.url_id) FROM page p JOIN external_link e ON e.page_id = p.id
     WHERE p.site_id = :site GROUP BY e.page_id"""
-_LINKS = {
-    "sqlite": "SELECT source_id, target_id, count FROM link WHERE source_id IN (SELECT value FROM json_each(:ids))",
-    "postgresql": "SELECT source_id, target_id, count FROM link WHERE source_id = ANY(CAST(:ids AS bigint[]))",
+_AMONG = {
+    "sqlite": "IN (SELECT value FROM json_each(:ids))",
+    "postgresql": "= ANY(CAST(:ids AS bigint[]))",
 }
+_LINKS = "SELECT source_id, target_id, count FROM link WHERE source_id "
+_ELSEWHERE = "SELECT id FROM page WHERE site_id <> :site AND id "
 
 
 class SiteGraph:
@@ -65,6 +71,7 @@ class SiteGraph:
         with database.read() as connection:
             self._left.update((row[0], row[0]) for row in connection.execute(text(_LEFT), {"site": site_id}))
             self._fold(connection)
+            self._has_crossings = site_has_crossings(connection, site_id)
         self._in_degree = array("q")
         self._out_degree = array("q")
         self._outward = array("q")
@@ -76,6 +83,10 @@ class SiteGraph:
     def members(self) -> Iterator[list[int]]:
         """The page ids of each node, the representative's first."""
         return iter(self._members[1:])
+
+    def node(self, page_id: int) -> int | None:
+        """The node that stands for a page, for its duplicates, and for redirects to it."""
+        return self._node_of.get(page_id)
 
     def _pages(self, connection: Connection) -> Any:
         collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
@@ -113,7 +124,9 @@ class SiteGraph:
         node_of = self._node_of
         weights: dict[int, dict[int, int]] = {node: {} for node in nodes}
         left: dict[int, set[int]] = {}
-        for source_id, target_id, count in self._links([m for node in nodes for m in self._members[node]], connection):
+        others: dict[int, set[int]] = {}  # pages that are no nodes -> those that link to them
+        links = self._among(_LINKS, [m for node in nodes for m in self._members[node]], connection)
+        for source_id, target_id, count in links:
             source = node_of[source_id]
             target = node_of.get(target_id)
             if target is not None:
@@ -122,6 +135,12 @@ class SiteGraph:
                     targets[target] = targets.get(target, 0) + count
             elif target_id in self._left:
                 left.setdefault(source, set()).add(self._left[target_id])
+            elif self._has_crossings:
+                others.setdefault(target_id, set()).add(source)
+        if others:
+            for (page_id,) in self._among(_ELSEWHERE, list(others), connection, site=self._site_id):
+                for source in others[page_id]:
+                    left.setdefault(source, set()).add(page_id)
         for node, targets in weights.items():
             for target in targets:
                 self._in_degree[target] += 1
@@ -129,11 +148,11 @@ class SiteGraph:
             self._outward[node] = len(left.get(node, ()))
             yield node, sorted(targets.items())
 
-    def _links(self, ids: list[int], connection: Connection) -> Any:
+    def _among(self, statement: str, ids: list[int], connection: Connection, **values: int) -> Any:
         dialect = connection.dialect.name
-        values = json.dumps(ids) if dialect == "sqlite" else ids
+        listed = json.dumps(ids) if dialect == "sqlite" else ids
         # The driver's own rows: SQLAlchemy's would double the time of an export.
-        return connection.execute(text(_LINKS[dialect]), {"ids": values}).cursor.fetchall()
+        return connection.execute(text(statement + _AMONG[dialect]), {"ids": listed, **values}).cursor.fetchall()
 
     def nodes(self) -> Iterator[Node]:
         with self._database.read() as connection:

@@ -17,14 +17,13 @@ import networkx as nx
 import numpy as np
 
 from crawlers.errors import ConfigError
-from crawlers.storage.graph_model import Column, ColumnType
+from crawlers.storage.graph_model import DECIMALS, Column, ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from crawlers.storage.graph_model import Graph, Row, Value
 
-DECIMALS = 12
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
 RANK_CHANGE = 1e-14  # of all nodes together, in one step: the rest is then less than 1e-13
 HUB_CHANGE = 1e-13  # likewise; there is no bound on the rest

@@ -43,13 +43,14 @@ def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.dat
     for number, label, *values in graph.nodes():
         if len(values) != len(graph.columns):
             raise ValueError(f"node {number} has {len(values)} values for {len(graph.columns)} columns")
-        table.writerow([number, _guarded(label), *map(_text, values)])
+        table.writerow([number, _guarded(label), *map(guarded_cell, values)])
         node_count += 1
     lines.detach()
     return GraphSize(node_count, edge_count)
 
 
-def _text(value: Value) -> str | None:
+def guarded_cell(value: Value) -> str | None:
+    """Return the text of *value* as a cell that no spreadsheet takes for a formula; None if there is nothing."""
     return _guarded(value) if isinstance(value, str) else cell(value)
 
 

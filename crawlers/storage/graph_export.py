@@ -8,6 +8,8 @@ from crawlers.algorithms.hosts_file import file_stem
 from crawlers.storage.graph import SiteGraph
 from crawlers.storage.graph_analysis import AnalysedGraph, analyse
 from crawlers.storage.graph_files import graph_paths, write_graph
+from crawlers.storage.graph_importance import ImportanceGraph
+from crawlers.storage.importance import shares_of_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,9 +30,12 @@ def write_site_graph(
 ) -> Iterator[tuple[Path, GraphSize]]:
     """Write the graph of *site* in all *formats*; yield each file and how much is in it.
 
-    *crawled*, all sites of the crawl, tells whether a file name must say https.
+    Its pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file
+    name must say https.
     """
-    graph: Graph = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
+    pages = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
+    shares = shares_of_site(database, site.id)
+    graph: Graph = pages if shares is None else ImportanceGraph(pages, shares)
     if measures:
         graph = AnalysedGraph(graph, analyse(graph, measures))
     for name in formats:

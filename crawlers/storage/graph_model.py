@@ -18,6 +18,7 @@ ColumnType = Literal["integer", "long", "double", "boolean", "string"]
 Value = str | int | float | bool | None
 Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each column
 
+DECIMALS = 12  # of measures: what the order of summation does to them stays out of the file, see `graph_analysis`
 EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
 
 

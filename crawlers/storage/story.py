@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import collate, func, select
 
 from crawlers.items import State
+from crawlers.storage.change_story import change_story
+from crawlers.storage.score_story import score_story
+from crawlers.storage.story_words import SHOWN, url_of, when
 from crawlers.storage.tables import bad_link, external_link, external_url, link, page, site
 
 if TYPE_CHECKING:
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
-
-SHOWN = 5
 
 
 def story(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
@@ -52,10 +52,10 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
     state = State(row.state)
     lines = [
         f"{row.url}",
-        f"  {state.name.lower()}{': ' + row.reason if row.reason else ''}, since {_time(row.state_at)}",
+        f"  {state.name.lower()}{': ' + row.reason if row.reason else ''}, since {when(row.state_at)}",
         f"  in crawl {crawl.name} (number {crawl.id}), level {row.level}, page {row.id}",
         f"  known as {target.normalized}",
-        f"  found {_time(row.found_at)}{_found_on(connection, row.found_on)}",
+        f"  found {when(row.found_at)}{_found_on(connection, row.found_on)}",
     ]
     if row.fetched_at is not None and state is not State.REJECTED:
         answer = (
@@ -63,13 +63,15 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
             if row.status
             else "no answer"
         )
-        lines.append(f"  asked for {_time(row.fetched_at)}, attempt {row.attempts}, {answer}")
+        lines.append(f"  asked for {when(row.fetched_at)}, attempt {row.attempts}, {answer}")
     if row.moved_to is not None:
-        lines.append(f"  moved to {_url(connection, row.moved_to)}")
+        lines.append(f"  moved to {url_of(connection, row.moved_to)}")
     if row.title:
         lines.append(f"  title: {row.title}")
     lines += _copies(connection, row)
     lines += _linking(connection, row)
+    lines += score_story(connection, crawl.id, row.id)
+    lines += change_story(connection, row.id)
     return lines
 
 
@@ -131,15 +133,7 @@ def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[
 
 
 def _found_on(connection: Connection, page_id: int | None) -> str:
-    return f" on {_url(connection, page_id)}" if page_id is not None else " in the list of sites"
-
-
-def _url(connection: Connection, page_id: int) -> str:
-    return str(connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar() or f"page {page_id}")
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+    return f" on {url_of(connection, page_id)}" if page_id is not None else " in the list of sites"
 
 
 def _some(urls: list[str], total: int | None = None) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import collate, delete, insert, select
 
 from crawlers.storage.tables import crawler_setting, page, site, topic_page
+from crawlers.storage.topic_web import links_of, read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from sqlalchemy import Connection, Select
+
+    from crawlers.algorithms.link_learner import Links
     from crawlers.storage.database import Database
 
 TERMS = "TOPIC_TERMS"  # the topic's vector, among the settings of the crawl
@@ -34,15 +38,32 @@ def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
     return None if text is None else json.loads(text)
 
 
-def pages_read(database: Database, crawl_id: int) -> Iterator[dict[str, int]]:
-    """The terms of the pages that a topic crawl read, in that order."""
-    statement = (
-        select(topic_page.c.terms)
+def forget_topic(database: Database, crawl_id: int) -> None:
+    """Let the crawl, which has read nothing yet, go on with another topic than it began with."""
+    of_crawl = crawler_setting.c.crawl_id == crawl_id
+    with database.write() as connection:
+        connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name == "TOPIC"))
+
+
+def pages_read(
+    database: Database, crawl_id: int, *, with_links: bool = False
+) -> Iterator[tuple[str, dict[str, int], Links]]:
+    """URL, terms, and if wanted the texts of links, of the pages that a topic crawl read, in that order."""
+    with database.read() as connection:
+        for read in read_pages(database, crawl_id):
+            found = links_of(connection, read.id).values() if with_links else ()
+            yield read.url, read.terms, {link.url: link.texts for link in found if link.texts}
+
+
+def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> Select[Any]:
+    """The query for *columns* of the pages that a topic crawl read, those of equal similarity by URL."""
+    # PostgreSQL would order URLs by the database's language; results must not depend on it.
+    url = page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")
+    return (
+        select(*columns)
+        .select_from(topic_page)
         .join(page, page.c.id == topic_page.c.page_id)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id)
-        .order_by(page.c.fetched_at, page.c.id)
+        .order_by(topic_page.c.similarity.desc(), url)
     )
-    with database.read() as connection:
-        for (terms,) in connection.execution_options(yield_per=1_000).execute(statement):
-            yield json.loads(terms)

@@ -19,7 +19,7 @@ class NaiveOPIC:
         self.history: dict[int, float] = {}
         self.visited: dict[int, int] = {}
         self.fetched_once: set[int] = set()
-        self.gone_for_good: set[int] = set()
+        self.has_moved: set[int] = set()
         self.alias: dict[int, int] = {}
 
     def happens(self, event: Event) -> None:
@@ -43,7 +43,7 @@ class NaiveOPIC:
             self.virtual = 0.0
 
     def found(self, page: int, level: int) -> None:
-        if page not in self.cash and page not in self.gone_for_good:
+        if page not in self.cash and page not in self.has_moved:
             self.cash[page] = self.history[page] = 0.0
             self.visited[page] = self.ticks
 
@@ -71,7 +71,9 @@ class NaiveOPIC:
             self.alias[page] = target
         heir = self.representative(page)
         cash, history = self.cash.pop(page, 0.0), self.history.pop(page, 0.0)
-        self.gone_for_good.add(page)
+        if page in self.alias:
+            self.has_moved.add(page)
+        self.fetched_once.discard(page)
         if heir in self.cash:
             self.cash[heir] += cash
             self.history[heir] += history
@@ -82,4 +84,4 @@ class NaiveOPIC:
         if page in self.cash:
             self.virtual += self.cash.pop(page)
             self.history.pop(page)
-            self.gone_for_good.add(page)
+            self.fetched_once.discard(page)

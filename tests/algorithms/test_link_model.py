@@ -99,3 +99,10 @@ def test_it_begins_without_an_opinion():
 def test_a_record_that_was_cut_is_noticed():
     with pytest.raises(ValueError, match="zip"):
         LinkModel.recalled([0.0, 1.0])
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
+def test_before_the_first_lesson_everything_is_worth_the_prior(prior):
+    model = LinkModel(prior)
+    assert model.predict(["a:utf"]) == pytest.approx(prior)
+    assert LinkModel.recalled(model.record()).predict([]) == model.predict([])

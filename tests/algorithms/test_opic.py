@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -262,7 +263,8 @@ def test_a_rebase_changes_nothing_but_the_numbers(events: list[Event], weight: f
     scores, other = OPIC(uncrawled_weight=weight), OPIC(uncrawled_weight=weight)
     happen(scores, events)
     happen(other, events)
-    scores.rebase()
+    with patch("crawlers.algorithms.opic._REBASE", -1.0):
+        assert scores.rebase()
     assert (scores.offset(0), scores.offset(1)) == (0.0, 0.0)
     assert [scores.cash(page) for page in PAGES] == [other.cash(page) for page in PAGES]
     happen(scores, events)
@@ -273,13 +275,12 @@ def test_a_rebase_changes_nothing_but_the_numbers(events: list[Event], weight: f
 def test_a_rebase_is_due_when_offsets_outgrow_cash() -> None:
     scores = OPIC()
     happen(scores, [("found", 1, 0), ("fetched", 1, {})])
-    assert not scores.needs_rebase
+    assert not scores.rebase()
     totals = scores.totals()
     totals[4] = totals[5] = 2e9
     scores.recall_totals(totals)
-    assert scores.needs_rebase
-    scores.rebase()
-    assert not scores.needs_rebase
+    assert scores.rebase()
+    assert not scores.rebase()
 
 
 # Importance ------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.page_orders import MAX_HOPS, ORDERS, BreadthFirst
+from crawlers.algorithms.page_orders import MAX_HOPS, ORDERS, BreadthFirst, OrderOptions
 
 places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
 
@@ -20,7 +20,7 @@ def test_breadth_first_goes_by_level_and_then_by_redirects(one: tuple[int, int],
 @pytest.mark.parametrize("name", sorted(ORDERS))
 def test_priorities_are_finite_numbers(name: str) -> None:
     # They are kept in the store, where infinity has many spellings.
-    priority = ORDERS[name]().priority(32_767, MAX_HOPS)
+    priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
     assert isinstance(priority, float)
     assert abs(priority) < 1e300
 

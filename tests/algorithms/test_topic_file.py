@@ -57,6 +57,14 @@ def test_keywords_are_stemmed_in_the_language_that_is_named():
     assert (spec.keywords, spec.language) == ({"haus": 1.0}, "de")
 
 
+def test_a_topic_that_names_no_language_has_that_of_the_setting():
+    assert parse_topic("{keywords: [Häuser], roots: [a.example]}", "topic.yaml", "de").keywords == {"haus": 1.0}
+    spec = parse_topic("{keywords: [texts], roots: [a.example], language: en}", "topic.yaml", "de")
+    assert (spec.keywords, spec.language) == ({"text": 1.0}, "en")
+    with pytest.raises(ConfigError, match="TOPIC_LANGUAGE: there is no language 'xx'"):
+        parse_topic(LEAST, "topic.yaml", "xx")
+
+
 def test_words_that_yaml_takes_for_values_stay_words():
     assert parse_topic("{keywords: [null, true, 0x1F, no way], roots: a.example}", "t").keywords == {
         "null": 1.0,

@@ -192,11 +192,11 @@ def test_a_page_waits_until_it_is_read_moved_or_gone():
     scores.moved(2, 4)
     scores.gone(3)
     assert [scores.queue(page) for page in (1, 2, 3, 4)] == [GONE, GONE, GONE, 0]
-    scores.found(1, 0)
-    assert scores.queue(1) == GONE, "found nearer, it is read already"
-    assert scores.record(1)[1] == 0
-    scores.found(1, 3)
-    assert scores.record(1)[1] == 0, "the nearest way counts"
+    scores.found(3, 0)
+    assert scores.queue(3) == 0, "it may be fetched after all"
+    assert scores.record(3)[1] == 0
+    scores.found(3, 3)
+    assert scores.record(3)[1] == 0, "the nearest way counts"
     assert scores.offset(0) == 0.0
     assert not TopicScores.returns
 

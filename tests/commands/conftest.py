@@ -32,6 +32,25 @@ def crawled(tmp_path_factory):
     return project, web["first"].origin, web["second"].origin
 
 
+@pytest.fixture(scope="session")
+def broad(tmp_path_factory):
+    """A broad crawl of two sites that link to each other; /news of the second one changed after the first visit."""
+    project = Project(tmp_path_factory.mktemp("broad"))
+
+    async def second(exchange):
+        story = "/old" if exchange.site.count("/news") == 1 else "/new"
+        bodies = {"/": links(f"{web['first'].origin}/", "/news"), "/news": links("/", story)}
+        await pages(bodies | {"/old": "<title>Old</title>", "/new": "<title>New</title>"})(exchange)
+
+    async def home(exchange):
+        await pages({"/": links(f"{web['second'].origin}/", f"{web['second'].origin}/news")})(exchange)
+
+    with Web(first=home, second=second) as web:
+        outcome = project.run("crawl", "broad", "-a", f"hosts={web.hosts()}", PAGE_BUDGET=40)
+        assert outcome.status == 0, outcome.log
+    return project, web["first"].origin, web["second"].origin
+
+
 @pytest.fixture
 def lab(monkeypatch, capsys):
     """A part of `scrapy lab` within this process: `lab(folder, part, *arguments)`; an error may print nothing."""

@@ -73,6 +73,29 @@ def test_explain_is_a_command(crawled):
     assert outcome.output.startswith(f"{first_site}/a.html\n  done, since ")
 
 
+def test_explain_tells_of_a_broad_crawl_how_important_a_page_is_and_what_changed(broad):
+    project, _, second_site = broad
+    outcome = project.run("explain", second_site + "/news")
+    assert (outcome.status, outcome.log) == (0, "")
+    for part in (
+        "  importance 0.",
+        " of 5 pages read\n",
+        "  cash 0.",
+        "  downloads counted so far: ",
+        "  waits to be fetched again: ",
+        "  changed 1 time:\n    done, status 200, content ",
+        f"  its links changed 2 times:\n    {second_site}/",
+        f"    {second_site}/new: first seen ",
+        f"    {second_site}/old: last seen ",
+    ):
+        assert part in outcome.output, outcome.output
+
+
+def test_explain_says_nothing_of_scores_and_changes_where_there_are_none(crawled, explain):
+    told = explain(crawled[1] + "/").output
+    assert not [word for word in ("importance", "cash", "score", "changed") if word in told]
+
+
 def test_explain_says_of_what_was_rejected_that_it_was_never_asked_for(crawled, explain):
     assert "asked for" not in explain(crawled[1] + "/secret/x.html").output
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import networkx
 import pytest
 
@@ -81,6 +83,60 @@ def test_graph_of_the_sites_may_leave_the_others_out(crawled, tmp_path):
     graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
     ranks = {node["label"]: node["pagerank"] for _, node in graph.nodes(data=True)}
     assert ranks[first_site.removeprefix("http://")] > ranks[second_site.removeprefix("http://")]
+
+
+def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
+    project, *sites = broad
+    outcome = project.run("graph", "--folder", str(tmp_path), "--format", "gexf")
+    assert outcome.status == 0, outcome.log
+    graphs = [networkx.read_gexf(tmp_path / f"{stem(site)}.gexf") for site in sites]
+    assert sum(node["importance"] for graph in graphs for _, node in graph.nodes(data=True)) == pytest.approx(1.0)
+    (home,) = (node for _, node in graphs[0].nodes(data=True))
+    assert home["external_links"] == 2  # pages of the crawl's other site
+
+
+def test_graph_of_the_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_path):
+    project, first_site, second_site = broad
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--format", "csv")
+    assert outcome.status == 0, outcome.log
+    first, second = (site.removeprefix("http://") for site in (first_site, second_site))
+    rows = (tmp_path / "web_fragment.pairs.csv").read_text().splitlines()[1:]
+    assert sorted(rows) == sorted([f"{first},{second},target,,2,2", f"{second},{first},target,,1,1"])
+
+
+def test_top_lists_the_most_important_pages(broad, tmp_path):
+    project, first_site, second_site = broad
+    for arguments, expected in ((["2"], 2), (["1000", first_site], 1), (["1000", first_site, second_site], 5)):
+        outcome = project.run("graph", "--folder", str(tmp_path), "--top", *arguments)
+        assert outcome.status == 0, outcome.log
+        assert names(tmp_path) == ["top.csv"]
+        assert outcome.output.splitlines()[1] == f"{tmp_path / 'top.csv'}: the {expected} most important pages"
+        with (tmp_path / "top.csv").open(newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        assert [row["rank"] for row in rows] == [str(rank) for rank in range(1, expected + 1)]
+    importance = [float(row["importance"]) for row in rows]
+    assert importance == sorted(importance, reverse=True)
+    assert sum(importance) == pytest.approx(1.0)
+    changes = {row["url"]: row["changes"] for row in rows}
+    assert changes[f"{second_site}/news"] == "1"
+    assert {row["in_degree"] for row in rows if row["url"] == f"{second_site}/"} == {"2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--top", "10"], "crawls with ORDER=aopic, aopic-cyclic, aopic-random or opic do"),
+        (["--top", "0"], "'0' is no number of pages"),
+        (["--top", "ten"], "'ten' is no number of pages"),
+        (["--top", "10", "--level", "site"], "leave out --level site"),
+    ],
+)
+def test_top_says_what_it_cannot_list(crawled, tmp_path, arguments, part):
+    outcome = crawled[0].run("graph", "--folder", str(tmp_path), *arguments)
+    assert outcome.status == 2
+    assert part in outcome.log
+    assert "Traceback" not in outcome.log
+    assert names(tmp_path) == []
 
 
 def test_no_host_has_files_of_the_name_of_the_fragment():

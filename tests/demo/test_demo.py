@@ -15,6 +15,7 @@ from crawlers.algorithms.hosts_file import file_stem
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import normalize
 from crawlers.demo.server import ROOT
+from crawlers.demo.town.plan import plan
 from crawlers.demo.web import SITES
 from tests.sites.project import Project
 
@@ -105,8 +106,51 @@ def test_harvest_of_the_demo_spends_its_pages_on_all_sites(demo):
     assert rows == [(200, len(SITES), 1)]
 
 
+def listed(output, heading):
+    """(value, site, title) of the ten pages below *heading*."""
+    lines = output.splitlines()
+    (start,) = (number for number, line in enumerate(lines) if line.split()[:2] == [heading, "site"])
+    return [tuple(line.split(maxsplit=2)) for line in lines[start + 1 : start + 11]]
+
+
+def test_important_pages_of_the_town_are_those_of_pagerank(demo):
+    folder, output = demo
+    project = Project(folder / "town")
+    pages = {number: (site, title) for number, site, title in project.query(
+        "SELECT page.id, site.site, title FROM page JOIN site ON site.id = site_id"
+        " JOIN crawl ON crawl.id = crawl_id WHERE mission = 'broad' AND page.state < 2"
+    )}  # fmt: skip
+    graph = networkx.DiGraph(project.query("SELECT source_id, target_id FROM link"))
+    rank = networkx.pagerank(graph.subgraph(pages))
+    names = {
+        url.rstrip("/"): name
+        for name, url in map(str.split, (folder / "town" / "ports.json").read_text("utf-8").splitlines())
+    }
+    most = [(names[pages[page][0]], pages[page][1]) for page in sorted(rank, key=rank.get, reverse=True)]
+    said = [(site, title) for _, site, title in listed(output, "importance")]
+    assert said[0] == most[0] == ("portal", "The portal")
+    assert len(set(said) & set(most[:10])) >= 7
+    assert set(said) <= set(most[:20])
+
+
+def test_budget_of_the_town_is_spent_on_pages_that_are_read_again(demo):
+    rows = Project(demo[0] / "town").query("SELECT count(*) FROM importance WHERE queue = 1")
+    assert 100 < rows[0][0] < 250
+    assert "400 times" in demo[1]
+    assert not list((demo[0] / "town" / "result").glob("127*"))  # graphs of whole sites nobody asked for
+
+
+def test_pages_about_the_topic_are_about_it(demo):
+    found = listed(demo[1], "similarity")
+    values = [float(value) for value, _, _ in found]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] > 0.1
+    about = {page.title for page in plan(1).pages if page.subject == "encodings"}
+    assert sum(title in about or "encodings" in title for _, _, title in found) >= 7
+
+
 def test_no_site_however_grumpy_makes_a_traceback(demo):
     folder, output = demo
-    log = (folder / "crawl.log").read_text("utf-8")
+    log = "".join(path.read_text("utf-8") for path in folder.rglob("crawl.log"))
     assert "Traceback" not in log + output
     assert "ERROR" not in log

@@ -9,12 +9,15 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from urllib.parse import urlsplit
 
 import pytest
 
 from crawlers.demo import babel
 from crawlers.demo.server import ROOT, main, serve
+from crawlers.demo.town.answers import respond as respond_in_town
+from crawlers.demo.town.plan import SITES as TOWN
 from crawlers.demo.web import SITES, respond
 
 from .truth import truth
@@ -22,11 +25,11 @@ from .truth import truth
 END_S = 20
 
 
-def get(url: str) -> tuple[int, dict[str, str], bytes]:
+def get(url: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
     try:
-        connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""))
+        connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""), headers=headers)
         answer = connection.getresponse()
         return answer.status, dict(answer.getheaders()), answer.read()
     finally:
@@ -75,6 +78,31 @@ def test_flaky_pages_fail_once_each(web):
     assert [get(f"{url}{n}")[0] for n in (1, 1, 2, 1, 2)] == [503, 200, 503, 200, 200]
     assert get(f"{url}4")[1]["Retry-After"] == "0"
     assert get(f"{url}5")[1]["Retry-After"] == "1"
+
+
+def test_town_is_served_and_keeps_count_of_requests():
+    with serve(scale=2, town=True) as town:
+        assert list(town.origins) == list(TOWN)
+        asked = Counter()
+        for site, path in [(site, "/") for site in TOWN] + [("news", "/")] * 3 + [("news", "/story-8.html")]:
+            wanted = respond_in_town(town.web, site, path, asked)
+            asked[site, path] += 1
+            status, headers, body = get(town.origins[site] + path)
+            assert (status, body) == (wanted.status, wanted.body)
+            assert headers.items() >= dict(wanted.headers).items()
+        assert status == 200  # which is so after three requests for the front page only
+
+
+def test_town_does_not_send_again_what_the_visitor_has():
+    with serve(town=True) as town:
+        for site, name, condition in [
+            ("astronomy", "ETag", "If-None-Match"),
+            ("databases", "Last-Modified", "If-Modified-Since"),
+        ]:
+            mark = get(town.urls[site])[1][name]
+            status, headers, body = get(town.urls[site], **{condition: mark})
+            assert (status, headers[name], body) == (304, mark, b"")
+            assert "Content-Type" not in headers
 
 
 def test_each_site_has_a_port_of_its_own(web):

@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 
 from crawlers.demo.pages import link
 from crawlers.demo.prose import rng_of
-from crawlers.demo.town.plan import ENGLISH, SITES, plan
+from crawlers.demo.town.plan import ENGLISH, SITES, Page, plan
 from crawlers.demo.town.subjects import EMPTY_ANCHORS, paragraph, sentence
 
 if TYPE_CHECKING:
     from crawlers.demo.pages import Web
-    from crawlers.demo.town.plan import Page
 
 EMPTY_ANCHOR_P = 0.15
 STORY_LINKS = 4
 _SECTIONS = 4  # pages of its own that a site names on each page
 _NEIGHBOURS = 3  # sites that a site is friends with
-_FRAME = {"en": ("Home", "Friends", "All sites"), "ru": ("Главная", "Друзья", "Все сайты"), "zh": ("首页", "朋友", "全部网站")}
+_FRAME = {
+    "en": ("Home", "Friends", "All sites"),
+    "ru": ("Главная", "Друзья", "Все сайты"),
+    "zh": ("首页", "朋友", "全部网站"),
+}
 
 
 def planned(web: Web, number: int, extra: str = "") -> str:
@@ -54,9 +57,10 @@ def _document(web: Web, page: Page, targets: list[int], extra: str = "") -> str:
         words = sentence(rng, page.subject, page.lang, link(_address(web, page, target), text))
         parts.append(f"<p>{words} {paragraph(rng, page.subject, page.lang, 1)}</p>")
     main = "\n".join(parts) + extra
+    head = f'<meta charset="utf-8"><title>{escape(page.title)}</title>'
     return (
-        f'<!DOCTYPE html>\n<html lang="{page.lang}"><head><meta charset="utf-8"><title>{escape(page.title)}</title></head>'
-        f"\n<body>{_header(web, page)}\n<main><h1>{escape(page.title)}</h1>\n{main}\n</main>\n"
+        f'<!DOCTYPE html>\n<html lang="{page.lang}"><head>{head}</head>\n'
+        f"<body>{_header(web, page)}\n<main><h1>{escape(page.title)}</h1>\n{main}\n</main>\n"
         f"{_footer(web, page)}</body></html>\n"
     )
 

@@ -42,7 +42,7 @@ class Site(NamedTuple):
 
 
 OLDEST = ("portal", "encyclopedia")  # built before all others
-# News has only a home page here: its stories come and go, see `news`.
+# News has only a home page here: its stories come and go, see `changes`.
 SITES: Mapping[str, Site] = {
     "portal": Site("The portal", "en", ENGLISH, 9, 24, "date"),
     "encyclopedia": Site("The encyclopedia", "en", ENGLISH, 41, 5, "etag"),

@@ -86,9 +86,9 @@ _SENTENCES: Mapping[str, tuple[str, ...]] = {
     ),
     "ru": words(
         "{a} и {b}: в чём разница?|Здесь объясняется, что такое {a}, {x}.|Рядом всегда стоят {a} и {b}."
-        "|{a} — это не то же самое, что {b}.|Что такое {a} и зачем нужна пара «{a} и {b}» {x}?"
+        "|{a} — это не то же самое, что {b}.|Что такое {a} и при чём тут {b} {x}?"
     ),
-    "zh": words("什么是{a}?{x}{a}和{b}不同。|{a}与{b}的关系。|{x},{a}很重要。|请看{a},再看{b}。"),
+    "zh": words("{a}是什么。{x}它和{b}不同。|{a}与{b}的关系。|{x}{a}很重要。|请先看{a}、再看{b}。"),
 }
 
 # Texts of links that say nothing about where they lead.
@@ -102,7 +102,8 @@ EMPTY_ANCHORS: Mapping[str, tuple[str, ...]] = {
 def sentence(rng: random.Random, subject: str, lang: str, about: str) -> str:
     """Return a sentence about *about*, a term or an element of HTML, in the words of the subject."""
     terms, asides = SUBJECTS[subject, lang]
-    return rng.choice(_SENTENCES[lang]).format(a=about, b=rng.choice(terms), x=rng.choice(asides))
+    text = rng.choice(_SENTENCES[lang]).format(a=about, b=rng.choice(terms), x=rng.choice(asides))
+    return text[0].upper() + text[1:]
 
 
 def paragraph(rng: random.Random, subject: str, lang: str, count: int) -> str:

@@ -1,0 +1,69 @@
+"""Scores that fall by themselves, each at its own pace, and rise by links: the hardest that an order may do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.page_scores import GONE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+
+class Fading:
+    """A `PageScores` of dicts. The record of a page is its score at tick 0, and how much of it a tick takes."""
+
+    returns = True
+    table = "importance"
+    columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
+
+    def __init__(self) -> None:
+        self.ticks = 0
+        self.pages: dict[int, tuple[int, float, float]] = {}  # queue, score at tick 0, loss
+
+    def found(self, page: int, level: int) -> None:
+        if self.queue(page) == GONE:
+            self.pages[page] = 0, page * 7 % 11 + self.ticks, page * 5 % 13 / 4
+
+    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+        self.ticks += 1
+        _, _, loss = self.pages[page]
+        self.pages[page] = 1, self.ticks * loss, loss
+        risen = [target for target in links if self.queue(target) != GONE]
+        for target in risen:
+            queue, score, loss = self.pages[target]
+            self.pages[target] = queue, score + 10.0, loss
+        return risen
+
+    def moved(self, page: int, target: int) -> Collection[int]:
+        self.gone(page)
+        return ()
+
+    def gone(self, page: int) -> None:
+        if page in self.pages:
+            self.pages[page] = GONE, 0.0, 0.0
+
+    def score(self, page: int) -> float:
+        _, score, loss = self.pages[page]
+        return score - self.ticks * loss
+
+    def queue(self, page: int) -> int:
+        return self.pages.get(page, (GONE,))[0]
+
+    def offset(self, queue: int) -> float:
+        return -0.5 * self.ticks * queue
+
+    def rebase(self) -> bool:
+        return False
+
+    def record(self, page: int) -> tuple[float, ...]:
+        return *self.pages.get(page, (GONE, 0.0, 0.0))[1:], 0.0, 0.0
+
+    def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
+        self.pages[page] = queue, record[0], record[1]
+
+    def totals(self) -> list[float]:
+        return [float(self.ticks)]
+
+    def recall_totals(self, totals: Sequence[float]) -> None:
+        self.ticks = int(totals[0])

@@ -1,0 +1,402 @@
+"""Crawls of random webs by an order with scores, with accidents; and what each must know and have stored.
+
+The web has sites whose pages link to each other. Asked for, a page is there, is as it was, has changed, is gone,
+moved, can't be had today, or must not be asked for; chance decides anew at each visit. `Story` is what was learnt from
+all that, in dicts and page by page. It shares nothing with the frontier.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from crawlers.algorithms.best_site import Best
+from crawlers.algorithms.page_scores import GONE
+from crawlers.algorithms.urls import resolve
+from crawlers.frontier.base import Candidate, SiteState
+from crawlers.items import Page, State, Target
+from crawlers.storage import crawls
+from tests.algorithms.naive_opic import NaiveOPIC
+from tests.contracts.engines import HeldJournal, HeldMemoryEngine, HeldSqlEngine, SqlEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    import pytest
+
+    from crawlers.algorithms.page_orders import PageOrder
+    from crawlers.frontier.base import Lease
+    from crawlers.frontier.core import QueuedFrontier
+    from crawlers.storage.unit import Unit
+
+Name = tuple[int, int]  # of a page: its site, its number there
+Links = dict[Name, int]
+CHANGES = {
+    "page_change": ("page_id", "changed_at", "last_seen", "state", "status", "content_hash"),
+    "link_change": ("source_id", "target_id", "changed_at", "last_seen", "count"),
+}
+MOST_CASH_APART = 1e-9
+
+
+class ScoredJournal(HeldJournal):
+    """Looks what it holds back before it answers for a page, as the store's does; and keeps what changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes: dict[str, list[list[Any]]] = {name: [] for name in CHANGES}
+
+    def write(self, unit: Unit) -> None:
+        super().write(unit)
+        self.changes["page_change"] += unit.page_changes
+        self.changes["link_change"] += unit.link_changes
+
+    def entries(self, page_ids: Collection[int]) -> Any:
+        self._look(page_ids)
+        return self.journal.entries(page_ids)
+
+    def former(self, page_id: int) -> Any:
+        self._look([page_id])
+        return self.journal.former(page_id)
+
+    def _look(self, page_ids: Collection[int]) -> None:
+        for unit in self._pending:
+            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
+            if any(row[0] in page_ids for row in rows):
+                self.flush()
+                return
+
+
+class ScoredMemoryEngine(HeldMemoryEngine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: Any = ScoredJournal()
+        self._journal = self.held.journal
+
+
+@contextmanager
+def opened(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The engine that the parameter of a fixture names, which loses what is not committed."""
+    if request.param == "memory":
+        yield ScoredMemoryEngine()
+        return
+    sqlite = f"sqlite:///{request.getfixturevalue('tmp_path') / 'crawl.sqlite'}"
+    engine = HeldSqlEngine(sqlite if request.param == "sqlite" else request.getfixturevalue("postgresql_url"))
+    yield engine
+    engine.close()
+
+
+def changes(engine: Any, name: str) -> list[dict[str, Any]]:
+    """The rows of a table of changes, in the order of their time."""
+    columns = CHANGES[name]
+    if isinstance(engine, SqlEngine):
+        engine._flush()
+        with engine.database.read() as connection:
+            rows = list(connection.execute(text(f"SELECT {', '.join(columns)} FROM {name}")))
+    else:
+        engine.held.flush()
+        rows = engine.held.changes[name]
+    return sorted((dict(zip(columns, row, strict=True)) for row in rows), key=lambda row: row["changed_at"])
+
+
+@dataclass
+class Visited:
+    """A page as it was seen last."""
+
+    state: State = State.WAITING
+    text: int = 0  # stands for the content
+    links: Links = field(default_factory=dict)
+    page_changes: int = 0
+    link_changes: int = 0
+
+    def looks(self, state: State, text: int) -> bool:
+        return (self.state, self.text) == (state, text)
+
+
+class Story:
+    """What must be known after all that happened: cash page by page, and the pages as they are now."""
+
+    def __init__(self, weight: float) -> None:
+        self.opic = NaiveOPIC(uncrawled_weight=weight)
+        self.pages: dict[Name, Visited] = {}
+
+    def found(self, names: Iterable[Name]) -> None:
+        for name in names:
+            if name not in self.pages:
+                self.pages[name] = Visited()
+                self.opic.found(name, 0)  # type: ignore[arg-type]
+
+    def paid(self, name: Name) -> None:
+        self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
+
+    def is_now(self, name: Name, state: State, text: int, links: Links, *, is_again: bool) -> None:
+        page = self.pages[name]
+        if is_again:
+            page.page_changes += 1
+            page.link_changes += sum(page.links.get(to) != links.get(to) for to in page.links.keys() | links.keys())
+        page.state, page.text, page.links = state, text, links
+
+
+@cache
+def target_of(name: Name) -> Target:
+    root = f"http://host{name[0]}.test"
+    return resolve(f"{root}/", f"{root}/p{name[1]}/")
+
+
+@cache
+def name_of(url: str) -> Name:
+    host, _, path = url.removeprefix("http://host").partition(".test/p")
+    return int(host), int(path.rstrip("/"))
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a crawl is led."""
+
+    order: Callable[[], PageOrder]
+    seed: int = 0
+    weight: float = 1.0  # the order's uncrawled_weight, if its scores are cash
+    heads: tuple[int, ...] = (1000,)  # one is chosen whenever the frontier is opened
+    sites: int = 3
+    pages: int = 12  # of a site
+    parallel: tuple[int, ...] = (1,)
+    delays_s: tuple[float, ...] = (0.0,)
+    accidents: bool = True
+    rejects: bool = True  # as robots.txt may at a later visit, after which a page that is there is not asked for again
+    caches: tuple[int, ...] = (1000,)
+
+
+class ScoredCrawl:
+    """A crawl of a random web; it can be reopened, as after a kill."""
+
+    def __init__(self, engine: Any, way: Way) -> None:
+        self.engine = engine
+        self.way = way
+        self.rng = random.Random(way.seed)
+        self.sites = [engine.new_site() for _ in range(way.sites)]
+        self.names = [(site, number) for site in self.sites for number in range(way.pages)]
+        self.texts: dict[Name, tuple[int, Links]] = {}
+        self.story: Story | None = Story(way.weight)
+        self.in_flight: list[Lease] = []
+        self.pulls: list[tuple[int, int, float]] = []
+        self.asked: list[tuple[Name, bool]] = []
+        self.now = 1000.0
+        self.steps = 0
+        self.open()
+        roots = [(site, 0) for site in self.sites]
+        self.frontier.add([Candidate(site, target_of((site, n))) for site, n in roots], self.now)
+        self.story.found(roots)
+
+    def open(self, sites: Iterable[int] | None = None, max_level: int | None = None) -> None:
+        """Begin, or go on after a kill, with *sites* (None: all)."""
+        way, rng = self.way, random.Random(f"{self.way.seed} {self.steps}")
+        self.order = way.order()
+        assert self.order.scores is not None
+        self.scores: Any = self.order.scores
+        self.frontier: QueuedFrontier = self.engine.frontier(self.order, Best(), cache_urls=rng.choice(way.caches))
+        self.opened = tuple(sites or self.sites)
+        for site in self.opened:
+            limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
+            self.frontier.open_site(SiteState(site, f"http://host{site}.test", *limits, max_level), self.now)
+        self.frontier.recall_pulls(self.pulls)
+        self.frontier._interner.head_urls = rng.choice(way.heads)
+        self.in_flight.clear()
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing is known that a kill would lose: what is in flight, or rests."""
+        return not self.in_flight and not self.frontier._agenda._resting
+
+    def reopen(self) -> None:
+        """Kill it right after a commit, and go on."""
+        if hasattr(self.engine, "held"):
+            self.engine.held.flush()
+        self.open()
+
+    def limit(self, max_level: int) -> None:
+        """Kill it right after a commit, and go on with another deepest level for all sites."""
+        self.engine.held.flush()
+        for site in self.sites:
+            row = crawls.SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
+            crawls.add_site(self.engine.database, self.engine._crawl_id, row, self.now)
+        self.story = None
+        self.open(max_level=max_level)
+
+    # One step ----------------------------------------------------------------------------------------
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
+
+    def step(self) -> None:
+        self.steps += 1
+        self.rng = random.Random(f"{self.way.seed} step {self.steps}")
+        self.now += self.rng.choice([0.001, 0.001, 2.0])
+        allowed = self.allowed()
+        leases = self.frontier.lease(self.now, 1)
+        if leases:
+            self.check(leases[0], allowed)
+            self.asked.append((name_of(leases[0].url), leases[0].is_again))
+            self.in_flight += leases
+        else:
+            assert not allowed, "something may be asked for, and isn't"
+        if self.in_flight and (not leases or self.way.parallel == (1,) or self.rng.random() < 0.6):
+            self.end(self.in_flight.pop(self.rng.randrange(len(self.in_flight))))
+
+    def allowed(self) -> dict[int, float]:
+        """The pages that may be asked for, and what they score: by the order's own word, whatever is in the heads."""
+        frontier, scores = self.frontier, self.scores
+        frontier._agenda.wake(self.now)
+        resting = {page.id for until, page, _ in frontier._agenda._resting if until > self.now}
+        leased = {lease.id for lease in self.in_flight}
+        found = {}
+        for page, site_id in frontier._scoring._site_of.items():  # type: ignore[union-attr]
+            site = frontier._agenda.sites.get(site_id)
+            if site is None or scores.queue(page) == GONE or page in leased or page in resting:
+                continue
+            if not site.gate.is_full and site.gate.next_at <= self.now:
+                found[page] = scores.score(page) + scores.offset(scores.queue(page))
+        return found
+
+    def check(self, lease: Lease, allowed: dict[int, float]) -> None:
+        assert lease.id in allowed
+        assert allowed[lease.id] >= max(allowed.values()) - MOST_CASH_APART
+        assert lease.is_again == (self.scores.queue(lease.id) == 1)
+        if self.story is not None and hasattr(self.scores, "cash"):
+            cash = self.story.opic.cash
+            name = name_of(lease.url)
+            assert abs(self.scores.cash(lease.id) - cash[name]) < MOST_CASH_APART
+            if self.scores._policy == "greedy":
+                assert cash[name] >= max(allowed.values()) - MOST_CASH_APART
+
+    def release(self, lease: Lease) -> None:
+        failed, until = self.rng.random() < 0.5, self.rng.choice([self.now, self.now + 3])
+        self.frontier.release(lease, until, "no answer", failed=failed)
+        if failed:
+            self.pulls.append((lease.site_id, 0, 0.0))
+
+    # What comes of a page ----------------------------------------------------------------------------
+
+    def end(self, lease: Lease) -> None:
+        rng, name = self.rng, name_of(lease.url)
+        chance = rng.random() if self.way.accidents else 1.0
+        if chance < 0.05:
+            self.release(lease)
+            return
+        page = Page(lease.id, lease.url, lease.level, State.DONE, 200)
+        if chance < 0.09:
+            page.state, page.status = State.REFUSED, rng.choice([404, 503])
+        elif chance < 0.13:
+            page.state, page.status = State.FAILED, 0
+        elif chance < 0.15 and self.way.rejects:
+            page.state, page.status, page.reason = State.REJECTED, 0, "robots"
+        elif chance < 0.18:
+            page.state, page.status = State.MOVED, 301
+            page.moved_to = target_of(rng.choice([name for name in self.names if name[0] in self.opened]))
+        elif lease.is_again and chance < 0.35:
+            page.is_unchanged, page.status = True, 304
+        else:
+            self._text(name, page)
+        self.tell(lease, page, name)
+        if page.state is not State.REJECTED:
+            self.pulls.append((lease.site_id, 0, 0.0))
+        self.frontier.acknowledge(lease, page, self.now)
+
+    def read(self, lease: Lease, links: Links) -> None:
+        """The page is there, a moment later, with these links."""
+        self.now += 1.0
+        page = Page(lease.id, lease.url, lease.level, State.DONE, 200)
+        self._show(page, name_of(lease.url), self.texts.get(name_of(lease.url), (0, {}))[0] + 1, links)
+        self.frontier.acknowledge(lease, page, self.now)
+
+    def _text(self, name: Name, page: Page) -> None:
+        """The page as it is now: every third visit finds it changed."""
+        text, links = self.texts.get(name, (0, {}))
+        if not text or self.rng.random() < 0.33:
+            number = self.rng.choice([0, 1, 3, 6])
+            links = {self.rng.choice(self.names): self.rng.choice([1, 1, 2]) for _ in range(number)}
+            text += 1
+        self._show(page, name, text, links)
+
+    def _show(self, page: Page, name: Name, text: int, links: Links) -> None:
+        self.texts[name] = text, links
+        page.content_hash = repr((name, text)).encode()
+        for to, count in links.items():
+            (page.links if to[0] == name[0] else page.elsewhere).append((target_of(to), count))
+
+    def tell(self, lease: Lease, page: Page, name: Name) -> None:
+        story = self.story
+        if story is None:
+            return
+        moved_to = name_of(page.moved_to.url) if page.moved_to is not None else None
+        fails = page.state in (State.FAILED, State.REJECTED) or moved_to == name or page.status == 503
+        text = self.texts[name][0] if page.state is State.DONE and not page.is_unchanged else 0
+        if lease.is_again and (fails or page.is_unchanged or story.pages[name].looks(page.state, text)):
+            if page.state is State.REJECTED:
+                story.opic.gone(name)  # type: ignore[arg-type]
+            else:
+                story.paid(name)
+            return
+        if page.state is State.DONE:
+            links = self.texts[name][1]
+            story.found(links)
+            story.is_now(name, State.DONE, text, links, is_again=lease.is_again)
+            story.paid(name)
+            return
+        state = State.FAILED if moved_to == name else page.state
+        story.is_now(name, state, 0, {}, is_again=lease.is_again)
+        if lease.is_again and state is State.REFUSED:
+            story.paid(name)
+        elif moved_to is None or moved_to == name:
+            story.opic.gone(name)  # type: ignore[arg-type]
+        else:
+            story.found([moved_to])
+            story.opic.moved(name, moved_to)  # type: ignore[arg-type]
+
+    # What is stored ----------------------------------------------------------------------------------
+
+    def learn_from_store(self) -> None:
+        """After a kill that lost something: what was learnt is what is stored, and the cash is not known."""
+        self.story = None
+
+    def rows(self) -> dict[Name, dict[str, Any]]:
+        return {name_of(row["url"]): row for site in self.sites for row in self.engine.rows(site)}
+
+    def check_store(self) -> None:
+        """The store has what the story tells; the counts agree with it."""
+        assert self.story is not None
+        rows = self.rows()
+        names = {row["id"]: name for name, row in rows.items()}
+        pages = self.story.pages
+        assert {name: State(row["state"]) for name, row in rows.items()} == {n: p.state for n, p in pages.items()}
+        links = {(names[s], names[t]): count for (s, t), count in self.engine.links().items() if s in names}
+        assert links == {(name, to): n for name, page in pages.items() for to, n in page.links.items()}
+        for table, key in (("page_change", "page_id"), ("link_change", "source_id")):
+            found = dict.fromkeys(pages, 0)
+            for row in changes(self.engine, table):
+                found[names[row[key]]] += 1
+            assert found == {name: getattr(page, f"{table}s") for name, page in pages.items()}
+        counts: dict[int, dict[State, int]] = {site: {} for site in self.sites}
+        for (site, _), row in rows.items():
+            counts[site][State(row["state"])] = counts[site].get(State(row["state"]), 0) + 1
+        assert self.frontier.counts() == counts
+        known = self.frontier._scoring._site_of.items()  # type: ignore[union-attr]
+        waiting = sum(self.scores.queue(page) != GONE for page, _ in known)
+        assert self.frontier.pending == waiting - len(self.in_flight)
+        assert self.frontier.is_waiting == (waiting > 0)
+
+    def check_cash(self) -> None:
+        """All the cash is there, and whatever is stored waits or is done."""
+        waiting = 0
+        assert abs(self.scores.total_cash() - 1.0) < MOST_CASH_APART
+        for name, row in self.rows().items():
+            queue, state = self.scores.queue(row["id"]), State(row["state"])
+            # A page that vanished is looked for again; one that was never there is not.
+            wanted = {State.WAITING: [0], State.DONE: [1], State.REFUSED: [GONE, 1]}.get(state, [GONE])
+            assert queue in wanted, (name, state)
+            waiting += queue != GONE
+        assert self.frontier.pending == waiting

@@ -1,0 +1,219 @@
+"""The frontier's contract, for every engine: what another visit to a page says of it, and links between sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.page_orders import ORDERS, OrderOptions
+from crawlers.items import Page, State
+from tests.contracts.scored import ScoredCrawl, Way, changes, name_of, opened, target_of
+from tests.contracts.site import NOW, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.frontier.base import Lease
+    from tests.contracts.engines import Engine
+
+
+class Visits:
+    """A home page that has links to two others, and is asked for as often as one likes."""
+
+    def __init__(self, engine: Any) -> None:
+        self.crawl = ScoredCrawl(engine, Way(lambda: ORDERS["aopic"](OrderOptions()), sites=1, accidents=False))
+        self.site = self.crawl.sites[0]
+        self.lease = self.next()
+        self.crawl.read(self.lease, self.links(1, 2, 2))
+        for _ in range(2):
+            lease = self.next()
+            page = Page(lease.id, lease.url, lease.level, State.REFUSED, 404, "status 404")
+            self.crawl.frontier.acknowledge(lease, page, self.crawl.now)
+
+    def links(self, *numbers: int) -> dict[tuple[int, int], int]:
+        return {(self.site, number): numbers.count(number) for number in numbers}
+
+    def next(self) -> Lease:
+        (lease,) = self.crawl.frontier.lease(self.crawl.now, 1)
+        return lease
+
+    def visit(self, state: State, status: int, *links: int, **more: Any) -> float:
+        """Ask for the home page again; when that was."""
+        crawl = self.crawl
+        crawl.now += 10.0
+        lease = self.next()
+        assert (lease.id, lease.is_again) == (self.lease.id, True)
+        crawl.now += 1.0
+        page = Page(lease.id, lease.url, lease.level, state, status, **more)
+        page.links = [(target_of(name), count) for name, count in self.links(*links).items()]
+        crawl.frontier.acknowledge(lease, page, crawl.now)
+        return crawl.now
+
+    @property
+    def hash(self) -> bytes:
+        """Of the home page, as it was first."""
+        return repr(((self.site, 0), 1)).encode()
+
+    @property
+    def row(self) -> dict[str, Any]:
+        return self.crawl.rows()[self.site, 0]
+
+    def stored(self, table: str) -> list[tuple[Any, ...]]:
+        """The rows of a table of changes, without the page; targets by their number on the site."""
+        numbers = {row["id"]: name[1] for name, row in self.crawl.rows().items()}
+        rows = []
+        for row in changes(self.crawl.engine, table):
+            assert row.pop("page_id" if table == "page_change" else "source_id") == self.lease.id
+            rows.append(tuple(numbers[value] if key == "target_id" else value for key, value in row.items()))
+        return rows
+
+    @property
+    def targets(self) -> dict[int, int]:
+        numbers = {row["id"]: name[1] for name, row in self.crawl.rows().items()}
+        return {numbers[target]: count for (_, target), count in self.crawl.engine.links().items()}
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def visits(request: pytest.FixtureRequest) -> Iterator[Visits]:
+    with opened(request) as engine:
+        yield Visits(engine)
+
+
+@pytest.mark.parametrize("answer", ["status 304", "same content"])
+def test_page_that_is_as_it_was_has_only_been_seen_again(visits: Visits, answer: str) -> None:
+    before = visits.row
+    more = {"is_unchanged": True} if answer == "status 304" else {"content_hash": visits.hash}
+    at = visits.visit(State.DONE, 304 if answer == "status 304" else 200, **more)
+    assert visits.row == before | {"fetched_at": at - 1.0, "reason": None}
+    assert visits.stored("page_change") == visits.stored("link_change") == []
+    assert visits.targets == {1: 1, 2: 2}
+    assert visits.next().is_again, "it comes again"
+
+
+def test_page_that_changed_leaves_what_it_was(visits: Visits) -> None:
+    seen = visits.row["fetched_at"]
+    at = visits.visit(State.DONE, 200, 2, 3, 3, content_hash=b"new", title="New", etag="v2")
+    assert visits.stored("page_change") == [(at, seen, State.DONE, 200, visits.hash.hex())]
+    assert sorted(visits.stored("link_change")) == [(1, at, seen, 1), (2, at, seen, 2), (3, at, None, 0)]
+    assert visits.targets == {2: 1, 3: 2}
+    row = visits.row
+    assert (row["state"], row["title"], row["etag"], row["content_hash"]) == (State.DONE, "New", "v2", b"new".hex())
+    assert row["fetched_at"] == at - 1.0
+
+
+def test_page_that_was_seen_again_was_so_until_then(visits: Visits) -> None:
+    seen = visits.visit(State.DONE, 304, is_unchanged=True) - 1.0
+    at = visits.visit(State.DONE, 200, content_hash=b"new")
+    assert visits.stored("page_change") == [(at, seen, State.DONE, 200, visits.hash.hex())]
+    assert sorted(visits.stored("link_change")) == [(1, at, seen, 1), (2, at, seen, 2)]
+
+
+def test_two_visits_in_one_batch_come_out_as_two(visits: Visits) -> None:
+    visits.crawl.engine.held.flush()
+    seen = visits.row["fetched_at"]
+    first = visits.visit(State.DONE, 200, 2, content_hash=b"second")
+    second = visits.visit(State.DONE, 200, 1, 1, content_hash=b"third")
+    assert visits.stored("page_change") == [
+        (first, seen, State.DONE, 200, visits.hash.hex()),
+        (second, first - 1.0, State.DONE, 200, b"second".hex()),
+    ]
+    assert sorted(visits.stored("link_change")) == [
+        (1, first, seen, 1),
+        (1, second, None, 0),
+        (2, first, seen, 2),
+        (2, second, first - 1.0, 1),
+    ]
+    assert visits.targets == {1: 2}
+
+
+def test_page_that_vanished_is_refused_and_looked_for_again_until_it_is_back(visits: Visits) -> None:
+    seen = visits.row["fetched_at"]
+    gone = visits.visit(State.REFUSED, 404, reason="status 404")
+    assert (visits.row["state"], visits.row["reason"]) == (State.REFUSED, "status 404")
+    assert visits.stored("page_change") == [(gone, seen, State.DONE, 200, visits.hash.hex())]
+    assert sorted(visits.stored("link_change")) == [(1, gone, seen, 1), (2, gone, seen, 2)]
+    assert visits.targets == {}
+    visits.crawl.check_cash()
+
+    still = visits.visit(State.REFUSED, 404, reason="status 404")
+    assert len(visits.stored("page_change")) == 1
+    visits.crawl.reopen()
+    visits.crawl.check_cash()
+    back = visits.visit(State.DONE, 200, 1, content_hash=visits.hash)
+    assert visits.row["state"] == State.DONE
+    change = visits.stored("page_change")[1]
+    assert change[:1] + change[2:] == (back, State.REFUSED, 404, None)
+    assert change[1] <= still
+    assert visits.stored("link_change")[2:] == [(1, back, None, 0)]
+    assert visits.targets == {1: 1}
+
+
+def test_page_that_moved_leaves_its_place_to_another(visits: Visits) -> None:
+    at = visits.visit(State.MOVED, 301, moved_to=target_of((visits.site, 7)))
+    lease = visits.next()
+    assert (name_of(lease.url)[1], lease.is_again) == (7, False)
+    assert (visits.row["state"], visits.row["moved_to"]) == (State.MOVED, lease.id)
+    assert [row[0] for row in visits.stored("page_change")] == [at]
+
+
+FAILURES = {
+    "no answer": {"state": State.FAILED, "status": 0, "reason": "no answer"},
+    "error": {"state": State.REFUSED, "status": 500, "reason": "status 500"},
+    "rest": {"state": State.REFUSED, "status": 429, "reason": "status 429"},
+    "to itself": {"state": State.MOVED, "status": 301, "reason": "redirects to itself"},
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_page_that_cannot_be_had_today_stays_and_comes_again(visits: Visits, failure: str) -> None:
+    before = visits.row
+    answer = dict(FAILURES[failure])
+    reason = answer.pop("reason")
+    moved_to = target_of((visits.site, 0)) if failure == "to itself" else None
+    visits.visit(**answer, reason="" if moved_to else reason, moved_to=moved_to)
+    assert visits.row == before | {"reason": reason}
+    assert visits.stored("page_change") == visits.stored("link_change") == []
+    assert visits.targets == {1: 1, 2: 2}
+    visits.visit(State.DONE, 200, content_hash=visits.hash)
+    assert visits.row["reason"] is None
+
+
+def test_page_that_must_not_be_asked_for_any_more_stays_and_does_not_come_again(visits: Visits) -> None:
+    visits.visit(State.REJECTED, 0, reason="robots.txt")
+    assert (visits.row["state"], visits.targets) == (State.DONE, {1: 1, 2: 2})
+    assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
+    visits.crawl.reopen()
+    assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
+    assert visits.crawl.scores.total_cash() == pytest.approx(1.0, abs=1e-9)
+
+
+def test_failed_visit_that_is_repeated_leaves_the_page_as_it_was(visits: Visits) -> None:
+    before = visits.row
+    lease = visits.next()
+    visits.crawl.frontier.release(lease, visits.crawl.now + 5, "no answer", failed=True)
+    assert visits.row == before
+    visits.crawl.now += 5
+    again = visits.next()
+    assert (again.id, again.is_again, again.attempts) == (lease.id, True, 1)
+
+
+def test_links_to_another_site_wake_it_under_orders_without_scores(engine: Engine) -> None:
+    home = Site(engine)
+    other = Site(engine, home.frontier)
+    home.add("/")
+    lease = home.one()
+    page = Page(lease.id, lease.url, 0, State.DONE, 200, elsewhere=[(other.target("/a/"), 1)])
+    home.frontier.acknowledge(lease, page, NOW)
+    assert home.frontier.has_pending
+    assert other.paths(other.lease()) == ["/a/"]
+
+
+def test_redirect_to_another_site_wakes_it_under_orders_without_scores(engine: Engine) -> None:
+    home = Site(engine)
+    other = Site(engine, home.frontier)
+    home.add("/")
+    lease = home.one()
+    home.frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.MOVED, 301, moved_to=other.target("/a/")), NOW)
+    assert home.frontier.has_pending
+    assert other.paths(other.lease()) == ["/a/"]

@@ -1,0 +1,19 @@
+"""The most important pages as a table."""
+
+from __future__ import annotations
+
+from crawlers.storage.importance import TopPage
+from crawlers.storage.top_table import write_top
+
+
+def test_pages_have_their_rank_and_times_that_spreadsheets_read(tmp_path):
+    pages = [
+        TopPage(0.25, "http://a.test/", "http://a.test", "=Home", 0, 200, 1e9, 1e9 + 1, 2, 7),
+        TopPage(0.125, "http://b.test/", "http://b.test", None, 1, None, 1e9, None, 0, 0),
+    ]
+    assert write_top(tmp_path / "top.csv", pages) == 2
+    assert (tmp_path / "top.csv").read_text("utf-8").splitlines() == [
+        "rank,importance,url,site,title,level,status,first_seen,last_seen,changes,in_degree",
+        "1,0.25,http://a.test/,http://a.test,'=Home,0,200,2001-09-09 01:46:40,2001-09-09 01:46:41,2,7",
+        "2,0.125,http://b.test/,http://b.test,,1,,2001-09-09 01:46:40,,0,0",
+    ]
