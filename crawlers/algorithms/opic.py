@@ -196,7 +196,8 @@ class OPIC:
 
     def queue(self, page: int) -> int:
         """0 for a page never fetched, 1 for one that was, `GONE`."""
-        return max(self._queues[page], GONE)
+        queue = self._queues[page]
+        return queue if queue >= 0 else GONE
 
     def offset(self, queue: int) -> float:
         """What the virtual page gave to each page of *queue*, if that decides what comes next."""

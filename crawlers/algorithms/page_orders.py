@@ -9,7 +9,6 @@ from crawlers.algorithms.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.link_groups import GroupBandit
 from crawlers.algorithms.opic import OPIC
 from crawlers.algorithms.opic_nutch import NutchOPIC
-from crawlers.algorithms.page_scores import BestQueue
 from crawlers.algorithms.topic import STRATEGIES, Weights
 from crawlers.algorithms.topic_scores import TopicScores
 
@@ -91,13 +90,12 @@ class Scored:
 
     def __init__(self, scores: PageScores) -> None:
         self.scores: PageScores | None = scores
-        self._groups = BestQueue(scores)
 
     def priority(self, level: int, hops: int) -> float:
         return 0.0
 
     def groups(self) -> GroupRule | None:
-        return self._groups
+        return None
 
 
 @dataclass(frozen=True, slots=True)

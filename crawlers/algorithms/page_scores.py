@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 GONE = -1  # the queue of pages that will not be fetched (again)
 
@@ -72,24 +72,3 @@ class PageScores(Protocol):
 
     def recall_totals(self, totals: Sequence[float]) -> None:
         """Take them up as they were, before any page."""
-
-
-class BestQueue:
-    """Chooses the queue of a site whose best page has the greatest score; a `page_orders.GroupRule`."""
-
-    def __init__(self, scores: PageScores) -> None:
-        self._scores = scores
-
-    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """The queue of the best page; the lower one among equals."""
-        scores = self._scores
-        return min((-scores.score(page) - scores.offset(queue), queue) for queue, page in waiting)[1]
-
-    def started(self, group: int) -> None:
-        """Learns nothing from it."""
-
-    def rewarded(self, group: int, reward: float) -> None:
-        """Learns nothing from it."""
-
-    def cancelled(self, group: int) -> None:
-        """Learns nothing from it."""

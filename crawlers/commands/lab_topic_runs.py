@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.link_learner import LinkLearner
-from crawlers.algorithms.terms import AUTO, Terms
+from crawlers.algorithms.terms import Terms
 from crawlers.algorithms.topic import STRATEGIES, DocumentFrequencies, Topic, topic_of
 from crawlers.algorithms.topic_file import read_topic
 from crawlers.algorithms.topic_replay import replay
 from crawlers.algorithms.topic_scores import TopicScores
 from crawlers.errors import ConfigError
-from crawlers.storage.pull_log import settings_of
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic_web import links_between, read_pages, stored_web, terms_of_page
-from crawlers.storage.topics import terms_of
+from crawlers.storage.topics import language_of, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -91,8 +89,7 @@ def replayed(
     """
     crawl = crawl_named(database, name)
     topic = Topic(_terms(database, crawl))
-    recorded = settings_of(database, crawl.id).get("TOPIC")
-    terms = Terms(json.loads(recorded)[-1] if recorded else AUTO)
+    terms = Terms(language_of(database, crawl.id))
     if topic_file is not None:
         spec = read_topic(topic_file, language)
         if spec.examples:

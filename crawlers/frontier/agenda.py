@@ -42,11 +42,11 @@ class Agenda:
             raise FrontierError(f"site {site_id} was not opened") from None
 
     def select(self, now: float) -> SiteQueue | None:
-        """The site that the rule chooses of those awake."""
+        """The site that the rule chooses of those awake, settled."""
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
-            # Scores may have fallen since the rule was told of them.
-            if not self._rule.weighs_pages or (self.settle(site, now) and self._rule.select(now) == arm):
+            # Scores may have fallen since the rule was told of them: then it may choose another one.
+            if self.settle(site, now) and (not self._rule.weighs_pages or self._rule.select(now) == arm):
                 return site
         return None
 
@@ -55,6 +55,7 @@ class Agenda:
         site.look_again()
         if site.hungry and not site.is_paused:
             self._refill(site)
+            site.look_again()
         gate = site.gate
         if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
             self._sleep(site)  # some news will settle it again: a page, an answer, `resume`
@@ -72,6 +73,13 @@ class Agenda:
         self._awake.add(site.id)
         site.due_at = None
         return True
+
+    def rose(self, site: SiteQueue, now: float) -> None:
+        """A page of *site* is better now than all others of it."""
+        if site.id not in self._awake:
+            self.settle(site, now)
+        elif self._rule.weighs_pages:
+            self._rule.valued(site.id, site.value)
 
     def _sleep(self, site: SiteQueue) -> None:
         self._rule.sleep(site.id)

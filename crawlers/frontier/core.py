@@ -165,9 +165,8 @@ class QueuedFrontier:
         self._agenda.wake(now)
         leases: list[Lease] = []
         while len(leases) < n and self.pulls.has_room and (site := self._agenda.select(now)) is not None:
-            if self._agenda.settle(site, now):
-                leases.append(self._pop(site, now))
-                self._agenda.settle(site, now)
+            leases.append(self._pop(site, now))
+            self._agenda.settle(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
@@ -255,7 +254,7 @@ class QueuedFrontier:
         self._journal.submit(unit)
         self._interner.trim()
         for site in touched:
-            self._agenda.settle(site, now)
+            self._agenda.rose(site, now)
 
     def _wait(self, site: SiteQueue, entry: Entry) -> None:
         """Let a page that was handed out wait again; of pending ones it counts already."""

@@ -93,19 +93,20 @@ class Scoring:
         self._changed[page_id] = None
 
     def write(self, unit: Unit, head_urls: int) -> list[SiteQueue]:
-        """Put what changed into *unit*, and let the pages that rose take their place; the sites that it touched."""
-        touched: dict[int, SiteQueue] = {}
+        """Put what changed into *unit*, and let pages that rose take their place; the sites that have a better one."""
+        scores, sites, held, site_of = self.scores, self._sites, self._held, self._site_of
+        bettered: dict[int, SiteQueue] = {}
         for page_id in self._changed:
-            site_id = int(self._site_of[page_id])
-            queue = self.scores.queue(page_id)
-            site = self._sites.get(site_id)
-            if queue != GONE and page_id not in self._held and site is not None:
-                site.rise(queue, page_id, head_urls)
-                touched[site_id] = site
-        getattr(unit, self.scores.table).extend(self._rows(self._changed))
-        unit.order_totals.append([self._journal.crawl_id, json.dumps(self.scores.totals())])
+            queue = scores.queue(page_id)
+            if queue == GONE or page_id in held:
+                continue
+            site = sites.get(site_of[page_id])
+            if site is not None and site.rise(queue, page_id, head_urls):
+                bettered[site.id] = site
+        getattr(unit, scores.table).extend(self._rows(self._changed))
+        unit.order_totals.append([self._journal.crawl_id, json.dumps(scores.totals())])
         self._changed.clear()
-        return list(touched.values())
+        return list(bettered.values())
 
     def _write_again(self, pages: Iterable[int]) -> None:
         unit = Unit()
@@ -115,6 +116,4 @@ class Scoring:
     def _rows(self, pages: Iterable[int]) -> Iterable[list[Any]]:
         scores, site_of = self.scores, self._site_of
         for page in pages:
-            # Whole numbers as such: PostgreSQL takes no 0.0 for an integer.
-            record = (int(number) if float(number).is_integer() else number for number in scores.record(page))
-            yield [page, int(site_of[page]), scores.queue(page), scores.score(page), *record]
+            yield [page, site_of[page], scores.queue(page), scores.score(page), *scores.record(page)]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     MakeHead = Callable[[int, int, tuple[float, int]], QueueHead]
 
+NOTHING_READY = (float("inf"), 0)
 SMALLEST_HEAD = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
 RETURNING = 1  # the group of pages that wait to be fetched again, under an order with scores
 
@@ -38,6 +39,7 @@ class SiteQueue:
     """
 
     __slots__ = (
+        "_best",
         "_scores",
         "counts",
         "due_at",
@@ -77,6 +79,8 @@ class SiteQueue:
         self.pending = counts.get(State.WAITING, 0) + returning  # waiting and not handed out
         self.make_head = make_head
         self._scores = scores
+        # Minus what the best page scored when it was looked for last, and its group; by itself it only gets worse.
+        self._best: tuple[float, int] = NOTHING_READY
         self.rule = rule
         self.numbers = {name: number for number, name in enumerate(names, 1)}
         self.heads = {number: make_head(self.id, number, NONE) for number in waiting}
@@ -120,20 +124,41 @@ class SiteQueue:
             head.discard(page_id)
             self.settle(group, head)
 
-    def rise(self, group: int, page_id: int, head_urls: int) -> None:
-        """Queue the number of a page whose score grew."""
+    def rise(self, group: int, page_id: int, head_urls: int) -> bool:
+        """Queue the number of a page whose score grew; whether it is better now than all others of the site."""
         head = self.heads.get(group)
         if head is None:
             head = self.heads[group] = self.make_head(self.id, group, ALL)
         assert isinstance(head, ScoredHead)
-        if head.rise(page_id, self.share(head_urls)):
-            self.ready.add(group)
+        assert self._scores is not None
+        if not head.rise(page_id, self.share(head_urls)):
+            return False
+        self.ready.add(group)
+        found = (self._beyond(group) - self._scores.score(page_id), group)
+        if found >= self._best:
+            return False
+        self._best = found
+        return True
 
     def look_again(self) -> None:
         """Note what the heads hold; scores may have fallen since."""
-        if self._scores is not None:
-            for group, head in self.heads.items():
+        if self._scores is None:
+            return
+        best = NOTHING_READY
+        for group, head in self.heads.items():
+            first = head.first
+            if first is None:
                 self.settle(group, head)
+                continue
+            self.ready.add(group)
+            self.hungry.discard(group)
+            best = min(best, (first[0] + self._beyond(group), group))
+        self._best = best
+
+    def _beyond(self, group: int) -> float:
+        """What scores of *group* lack to be held against those of group 0; it may only grow, see `PageScores`."""
+        assert self._scores is not None
+        return self._scores.offset(0) - self._scores.offset(group) if group else 0.0
 
     def settle(self, group: int, head: QueueHead) -> None:
         """Note whether the group's *head* holds something, or wants to be refilled."""
@@ -162,9 +187,7 @@ class SiteQueue:
     @property
     def value(self) -> float:
         """What the best page scores, to be held against those of other sites; something must be `ready`."""
-        group = self._chosen()
-        value = -self._first(group)[0]
-        return value if self._scores is None else value + self._scores.offset(group) - self._scores.offset(0)
+        return -self.nearest if self._scores is None else -self._best[0]
 
     def _first(self, group: int) -> tuple[float, int]:
         first = self.heads[group].first
@@ -172,6 +195,8 @@ class SiteQueue:
         return first
 
     def _chosen(self) -> int:
+        if self._scores is not None:
+            return self._best[1]
         if self.rule is None or len(self.ready) == 1:
             return next(iter(self.ready))
         return self.rule.choose((group, self._first(group)[1]) for group in self.ready)

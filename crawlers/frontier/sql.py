@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crawlers.storage.unit import Unit
     from crawlers.storage.writer import Writer
 
+MOST_CHANGED = 100_000  # pages that are remembered as not committed; then a flush costs less than their memory
 ID_BLOCK = 10_000  # a reservation is a commit of its own; a killed process wastes at most so many numbers
 
 _KNOWN = f"""
@@ -59,8 +60,9 @@ _NEITHER = f"""
     WHERE p.site_id = :site AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0)"""  # noqa: S608
-_FORMER = "SELECT state, status, content_hash, fetched_at FROM page WHERE id = :page"
-_LINKS = "SELECT target_id, count FROM link WHERE source_id = :page"
+_FORMER = """
+    SELECT p.state, p.status, p.content_hash, p.fetched_at, l.target_id, l.count
+    FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
 _TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
 _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
 
@@ -121,8 +123,9 @@ class SqlJournal:
     def former(self, page_id: int) -> Former:
         if page_id in self._changed:
             self.flush()
-        ((state, status, content_hash, fetched_at),) = self._read(_FORMER, page=page_id)
-        links: dict[int, int] = dict(self._read(_LINKS, page=page_id))
+        rows = self._read(_FORMER, page=page_id)
+        state, status, content_hash, fetched_at, first, _ = rows[0]
+        links = {} if first is None else {row[4]: row[5] for row in rows}
         return Former(state, status, content_hash, fetched_at, links)
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
@@ -140,7 +143,7 @@ class SqlJournal:
         found = list(self._read(_TOTALS, crawl=self.crawl_id))
         return json.loads(found[0][0]) if found else None
 
-    def _read(self, statement: str, **values: Any) -> Iterable[Any]:
+    def _read(self, statement: str, **values: Any) -> Sequence[Any]:
         with self._database.read() as connection:
             return connection.execute(_text(statement), values).fetchall()
 
@@ -149,6 +152,8 @@ class SqlJournal:
         if unit.order_totals:  # only orders with scores look back
             rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
             self._changed.update(row[0] for row in rows)
+            if len(self._changed) > MOST_CHANGED:
+                self.flush()
 
     def flush(self) -> None:
         self._writer.flush()

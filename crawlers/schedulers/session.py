@@ -101,7 +101,7 @@ class CrawlSession:
         _check_fits(settings.get("ORDER"), self._order, mission)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = self._counts_rewards = mission.counts_rewards
-        self._records_pulls = counts_rewards or mission.page_budget > 0
+        self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self._options = normalization(settings)
         self.name = settings.get("CRAWL") or mission.name
@@ -175,7 +175,7 @@ class CrawlSession:
         settings = {name: self._settings.get(name) for name in RECORDED}
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
-            settings["TOPIC"] = _in_short(mission.topic)
+            settings |= {"TOPIC": _in_short(mission.topic), "SCOPE": mission.topic.scope}
         return {
             "versions": {
                 "crawlers": __version__,
@@ -235,7 +235,7 @@ class CrawlSession:
 
     def settle_levels(self, now: float) -> bool:
         """Put levels right that the order left too deep; whether anything waits again by that. Raises `StoreError`."""
-        if self._order.groups() is None or self._order.scores is not None:
+        if self._order.groups() is None:
             return False
         self.writer.flush()
         for row in self.row.sites:

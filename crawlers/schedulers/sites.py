@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps import TrapWatch
 from crawlers.frontier.base import SiteState
-from crawlers.items import ExternalLink, SiteLimits
+from crawlers.items import ExternalLink, SiteLimits, State
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages, robots_of
@@ -79,8 +79,10 @@ class Sites:
 
     def open_elsewhere(self, page: Page, now: float) -> None:
         """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
-        if page.moved_to is not None:
-            self._may_open(page.moved_to.site, now)
+        if page.moved_to is not None and not self._may_open(page.moved_to.site, now):
+            page.state, page.reason = State.REFUSED, f"redirects to another site: {page.moved_to.url}"
+            page.elsewhere.append((page.moved_to, 1))
+            page.moved_to = None
         if not page.elsewhere:
             return
         within = []

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select, text
 
 from crawlers.items import State
+from crawlers.storage.score_tables import link_change, page_change
 from crawlers.storage.story_words import SHOWN, url_of, when
-from crawlers.storage.tables import link_change, page_change
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

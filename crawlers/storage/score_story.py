@@ -10,7 +10,8 @@ from sqlalchemy import func, select
 from crawlers.algorithms.topic import STRATEGIES, Weights
 from crawlers.algorithms.topic_scores import TopicScores
 from crawlers.storage.importance import standing
-from crawlers.storage.tables import crawler_setting, importance, order_totals, pull, relevance, topic_page
+from crawlers.storage.score_tables import importance, order_totals, relevance, topic_page
+from crawlers.storage.tables import crawler_setting, pull
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table

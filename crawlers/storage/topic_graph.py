@@ -14,7 +14,8 @@ from crawlers.algorithms.hits import hits
 from crawlers.algorithms.page_orders import MAX_HOPS
 from crawlers.items import State
 from crawlers.storage.graph_model import Column
-from crawlers.storage.tables import link, page, site, topic_page
+from crawlers.storage.score_tables import topic_page
+from crawlers.storage.tables import link, page, site
 from crawlers.storage.topic_similarity import DECIMALS
 from crawlers.storage.topics import most_similar_first
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.topic import distance_relevance
 from crawlers.storage.csv_tables import write_table
-from crawlers.storage.tables import page, relevance, topic_page
+from crawlers.storage.score_tables import relevance, topic_page
+from crawlers.storage.tables import page
 from crawlers.storage.topics import most_similar_first
 
 if TYPE_CHECKING:

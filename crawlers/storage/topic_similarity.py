@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, select, update
 
 from crawlers.algorithms.topic import DocumentFrequencies, Topic
-from crawlers.storage.tables import page, site, topic_page
+from crawlers.storage.score_tables import topic_page
+from crawlers.storage.tables import page, site
 from crawlers.storage.topics import terms_of
 
 if TYPE_CHECKING:

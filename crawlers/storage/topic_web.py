@@ -11,7 +11,8 @@ from sqlalchemy import select
 
 from crawlers.algorithms.topic_replay import Answer
 from crawlers.items import State
-from crawlers.storage.tables import link, link_context, link_text, page, relevance, site, topic_page
+from crawlers.storage.score_tables import link_text, relevance, topic_page
+from crawlers.storage.tables import link, link_context, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

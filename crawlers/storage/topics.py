@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import collate, delete, insert, select
 
-from crawlers.storage.tables import crawler_setting, page, site, topic_page
+from crawlers.algorithms.terms import AUTO
+from crawlers.storage.score_tables import topic_page
+from crawlers.storage.tables import crawler_setting, page, site
 from crawlers.storage.topic_web import links_of, read_pages
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 TERMS = "TOPIC_TERMS"  # the topic's vector, among the settings of the crawl
+TOPIC = "TOPIC"  # what a person wrote of it, in short, likewise; the last item is its language
 
 
 def keep_terms(database: Database, crawl_id: int, terms: Mapping[str, float]) -> None:
@@ -30,19 +33,30 @@ def keep_terms(database: Database, crawl_id: int, terms: Mapping[str, float]) ->
 
 def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
     """The topic of a crawl: its terms with their weights; None if it has none, or not yet."""
-    statement = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TERMS
-    )
-    with database.read() as connection:
-        text = connection.execute(statement).scalar()
+    text = _recorded(database, crawl_id, TERMS)
     return None if text is None else json.loads(text)
 
 
+def language_of(database: Database, crawl_id: int) -> str:
+    """The language of the topic of a crawl, as `Terms` takes it."""
+    text = _recorded(database, crawl_id, TOPIC)
+    return AUTO if text is None else str(json.loads(text)[-1])
+
+
+def _recorded(database: Database, crawl_id: int, name: str) -> str | None:
+    statement = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name
+    )
+    with database.read() as connection:
+        return connection.execute(statement).scalar()
+
+
 def forget_topic(database: Database, crawl_id: int) -> None:
-    """Let the crawl, which has read nothing yet, go on with another topic than it began with."""
-    of_crawl = crawler_setting.c.crawl_id == crawl_id
+    """Let a crawl that has read nothing yet go on with another topic."""
     with database.write() as connection:
-        connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name == "TOPIC"))
+        connection.execute(
+            delete(crawler_setting).where(crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC)
+        )
 
 
 def pages_read(

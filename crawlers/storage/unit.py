@@ -77,7 +77,7 @@ LINK_CHANGE = (
     ("count", "integer"),
 )
 _SCORES = (("page_id", "bigint"), ("site_id", "integer"), ("queue", "integer"), ("score", "float"))
-IMPORTANCE = (*_SCORES, ("cash", "float"), ("history", "float"), ("visited", "float"), ("alias", "bigint"))
+IMPORTANCE = (*_SCORES, ("cash", "float"), ("history", "float"), ("visited", "float"), ("alias", "float"))
 RELEVANCE = (*_SCORES, ("anchor", "float"), ("level", "integer"), ("rank", "float"))
 TOPIC_PAGE = (("page_id", "bigint"), ("similarity", "float"), ("terms", "text"))
 LINK_TEXT = (("source_id", "bigint"), ("target_id", "bigint"), ("context_id", "bigint"))

@@ -12,7 +12,6 @@ from crawlers.algorithms.page_orders import ORDERS, OrderOptions, Scored
 from crawlers.frontier.base import Candidate
 from crawlers.items import Page, State
 from crawlers.storage import crawls
-from tests.contracts.engines import HeldSqlEngine
 from tests.contracts.fading import Fading
 from tests.contracts.scored import ScoredCrawl, ScoredMemoryEngine, Way, name_of, opened, target_of
 
@@ -78,13 +77,9 @@ def test_page_that_rises_from_behind_the_horizon_comes_first(held: Any) -> None:
 # Kills -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "aopic-random", "opic", "opic-nutch", "topic"])
-def test_crawl_killed_after_commits_asks_for_the_very_pages_of_an_undisturbed_one(
-    held: Any, name: str, request: pytest.FixtureRequest
-) -> None:
-    if name == "aopic-random" and isinstance(held, HeldSqlEngine):
-        why = "lots are drawn by page number, and numbers reserved by a process that was killed are lost"
-        request.applymarker(pytest.mark.xfail(reason=why, strict=True))
+# Not aopic-random: its lots are drawn by page number, and numbers reserved by a process that was killed are lost.
+@pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "opic-nutch", "topic"])
+def test_crawl_killed_after_commits_asks_for_the_very_pages_of_an_undisturbed_one(held: Any, name: str) -> None:
     whole = ScoredCrawl(ScoredMemoryEngine(), Way(order(name, 2.0), 5, 2.0, delays_s=(0.0,)))
     whole.run(120)
     killed = ScoredCrawl(held, Way(order(name, 2.0), 5, 2.0, heads=TINY, caches=(1, 10, 1000)))

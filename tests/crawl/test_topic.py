@@ -101,9 +101,6 @@ SMALL = {"STORE_BATCH_PAGES": 1}  # so that nearly all that was read is stored
 def test_after_a_kill_the_same_pages_come_next(request, sites, undisturbed, tmp_path, kill_at, settings):
     strategy, whole, order = undisturbed
     project = topic_crawl(tmp_path / "killed", sites, strategy)
-    if strategy == "breadth" and settings == SMALL:
-        reason = "without a budget the site rule forgets the pulls by which it chooses among sites of equal scores"
-        request.applymarker(pytest.mark.xfail(reason=reason))
     project.settings = {**project.settings, **settings}
     sites.order.clear()
     sites.kill_at = kill_at

@@ -64,13 +64,6 @@ def test_only_what_changed_is_written_and_takes_its_place() -> None:
     assert written(one, journal).importance == []
 
 
-def test_whole_numbers_are_written_as_such() -> None:
-    one, _ = scoring(MemoryJournal())
-    one.found(SITE, 1, 0)
-    (row,) = written(one, MemoryJournal()).importance
-    assert json.dumps(row[4:]) == "[0, 0, 0, 0]", "PostgreSQL refuses 0.0 as the number of a page"
-
-
 def test_pages_that_are_held_or_gone_or_of_sites_that_are_not_open_take_no_place() -> None:
     journal = MemoryJournal()
     one, site = scoring(journal, held={1})

@@ -70,7 +70,6 @@ def test_page_that_moved_to_another_site_of_the_scope_is_followed(tmp_path):
         assert project.pages(web["b"].origin)["/here"][0] is State.DONE
 
 
-@pytest.mark.xfail(reason="Sites.open_elsewhere takes no notice of a redirect to a site too many", strict=True)
 def test_redirect_to_a_site_too_many_is_not_followed_as_a_page_of_the_site_that_it_left(tmp_path):
     project, to = Project(tmp_path), []
     with Web(a=moving(to), b=pages({"/here": "here"})) as web:

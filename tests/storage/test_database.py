@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 from crawlers.errors import ConfigError, StoreVersionError
 from crawlers.storage.database import Database
 from crawlers.storage.migrations.versions import __name__ as versions
-from crawlers.storage.tables import metadata
+from crawlers.storage.score_tables import metadata
 from tests.services import fresh_database
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert
 
 from crawlers.errors import ConfigError
-from crawlers.storage.tables import relevance
+from crawlers.storage.score_tables import relevance
 from crawlers.storage.topic_list import write_topic_list
 from tests.storage.topic_store import add_page, begin_topic
 

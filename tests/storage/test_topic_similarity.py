@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, select
 
 from crawlers.storage import topic_similarity
-from crawlers.storage.tables import topic_page
+from crawlers.storage.score_tables import topic_page
 from crawlers.storage.topic_similarity import settle_similarities
 from tests.storage.topic_store import add_page, begin_topic
 

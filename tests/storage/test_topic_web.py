@@ -7,7 +7,8 @@ from sqlalchemy import insert
 
 from crawlers.algorithms.topic_replay import Answer
 from crawlers.items import State
-from crawlers.storage.tables import link_context, link_text, page, relevance
+from crawlers.storage.score_tables import link_text, relevance
+from crawlers.storage.tables import link_context, page
 from crawlers.storage.topic_web import links_between, links_of, read_pages, stored_web, terms_of_page
 from crawlers.storage.topics import pages_read
 from tests.storage.topic_store import add_links, add_page, begin_topic

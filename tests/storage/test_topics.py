@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.storage.crawls import begin
-from crawlers.storage.topics import forget_topic, keep_terms, pages_read, terms_of
+from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.topics import forget_topic, keep_terms, language_of, pages_read, terms_of
 from tests.storage.topic_store import add_page, begin_topic
 
 
@@ -42,3 +42,10 @@ def test_crawl_whose_topic_is_forgotten_goes_on_with_another(database):
     assert run("two") == crawl_id
     with pytest.raises(ConfigError, match="TOPIC=one"):
         run("one")
+
+
+def test_language_is_that_of_the_topic_as_it_was_written(database):
+    sites = [SiteRow(0, "http://a.test", 2, None, 0.0)]
+    settings = {"TOPIC": '[{"кодировк": 1.0}, [], [0.4, 0.3, 0.3], "ru"]'}
+    assert language_of(database, begin(database, "russian", "topic", sites, {"settings": settings}, 1.0).id) == "ru"
+    assert language_of(database, begin(database, "other", "sitegraph", sites, {}, 1.0).id) == "auto"

@@ -9,7 +9,8 @@ from sqlalchemy import insert
 
 from crawlers.items import State
 from crawlers.storage.crawls import SiteRow, begin
-from crawlers.storage.tables import link, page, topic_page
+from crawlers.storage.score_tables import topic_page
+from crawlers.storage.tables import link, page
 from crawlers.storage.topics import keep_terms
 
 if TYPE_CHECKING:
