@@ -29,7 +29,7 @@ TOP = 1000
 _BELIEVED = """
     SELECT p.url, i.history, p.fetched_at IS NOT NULL FROM importance i JOIN page p ON p.id = i.page_id
     WHERE i.queue >= 0"""
-_PAGES = f"SELECT id, url, moved_to, state = {int(State.DONE)} FROM page WHERE state IN (1, 2)"  # noqa: S608
+_PAGES = f"SELECT id, url, moved_to, state = {int(State.DONE)} FROM page WHERE state IN (1, 2)"
 _LINKS = "SELECT source_id, target_id FROM link"
 _VISITS = "SELECT count(*), count(DISTINCT page_id) FROM pull"
 

@@ -36,7 +36,7 @@ every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROO
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
 # An environment variable, a constant in an __all__, names that are settled and refused until they exist.
-NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL"}
+NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL", "TOPIC_TERMS"}
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))
@@ -265,7 +265,7 @@ def _check_scrapy(words: list[str]) -> None:
     if words[0] == "crawl":
         spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
         assert [name for name in options.arguments if name not in spiders] == []
-        assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts"}
+        assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic"}
 
 
 @every_document

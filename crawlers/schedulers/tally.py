@@ -39,8 +39,10 @@ class Tally:
 
     def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """The *lease* of *page* is over; it found *new* URLs."""
-        state = "not_modified" if page.is_unchanged else page.state.name.lower()
-        self._stats.inc_value(f"pages/{state}")
+        if page.is_unchanged:
+            self._stats.inc_value("pages/not_modified")
+        else:
+            self._stats.inc_value(f"pages/{page.state.name.lower()}")
         if lease.is_again:
             self._stats.inc_value("pages/again")
         if new:
