@@ -170,12 +170,12 @@ class OPIC:
         """The virtual page gives all that it has."""
         new, old = self._waiting
         weight = self._uncrawled_weight
-        if math.isinf(weight):
-            if new:
-                self._offsets[0] += self._virtual / new
-                self._virtual = 0.0
-                return
+        if not new:
             weight = 1.0  # and the offset of the empty queue grows too: a queue 1 that gains on it would be a rise
+        elif math.isinf(weight * new):
+            self._offsets[0] += self._virtual / new
+            self._virtual = 0.0
+            return
         if new or old:
             share = self._virtual / (weight * new + old)
             self._offsets[0] += weight * share

@@ -20,8 +20,9 @@ from crawlers.storage.graph_analysis import MEASURES, AnalysedGraph, analyse
 from crawlers.storage.graph_export import write_site_graph
 from crawlers.storage.graph_files import FORMATS, graph_paths, write_graph
 from crawlers.storage.importance import KEEPERS, keeps_importance, top_pages
+from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import CrawledSite, crawl_named, sites_of
-from crawlers.storage.top_table import write_top
+from crawlers.storage.top_table import write_ranked, write_top
 from crawlers.storage.web_fragment import WebFragment, class_sizes
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ class Command(ScrapyCommand):
         return (
             "Writes one graph a site (all sites, or those named: http://example.org) into RESULT_FOLDER, or with "
             "--level site the model of the web fragment: one graph of the sites and of those that they link to, and a "
-            "table of the latter, or with --top a table of the most important pages of a broad crawl. The store is "
-            "DATABASE_URL (-s DATABASE_URL=...)."
+            "table of the latter, or with --top a table of the most important pages: as a broad crawl measured it, or "
+            "with --pagerank by the stored links of any crawl. The store is DATABASE_URL (-s DATABASE_URL=...)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -66,6 +67,7 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--top", type=_number, metavar="PAGES", help="only a table of that many most important pages"
         )
+        parser.add_argument("--pagerank", action="store_true", help="--top: by PageRank of the links in the store")
         parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
         parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
@@ -74,6 +76,8 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         if opts.top and opts.level == "site":
             raise UsageError("--top is of pages: leave out --level site", print_help=False)
+        if opts.pagerank and not opts.top:
+            raise UsageError("--pagerank is an order of --top: write --top PAGES as well", print_help=False)
         try:
             check_settings(self.settings)
             database = Database(self.settings.get("DATABASE_URL"), create=False)
@@ -97,8 +101,12 @@ class Command(ScrapyCommand):
             return
         sites = sites_of(database, crawl.id)
         if opts.top:
-            chosen = _chosen(sites, wanted, crawl.name) if wanted else []
-            _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
+            chosen = [site.id for site in _chosen(sites, wanted, crawl.name)] if wanted else []
+            if opts.pagerank:
+                share = self.settings.getfloat("AOPIC_VIRTUAL_SHARE")
+                _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
+            else:
+                _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
             return
         for site in _chosen(sites, wanted, crawl.name):
             for path, size in write_site_graph(database, site, sites, folder, formats, measures):
@@ -111,14 +119,26 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[CrawledSite]) -> None:
+def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int]) -> None:
     if not keeps_importance(database, crawl.id):
         raise ConfigError(
             f"the crawl {crawl.name} (number {crawl.id}) knows no importance of pages; crawls with ORDER="
             f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do, as soon as they read a page"
         )
-    written = write_top(path, top_pages(database, crawl.id, number, [site.id for site in sites]))
+    written = write_top(path, top_pages(database, crawl.id, number, sites))
     print(f"{path}: the {written} most important pages")
+
+
+def _write_ranked(
+    database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int], share: float
+) -> None:
+    if not 0.0 < share <= 1.0:
+        raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
+    ranks = StoredPageRank(database, crawl.id, 1.0 - share)
+    if not ranks:
+        raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has read no page yet; ask again when it has")
+    written = write_ranked(path, ranks.top(number, sites))
+    print(f"{path}: the {written} pages of the highest PageRank (bound on the error of all: {ranks.error_bound():.1e})")
 
 
 def _write_fragment(

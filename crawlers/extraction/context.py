@@ -146,17 +146,23 @@ class Surroundings:
 class RawLink:
     """A link as the page has it: *href* stripped but not resolved; all else is computed when asked for."""
 
-    __slots__ = ("_around", "_node", "href", "tag")
+    __slots__ = ("_anchor", "_around", "_node", "href", "tag")
 
     def __init__(self, href: str, tag: str, node: LexborNode, around: Surroundings) -> None:
         self.href = href
         self.tag = tag
         self._node = node
         self._around = around
+        self._anchor: str | None = None  # the context needs it, too
 
     @property
     def anchor(self) -> str:
         """Text of the link, at most 200 characters; the alternative text where it is an image."""
+        if self._anchor is None:
+            self._anchor = self._read_anchor()
+        return self._anchor
+
+    def _read_anchor(self) -> str:
         if self.tag == "a":
             return self._around.anchor(self._node)
         return collapse(self._node.attributes.get("alt") or "")[:ANCHOR_CHARS] if self.tag == "area" else ""

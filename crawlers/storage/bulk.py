@@ -118,7 +118,7 @@ def _statements(dialect: str) -> dict[str, str]:
         "link_changes": _insert("link_change", u.LINK_CHANGE, rows(u.LINK_CHANGE)),
         "importance": _upsert("importance", u.IMPORTANCE, rows(u.IMPORTANCE)),
         "relevance": _upsert("relevance", u.RELEVANCE, rows(u.RELEVANCE)),
-        "topic_pages": _insert("topic_page", u.TOPIC_PAGE, rows(u.TOPIC_PAGE)),
+        "topic_pages": _upsert("topic_page", u.TOPIC_PAGE, rows(u.TOPIC_PAGE)),
         "link_texts": _insert("link_text", u.LINK_TEXT, rows(u.LINK_TEXT), skip_known=True),
         "order_totals": _upsert("order_totals", u.ORDER_TOTALS, rows(u.ORDER_TOTALS)),
         "site_robots": _update("site", u.SITE_ROBOTS, rows(u.SITE_ROBOTS)),
@@ -126,8 +126,8 @@ def _statements(dialect: str) -> dict[str, str]:
     }
 
 
-_SCORES = ("importance", "relevance", "order_totals")
-_LAST_COUNTS = frozenset((*_SCORES, "waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability"))
+_REPLACED = ("importance", "relevance", "topic_pages", "order_totals")
+_LAST_COUNTS = frozenset((*_REPLACED, "waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability"))
 _LINK = (("source_id", "bigint"), ("target_id", "bigint"), ("count", "integer"))
 _LINK_STATEMENTS = {
     "sqlite": (

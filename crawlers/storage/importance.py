@@ -36,19 +36,19 @@ _RANK = f"""
     FROM {_OF_CRAWL}"""  # noqa: S608 - constants of ours
 _ROW = "SELECT cash, history, queue FROM importance WHERE page_id = :page"
 # The pages themselves are looked at only where they may be among the first.
-_TOP = f"""
-    WITH chosen AS (
-        SELECT i.page_id, i.history FROM {_OF_CRAWL} {{sites}} AND i.history > 0 AND i.history >= coalesce(
-            (SELECT i.history FROM {_OF_CRAWL} {{sites}} ORDER BY i.history DESC LIMIT 1 OFFSET :last), 0)
-    ), inward AS (
+_CHOSEN = f"""
+    SELECT i.page_id, i.history, i.history FROM {_OF_CRAWL} {{sites}} AND i.history > 0 AND i.history >= coalesce(
+        (SELECT i.history FROM {_OF_CRAWL} {{sites}} ORDER BY i.history DESC LIMIT 1 OFFSET :last), 0)"""  # noqa: S608
+_LISTED = """
+    WITH chosen (page_id, score, history) AS ({chosen}), inward AS (
         SELECT target_id, count(*) AS pages FROM link
         WHERE target_id IN (SELECT page_id FROM chosen) AND source_id <> target_id GROUP BY target_id
     )
-    SELECT chosen.history, p.url, s.site, p.title, p.level, p.status, p.found_at, p.fetched_at,
+    SELECT chosen.score, chosen.history, p.url, s.site, p.title, p.level, p.status, p.found_at, p.fetched_at,
         (SELECT count(*) FROM page_change c WHERE c.page_id = p.id), coalesce(inward.pages, 0)
     FROM chosen JOIN page p ON p.id = chosen.page_id JOIN site s ON s.id = p.site_id
     LEFT JOIN inward ON inward.target_id = p.id
-    ORDER BY chosen.history DESC, p.url {{collation}} LIMIT :number"""  # noqa: S608
+    ORDER BY chosen.score DESC, p.url {collation} LIMIT :number"""
 
 
 class Totals(NamedTuple):
@@ -74,7 +74,7 @@ class Standing(NamedTuple):
 class TopPage(NamedTuple):
     """One of the most important pages; times in seconds since 1970."""
 
-    importance: float
+    importance: float | None  # None: the crawl keeps none
     url: str
     site: str
     title: str | None
@@ -136,12 +136,24 @@ def top_pages(database: Database, crawl_id: int, number: int, sites: Sequence[in
     reads all links of the store once.
     """
     of_sites = f"AND i.site_id IN ({', '.join(map(str, sites))})" if sites else ""
-    statement = _TOP.format(sites=of_sites, collation="" if database.is_sqlite else 'COLLATE "C"')
-    values = {"crawl": crawl_id, "number": number, "last": number - 1}
+    chosen = _CHOSEN.format(sites=of_sites)
     with database.read() as connection:
-        totals = totals_of(connection, crawl_id)
-        if totals is None:
-            return
-        streamed = connection.execution_options(stream_results=True)
-        for history, *about in streamed.execute(text(statement), values):
-            yield TopPage(totals.share(history), *about)
+        if totals_of(connection, crawl_id) is not None:
+            for _, page in listed_pages(connection, crawl_id, chosen, number, crawl=crawl_id, last=number - 1):
+                yield page
+
+
+def listed_pages(
+    connection: Connection, crawl_id: int, chosen: str, number: int, **values: object
+) -> Iterator[tuple[float, TopPage]]:
+    """The *number* pages of the highest scores, with these, the first one first; equal ones by URL.
+
+    *chosen* is a query, with *values*, of numbers of pages, their scores, and what they paid (null: nobody knows).
+    """
+    totals = totals_of(connection, crawl_id)
+    collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
+    statement = text(_LISTED.format(chosen=chosen, collation=collation))
+    streamed = connection.execution_options(stream_results=True)
+    for score, history, *about in streamed.execute(statement, {"number": number, **values}):
+        importance = None if totals is None or history is None else totals.share(history)
+        yield score, TopPage(importance, *about)

@@ -9,10 +9,11 @@ from crawlers.storage.csv_tables import write_table
 from crawlers.storage.importance import TopPage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from crawlers.storage.graph_model import Value
+    from crawlers.storage.pagerank import RankedPage
 
 
 def write_top(path: Path, pages: Iterable[TopPage]) -> int:
@@ -20,13 +21,19 @@ def write_top(path: Path, pages: Iterable[TopPage]) -> int:
 
     Raises as `write_graph`.
     """
-    return write_table(path, ("rank", *TopPage._fields), _rows(pages))
+    rows = ([rank, *_cells(page)] for rank, page in enumerate(pages, 1))
+    return write_table(path, ("rank", *TopPage._fields), rows)
 
 
-def _rows(pages: Iterable[TopPage]) -> Iterator[list[Value]]:
-    for rank, page in enumerate(pages, 1):
-        about = page.importance, page.url, page.site, page.title, page.level, page.status
-        yield [rank, *about, _time(page.first_seen), _time(page.last_seen), page.changes, page.in_degree]
+def write_ranked(path: Path, pages: Iterable[RankedPage]) -> int:
+    """The same with the PageRank of each page."""
+    rows = ([rank, pagerank, *_cells(page)] for rank, (pagerank, page) in enumerate(pages, 1))
+    return write_table(path, ("rank", "pagerank", *TopPage._fields), rows)
+
+
+def _cells(page: TopPage) -> list[Value]:
+    about = page.importance, page.url, page.site, page.title, page.level, page.status
+    return [*about, _time(page.first_seen), _time(page.last_seen), page.changes, page.in_degree]
 
 
 def _time(seconds: float | None) -> str | None:

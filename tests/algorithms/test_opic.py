@@ -157,6 +157,19 @@ def test_a_page_that_is_read_again_without_cash_changes_nothing() -> None:
 # Pages that move -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("weight", [1e9, 1e308])
+def test_no_cash_is_lost_however_heavy_a_page_never_fetched_is(weight: float) -> None:
+    scores = OPIC(uncrawled_weight=weight)
+    for page in range(1, 11):
+        scores.found(page, 0)
+    for page in [*range(1, 11), *range(1, 11)]:
+        scores.fetched(page, {1 + page % 10: 1.0})
+    for page in range(11, 1000):
+        scores.found(page, 0)
+    scores.fetched(1, {})
+    assert scores.total_cash() == pytest.approx(1.0, abs=1e-12)
+
+
 def test_a_page_that_moved_leaves_all_to_its_target_and_later_links_too() -> None:
     scores = OPIC()
     happen(scores, [("found", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])

@@ -122,9 +122,43 @@ def test_top_lists_the_most_important_pages(broad, tmp_path):
     assert {row["in_degree"] for row in rows if row["url"] == f"{second_site}/"} == {"2"}
 
 
+def ranked(outcome, folder):
+    assert outcome.status == 0, outcome.log
+    assert names(folder) == ["top.csv"]
+    with (folder / "top.csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_top_by_pagerank_needs_no_more_than_the_stored_links(crawled, tmp_path):
+    project, _, second_site = crawled
+    outcome = project.run("graph", "--folder", str(tmp_path), "--top", "3", "--pagerank")
+    rows = ranked(outcome, tmp_path)
+    assert f"{tmp_path / 'top.csv'}: the 3 pages of the highest PageRank" in outcome.output
+    assert [row["rank"] for row in rows] == ["1", "2", "3"]
+    assert {row["importance"] for row in rows} == {""}
+    of_one = project.run("graph", second_site, "--folder", str(tmp_path), "--top", "3", "--pagerank")
+    leaf, home = ranked(of_one, tmp_path)  # the only link within its site is from home
+    assert leaf["url"] == f"{second_site}/x"
+    assert float(leaf["pagerank"]) == pytest.approx(1.85 * float(home["pagerank"]), rel=1e-5)
+    settings = ("-s", "AOPIC_VIRTUAL_SHARE=1")
+    flat = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "99", "--pagerank", *settings), tmp_path)
+    assert len({row["pagerank"] for row in flat}) == 1
+    assert [row["url"] for row in flat] == sorted(row["url"] for row in flat)
+
+
+def test_top_by_pagerank_has_the_importance_that_the_crawl_kept(broad, tmp_path):
+    project, *sites = broad
+    rows = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "1000", "--pagerank"), tmp_path)
+    assert sum(float(row["importance"]) for row in rows) == pytest.approx(1.0)
+    assert sum(float(row["pagerank"]) for row in rows) == pytest.approx(1.0, abs=1e-5)
+    assert {row["site"] for row in rows} == set(sites)
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
+        (["--pagerank"], "write --top PAGES as well"),
+        (["--top", "9", "--pagerank", "-s", "AOPIC_VIRTUAL_SHARE=0"], "AOPIC_VIRTUAL_SHARE=0.0: must be above 0"),
         (["--top", "10"], "crawls with ORDER=aopic, aopic-cyclic, aopic-random or opic do"),
         (["--top", "0"], "'0' is no number of pages"),
         (["--top", "ten"], "'ten' is no number of pages"),

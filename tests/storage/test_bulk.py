@@ -36,6 +36,8 @@ ENDED = [
     "http://a.test/",
     "text/html",
     0,
+    '"v1"',
+    "Fri, 21 Nov 2025 09:00:00 GMT",
 ]
 TEXTS = [
     ("a\x00b", "a\ufffdb"),
@@ -117,6 +119,12 @@ def test_external_url_and_context_that_are_known_are_kept_as_they_are(database: 
     assert rows(database, "external_url", u.EXTERNAL_URL) == urls
     assert rows(database, "link_context", u.LINK_CONTEXT) == contexts
     assert rows(database, "external_link", u.EXTERNAL_LINK) == [[1, LEAST, MOST, 2], [2, LEAST, MOST, 1]]
+
+
+def test_what_a_page_of_a_topic_says_is_what_it_said_last(database: Database) -> None:
+    write(database, u.Unit(topic_pages=[[1, 0.25, "{}"], [2, 0.0, "{}"], [1, 0.5, '{"utf": 2}']]))
+    write(database, u.Unit(topic_pages=[[2, 1.0, '{"utf": 1}']]))
+    assert rows(database, "topic_page", u.TOPIC_PAGE) == [[1, 0.5, '{"utf": 2}'], [2, 1.0, '{"utf": 1}']]
 
 
 def test_robots_of_a_site_are_kept(database: Database) -> None:
