@@ -2,10 +2,11 @@
 
     python -m bench.broad HOSTS FOLDER [--orders aopic,aopic-cyclic,aopic-random] [--fetches 500,1000,…,20000]
 
-One crawl an order, in a store of its own under FOLDER, that goes on from one number of fetches to the next. The truth is
-networkx's PageRank (damping .85) on the final graph: the pages that any of the crawls had read at the end, and the links
-between them; folded as each crawl folded them, redirects followed. `tau` is Kendall's over the 1,000 most important
-pages of that graph, a page that a crawl has not read having no importance yet; `read` is how many of them it has read.
+One crawl an order, in a store of its own under FOLDER, that goes on from one number of fetches to the next. The truth
+is networkx's PageRank (damping .85) on the graph that the crawl knows at that moment: pages that were read or wait to
+be, the links between them, redirects followed; pages that wait lead nowhere. `tau` is Kendall's over the 1,000 most
+important pages of that graph, `read` how many of them are read, `L1` the sum of all errors of the pages that are read.
+For all orders alike, `found` is how many of the 1,000 most important pages of the final graph of the first order are read.
 `cyclic` reads pages as they were discovered, over and over: breadth first, the first time.
 """
 
@@ -23,15 +24,17 @@ import networkx as nx
 from scipy.stats import kendalltau
 
 from crawlers.items import State
+from crawlers.storage.database import Database
+from crawlers.storage.importance import top_pages
+from crawlers.storage.queries import crawl_named
 
 ROOT = Path(__file__).resolve().parents[1]
 TOP = 1000
-_BELIEVED = """
-    SELECT p.url, i.history, p.fetched_at IS NOT NULL FROM importance i JOIN page p ON p.id = i.page_id
-    WHERE i.queue >= 0"""
-_PAGES = f"SELECT id, url, moved_to, state = {int(State.DONE)} FROM page WHERE state IN (1, 2)"
+MOST = 10_000_000  # pages of a crawl: all of them
+_PAGES = "SELECT id, url, moved_to, state FROM page WHERE state IN (0, 1, 2)"
 _LINKS = "SELECT source_id, target_id FROM link"
-_VISITS = "SELECT count(*), count(DISTINCT page_id) FROM pull"
+
+Shares = dict[str, float]
 
 
 def crawl(hosts: Path, folder: Path, order: str, fetches: int) -> None:
@@ -44,31 +47,44 @@ def crawl(hosts: Path, folder: Path, order: str, fetches: int) -> None:
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def believed(store: Path) -> tuple[dict[str, float], int, int]:
-    """What the crawl believes of each page that it read; its downloads, and the pages among them."""
-    with closing(sqlite3.connect(store)) as connection:
-        rows = connection.execute(_BELIEVED).fetchall()
-        visits, pages = connection.execute(_VISITS).fetchone()
-    return {url: history for url, history, is_read in rows if is_read}, visits, pages
+def believed(store: Path) -> Shares:
+    """What the crawl believes of each page that it read."""
+    database = Database(f"sqlite:///{store}")
+    named = crawl_named(database, "broad")
+    beliefs = {page.url: page.importance or 0.0 for page in top_pages(database, named.id, MOST)}
+    database.close()
+    return beliefs
 
 
-def graph(stores: list[Path]) -> nx.DiGraph:
-    """The pages that any of the crawls read, by URL, with the links between them."""
+def pagerank(store: Path) -> Shares:
+    """PageRank of the pages that the crawl knows, by URL."""
     whole = nx.DiGraph()
-    for store in stores:
-        with closing(sqlite3.connect(store)) as connection:
-            rows = connection.execute(_PAGES).fetchall()
-            moved = {page: to for page, _, to, is_done in rows if not is_done}
-            urls = {page: url for page, url, _, is_done in rows if is_done}
-            whole.add_nodes_from(urls.values())
-            for source, target in connection.execute(_LINKS):
-                seen = set()
-                while target in moved and target not in seen:
-                    seen.add(target)
-                    target = moved[target]
-                if source in urls and target in urls and source != target:
-                    whole.add_edge(urls[source], urls[target])
-    return whole
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute(_PAGES).fetchall()
+        moved = {page: to for page, _, to, state in rows if state == State.MOVED}
+        urls = {page: url for page, url, _, state in rows if state != State.MOVED}
+        whole.add_nodes_from(urls.values())
+        for source, target in connection.execute(_LINKS):
+            seen = set()
+            while target in moved and target not in seen:
+                seen.add(target)
+                target = moved[target]
+            if source in urls and target in urls and source != target:
+                whole.add_edge(urls[source], urls[target])
+    return nx.pagerank(whole, alpha=0.85, tol=1e-10, max_iter=500)
+
+
+def first(rank: Shares) -> list[str]:
+    return sorted(rank, key=lambda url: (-rank[url], url))[:TOP]
+
+
+def compared(shares: Shares, rank: Shares) -> tuple[float, float, int]:
+    """tau of the top, L1 of the pages read, how many of the top are read."""
+    top = first(rank)
+    tau = kendalltau([rank[url] for url in top], [shares.get(url, 0.0) for url in top]).statistic
+    whole = sum(rank[url] for url in shares)
+    l1 = sum(abs(share - rank[url] / whole) for url, share in shares.items())
+    return tau, l1, sum(url in shares for url in top)
 
 
 def main() -> None:
@@ -80,25 +96,23 @@ def main() -> None:
     options = parser.parse_args()
     orders = options.orders.split(",")
     steps = [int(number) for number in options.fetches.split(",")]
-    beliefs = {}
+    final: list[str] = []
+    print("| order | fetches | pages read | tau of the top | of it read | L1 | found |")
+    print("|---|--:|--:|--:|--:|--:|--:|", flush=True)
     for order in orders:
+        rows = []
         for fetches in steps:
             crawl(options.hosts, options.folder / order, order, fetches)
-            beliefs[order, fetches] = believed(options.folder / order / "crawl.sqlite")
-            print(f"{order}: {fetches:,} fetched, {beliefs[order, fetches][2]:,} pages", file=sys.stderr, flush=True)
-    whole = graph([options.folder / order / "crawl.sqlite" for order in orders])
-    rank = nx.pagerank(whole, alpha=0.85, tol=1e-10, max_iter=500)
-    top = sorted(rank, key=lambda url: (-rank[url], url))[:TOP]
-    print(f"final graph: {len(whole):,} pages, {whole.number_of_edges():,} links")
-    print("fetches   " + "   ".join(f"{order:>22}" for order in orders))
-    for fetches in steps:
-        cells = []
-        for order in orders:
-            shares, _, pages = beliefs[order, fetches]
-            tau = kendalltau([rank[url] for url in top], [shares.get(url, 0.0) for url in top]).statistic
-            cells.append(f"{tau:6.3f} {sum(url in shares for url in top):5} of {pages:6,}")
-        print(f"{fetches:7,}   " + "   ".join(cells))
-    print(f"(tau of the top {TOP:,}, how many of them are read, of how many pages read)")
+            store = options.folder / order / "crawl.sqlite"
+            shares = believed(store)
+            rank = pagerank(store)
+            rows.append((fetches, shares, *compared(shares, rank)))
+        final = final or first(rank)
+        for fetches, shares, tau, l1, read in rows:
+            found = sum(url in shares for url in final)
+            print(
+                f"| {order} | {fetches:,} | {len(shares):,} | {tau:.3f} | {read:,} | {l1:.3f} | {found:,} |", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes ea
 # Orders: which page next
 
 AOPIC_VIRTUAL_SHARE = 0.15  # of all cash that is paid, the virtual page's; above 0, at most 1
-AOPIC_WINDOW_VISITS = 4.0  # visits to each page, on average, that its importance is measured over
+AOPIC_WINDOW_VISITS = 2.0  # visits to each page, on average, that its importance is measured over
 AOPIC_UNCRAWLED_WEIGHT = 1.0  # what the virtual page gives a page never fetched, times that of others; at least 1
 
 # Topics

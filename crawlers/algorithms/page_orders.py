@@ -104,7 +104,7 @@ class OrderOptions:
 
     seed: int = 0  # of the orders that draw lots
     virtual_share: float = 0.15  # opic: what the virtual page gets of all cash that is paid, in ]0, 1]
-    window: float = 4.0  # aopic: visits to each page that its importance is measured over, on average
+    window: float = 2.0  # aopic: visits to each page that its importance is measured over, on average
     uncrawled_weight: float = 1.0  # opic: what the virtual page gives a page never fetched, >= 1 times that of others
     weights: Weights = STRATEGIES["mixed"]  # topic
 

@@ -68,9 +68,10 @@ class Arrivals:
             )
             site.counts[State.WAITING if former is None else State(former.state)] -= 1
             site.counts[page.state] = site.counts.get(page.state, 0) + 1
-        if lease.level == 0 and page.state is not State.MOVED and former is None:
+        if lease.level == 0 and page.state is not State.MOVED and former is None and not site.is_available:
             # In the page's own transaction: a kill must not keep the one and lose the other.
-            unit.site_availability.append([site.id, None if page.state is State.DONE else page.reason])
+            site.is_available = page.state is State.DONE  # of several roots, one is enough
+            unit.site_availability.append([site.id, None if site.is_available else page.reason])
         if self._scoring is not None:
             # A page that vanished links to nothing; it is looked for again as its cash grows, for it may come back.
             is_there = page.state is State.DONE or is_the_same or (lease.is_again and page.state is State.REFUSED)

@@ -218,7 +218,8 @@ class Interner:
             page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
         place = (lease.level, lease.hops + 1, lease.id, now, unit)
-        counts, new = self.intern(site, [(target, 1)], *place, group=0 if lease.is_again else lease.group)
+        is_here = site.id == lease.site_id and not lease.is_again  # groups are those of a site
+        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0)
         return next(iter(counts)), new
 
     # The cache --------------------------------------------------------------------------------------

@@ -42,11 +42,13 @@ class Known(NamedTuple):
 class Former(NamedTuple):
     """What the last visit to a page left."""
 
+    links: dict[int, int]  # number of links by page id
     state: int
     status: int | None
     content_hash: str | None  # hexadecimal
     fetched_at: float | None
-    links: dict[int, int]  # number of links by page id
+    etag: str | None
+    last_modified: str | None
 
 
 class ScoredPage(NamedTuple):

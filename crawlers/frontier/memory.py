@@ -77,7 +77,8 @@ class MemoryJournal:
     def former(self, page_id: int) -> Former:
         row = self.pages[page_id]
         links = dict(self.links.get(page_id, {}))
-        return Former(row["state"], row["status"], row["content_hash"], row["fetched_at"], links)
+        names = ("state", "status", "content_hash", "fetched_at", "etag", "last_modified")
+        return Former(links, *(row[name] for name in names))
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
         for row in self._scores.values():

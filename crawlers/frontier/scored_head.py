@@ -109,7 +109,8 @@ class ScoredHead:
 
     def refill(self, limit: int) -> None:
         """Take the best *limit* URLs from the journal; all that was pushed must have been submitted to it."""
-        self._write({page for _, page in self._heap if self._waits(page)})  # those fell since they were written
+        fallen = {page for _, page in self._heap if self._waits(page)}
+        self._write(fallen)
         self._journal.flush()
         limit += len(self._held)
         entries = self._journal.best(self._scores.table, self._site_id, self._queue, limit)
@@ -117,6 +118,9 @@ class ScoredHead:
         self._heap = [(-self._scores.score(page), page) for page in self._entries]
         heapq.heapify(self._heap)
         self._horizon = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
+        if self._heap and fallen.issuperset(self._entries):
+            # All were written just now. A store that rounds must not make them seem to have fallen again, for ever.
+            self._horizon = max(self._horizon, max(self._heap))
 
     def pop(self) -> Entry:
         """Hand out the `first`."""

@@ -47,6 +47,7 @@ class SiteQueue:
         "heads",
         "hungry",
         "id",
+        "is_available",
         "is_paused",
         "make_head",
         "max_level",
@@ -90,6 +91,7 @@ class SiteQueue:
         self.outstanding: dict[float, int] = {}
         self.due_at: float | None = None
         self.is_paused = False
+        self.is_available = False  # whether one of its pages on level 0 was read in this run
 
     def group(self, name: str) -> tuple[int, bool]:
         """The number of the group called *name*, and whether it is new; 0 when there are too many to have one."""

@@ -48,7 +48,7 @@ _WAITING_GROUPS = f"""
 _ENTRY = "p.id, p.key, p.url, p.level, p.hops, CASE WHEN {queue} > 0 THEN 0 ELSE p.attempts END, p.request, {queue}"
 _BEST = f"""
     SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM {{table}} AS s JOIN page AS p ON p.id = s.page_id
-    WHERE s.site_id = :site AND s.queue = :queue AND s.queue >= 0 ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
+    WHERE s.site_id = :site AND s.queue = :queue ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
 _ENTRIES = f"""
     SELECT 0.0, {_ENTRY.format(queue=f"CASE WHEN p.state = {int(State.WAITING)} THEN 0 ELSE 1 END")} FROM page AS p
     WHERE p.id"""  # noqa: S608
@@ -61,7 +61,7 @@ _NEITHER = f"""
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0)"""  # noqa: S608
 _FORMER = """
-    SELECT p.state, p.status, p.content_hash, p.fetched_at, l.target_id, l.count
+    SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
 _TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
 _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
@@ -124,9 +124,9 @@ class SqlJournal:
         if page_id in self._changed:
             self.flush()
         rows = self._read(_FORMER, page=page_id)
-        state, status, content_hash, fetched_at, first, _ = rows[0]
-        links = {} if first is None else {row[4]: row[5] for row in rows}
-        return Former(state, status, content_hash, fetched_at, links)
+        first, _, *last_visit = rows[0]
+        links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
+        return Former(links, *last_visit)
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
         statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))

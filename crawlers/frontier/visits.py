@@ -29,7 +29,9 @@ def is_as_it_was(page: Page, former: Former) -> bool:
 def add_seen_again(unit: Unit, lease: Lease, page: Page, former: Former) -> None:
     """Add the row of a page that is as it was."""
     was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == former.status)
-    unit.seen_again.append([lease.id, page.reason or None, lease.leased_at if was_seen else former.fetched_at])
+    seen_at = lease.leased_at if was_seen else former.fetched_at
+    validators = (page.etag or former.etag, page.last_modified or former.last_modified)
+    unit.seen_again.append([lease.id, page.reason or None, seen_at, *validators])
 
 
 def add_change(unit: Unit, lease: Lease, former: Former, links: dict[int, int], now: float) -> dict[int, int]:

@@ -20,7 +20,7 @@ from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_
 from crawlers.algorithms.rewards import skeleton_of
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve, site_of
-from crawlers.errors import CrawlersError, StoreError
+from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.base import Candidate, Lease
 from crawlers.items import Page, State
 from crawlers.schedulers.admission import Admission
@@ -239,6 +239,9 @@ class AdaptiveScheduler(BaseScheduler):
             self._finish(lease, page)
         except StoreError as error:
             self.give_up(error)
+        except Exception as error:
+            logger.exception("A mistake of ours")  # better to stop, and ask for the page again, than to lose it
+            self.give_up(FrontierError(f"{page.url} can't be stored: {type(error).__name__} {error}; please report it"))
 
     def _finish(self, lease: Lease, page: Page) -> None:
         assert self.session is not None

@@ -20,6 +20,7 @@ import scrapy
 from crawlers import __version__
 from crawlers.algorithms.rewards import REWARDS
 from crawlers.algorithms.rule_settings import chosen, chosen_order, chosen_rule
+from crawlers.algorithms.topic_scores import TopicScores
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
 from crawlers.errors import ConfigError, StoreError
@@ -66,6 +67,8 @@ RECORDED = (
     "UCB1_INITIAL_PAGES",
     "RAW_UCB_C",
     "SCOPE",
+    "SCOPE_MOST_SITES",
+    "TOPIC_LEARNING_RATE",
     "AOPIC_VIRTUAL_SHARE",
     "AOPIC_WINDOW_VISITS",
     "AOPIC_UNCRAWLED_WEIGHT",
@@ -279,8 +282,10 @@ def _check_fits(name: str, order: PageOrder, mission: Mission) -> None:
     """Raises `ConfigError` for an order that the mission can't follow."""
     if order.scores is None:
         return
-    if order.scores.table == "relevance" and mission.topic is None:
+    if isinstance(order.scores, TopicScores) and mission.topic is None:
         raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")
+    if not isinstance(order.scores, TopicScores) and mission.topic is not None:
+        raise ConfigError(f"ORDER={name} knows nothing of topics: use it with scrapy crawl broad -a hosts=hosts.txt")
     if mission.scope is None:
         raise ConfigError(
             f"ORDER={name} compares the pages of all sites and follows links between them, which {mission.name} does "

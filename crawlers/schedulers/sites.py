@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
+MOST_WATCHES = 1_000  # sites whose traps are watched in memory, 3 to 5 MB each at most; the others are read again
 STAGE_PAGES = 500  # pages of a site after which its traps are judged, by orders that don't go level by level
 LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
@@ -55,7 +56,7 @@ class Sites:
         self._ids: dict[str, int] = {}
         self._has_robots: set[int] = set()  # sites whose robots.txt is known
         self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
-        self._watches: dict[int, TrapWatch] = {}
+        self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
         self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
         self._drained: set[int] = set()  # sites whose watch was given up
         self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came)
@@ -93,6 +94,8 @@ class Sites:
                 link = ExternalLink(target.url, target.key, target.site, "", "", "", "", "")
                 page.external.append((link, count))
         page.elsewhere = within
+        if page.study is not None:
+            page.study = page.study.of({target.key for target, _ in (*page.links, *within)})
 
     def _may_open(self, site: str, now: float) -> bool:
         if site not in self._ids and len(self._ids) >= self._most_sites:
@@ -174,8 +177,12 @@ class Sites:
 
     def _watch(self, site_id: int) -> TrapWatch:
         watch = self._watches.get(site_id)
-        if watch is None:
+        if watch is not None:
+            self._watches.move_to_end(site_id)
+        else:
             watch = self._watches[site_id] = TrapWatch()
+            if len(self._watches) > MOST_WATCHES:
+                self._drained.add(self._watches.popitem(last=False)[0])
             if self._session.row.resumed or site_id in self._drained:
                 self._session.writer.flush()
                 pages = fetched_pages(self._session.database, site_id, by_level=self._session.goes_by_level)

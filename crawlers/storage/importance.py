@@ -22,52 +22,62 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+ENDLESS = 1e300  # a window; databases have no infinity in common
 KEEPERS = tuple(name for name, make in ORDERS.items() if isinstance(make(OrderOptions()).scores, OPIC))
 
 _TOTALS = """
-    SELECT c.value, t.totals FROM order_totals t JOIN crawler_setting c ON c.crawl_id = t.crawl_id
-    WHERE t.crawl_id = :crawl AND c.name = 'ORDER'"""
+    SELECT c.name, c.value, t.totals FROM order_totals t JOIN crawler_setting c ON c.crawl_id = t.crawl_id
+    WHERE t.crawl_id = :crawl AND c.name IN ('ORDER', 'AOPIC_WINDOW_VISITS')"""
 _CRAWL = "SELECT crawl_id FROM site WHERE id = :site"
-# Pages that were read are in queue 1; "queue >= 0" lets SQLite see that the index of those that wait has them all.
-_OF_SITE = "SELECT page_id, history FROM importance WHERE site_id = :site AND queue = 1 AND queue >= 0"
-_OF_CRAWL = "importance i JOIN site s ON s.id = i.site_id WHERE s.crawl_id = :crawl"
-_RANK = f"""
-    SELECT count(*) FILTER (WHERE i.history > :history) + 1, count(*) FILTER (WHERE i.queue = 1)
-    FROM {_OF_CRAWL}"""  # noqa: S608 - constants of ours
-_ROW = "SELECT cash, history, queue FROM importance WHERE page_id = :page"
+# What OPIC.importance and AdaptiveOPIC.importance say of a page that was read; an endless window is OPIC's.
+_WEIGHT = """
+    CASE WHEN :ticks - i.visited >= :window THEN (i.cash + :offset) * :window / (:ticks - i.visited)
+    ELSE i.history * (1 - (:ticks - i.visited) / :window) + i.cash + :offset END"""
+# Pages that were read are in queue 1.
+_OF_SITE = f"SELECT i.page_id, {_WEIGHT} FROM importance i WHERE i.site_id = :site AND i.queue = 1"  # noqa: S608
+_OF_CRAWL = "importance i JOIN site s ON s.id = i.site_id WHERE s.crawl_id = :crawl AND i.queue = 1"
+_SUM = f"SELECT sum({_WEIGHT}) FROM {_OF_CRAWL}"  # noqa: S608 - constants of ours
+_RANK = f"SELECT count(*) FILTER (WHERE {_WEIGHT} > :weight) + 1, count(*) FROM {_OF_CRAWL}"  # noqa: S608
+_ROW = f"SELECT i.cash, i.queue, {_WEIGHT} AS weight FROM importance i WHERE i.page_id = :page"  # noqa: S608
 # The pages themselves are looked at only where they may be among the first.
 _CHOSEN = f"""
-    SELECT i.page_id, i.history, i.history FROM {_OF_CRAWL} {{sites}} AND i.history > 0 AND i.history >= coalesce(
-        (SELECT i.history FROM {_OF_CRAWL} {{sites}} ORDER BY i.history DESC LIMIT 1 OFFSET :last), 0)"""  # noqa: S608
-_LISTED = """
-    WITH chosen (page_id, score, history) AS ({chosen}), inward AS (
+    SELECT i.page_id, {_WEIGHT} FROM {_OF_CRAWL} {{sites}} AND {_WEIGHT} >= coalesce(
+        (SELECT {_WEIGHT} AS weight FROM {_OF_CRAWL} {{sites}} ORDER BY weight DESC LIMIT 1 OFFSET :last), 0)"""  # noqa: S608
+_LISTED = f"""
+    WITH chosen (page_id, score) AS ({{chosen}}), inward AS (
         SELECT target_id, count(*) AS pages FROM link
         WHERE target_id IN (SELECT page_id FROM chosen) AND source_id <> target_id GROUP BY target_id
     )
-    SELECT chosen.score, chosen.history, p.url, s.site, p.title, p.level, p.status, p.found_at, p.fetched_at,
+    SELECT chosen.score, {_WEIGHT}, p.url, s.site, p.title, p.level, p.status, p.found_at, p.fetched_at,
         (SELECT count(*) FROM page_change c WHERE c.page_id = p.id), coalesce(inward.pages, 0)
     FROM chosen JOIN page p ON p.id = chosen.page_id JOIN site s ON s.id = p.site_id
-    LEFT JOIN inward ON inward.target_id = p.id
-    ORDER BY chosen.score DESC, p.url {collation} LIMIT :number"""
+    LEFT JOIN inward ON inward.target_id = p.id LEFT JOIN importance i ON i.page_id = p.id
+    ORDER BY chosen.score DESC, p.url {{collation}} LIMIT :number"""  # noqa: S608
 
 
 class Totals(NamedTuple):
-    """What a crawl knows of the cash of all its pages together."""
+    """What a crawl knows of all its pages together."""
 
-    history: float
-    offsets: tuple[float, float]  # by queue: what the virtual page gave to every page of it
+    ticks: float  # pages fetched, each as often as it was
+    window: float  # ticks that importance is measured over
+    offsets: tuple[float, float]  # what the virtual page gave to every page, by queue: never read, and read
+    weight: float = 0.0  # of all pages that were read
 
-    def share(self, history: float) -> float:
-        """The importance of a page of this *history*."""
-        return round(history / self.history, DECIMALS)
+    def share(self, weight: float) -> float:
+        """The importance of a page of this *weight*."""
+        return round(weight / self.weight, DECIMALS)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """What the statements must know to weigh a page."""
+        return {"ticks": self.ticks, "window": self.window, "offset": self.offsets[1]}
 
 
 class Standing(NamedTuple):
     """How important a page is among those of its crawl."""
 
-    importance: float
-    rank: int  # from 1; equally important pages share it
-    pages: int  # that were read
+    importance: float | None  # None: it was not read yet
+    rank: tuple[int, int] | None  # of how many pages read; from 1, equally important pages share it
     cash: float
 
 
@@ -88,11 +98,15 @@ class TopPage(NamedTuple):
 
 def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
     """The totals of a crawl; None if its order keeps no importance, or nothing was read yet."""
-    row = connection.execute(text(_TOTALS), {"crawl": crawl_id}).one_or_none()
-    if row is None or row.value not in KEEPERS:
+    rows = connection.execute(text(_TOTALS), {"crawl": crawl_id}).all()
+    settings = {row.name: row.value for row in rows}
+    if settings.get("ORDER") not in KEEPERS:
         return None
-    _, _, history, _, *offsets = json.loads(row.totals)  # see OPIC.totals
-    return Totals(history, (offsets[0], offsets[1])) if history > 0.0 else None
+    ticks, _, _, _, *offsets, _, read = json.loads(rows[0].totals)  # see OPIC.totals
+    window = ENDLESS if settings["ORDER"] == "opic" else float(settings["AOPIC_WINDOW_VISITS"]) * read
+    totals = Totals(ticks, window, (offsets[0], offsets[1]))
+    weight = connection.execute(text(_SUM), {"crawl": crawl_id, **totals.values}).scalar() if read else None
+    return totals._replace(weight=weight) if weight else None
 
 
 def shares_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]] | None:
@@ -103,24 +117,28 @@ def shares_of_site(database: Database, site_id: int) -> Iterator[tuple[int, floa
     with database.read() as connection:
         crawl_id = connection.execute(text(_CRAWL), {"site": site_id}).scalar()
         totals = None if crawl_id is None else totals_of(connection, crawl_id)
-    return None if totals is None else _shares(database, site_id, totals.history)
+    return None if totals is None else _shares(database, site_id, totals)
 
 
-def _shares(database: Database, site_id: int, total: float) -> Iterator[tuple[int, float]]:
+def _shares(database: Database, site_id: int, totals: Totals) -> Iterator[tuple[int, float]]:
     with database.read() as connection:
         streamed = connection.execution_options(stream_results=True)
-        for page_id, history in streamed.execute(text(_OF_SITE), {"site": site_id}):
-            yield page_id, history / total
+        for page_id, weight in streamed.execute(text(_OF_SITE), {"site": site_id, **totals.values}):
+            yield page_id, weight / totals.weight
 
 
 def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | None:
     """How important a page is; None if the crawl keeps no importance, or the page will not be fetched (again)."""
     totals = totals_of(connection, crawl_id)
-    row = connection.execute(text(_ROW), {"page": page_id}).one_or_none()
-    if totals is None or row is None or row.queue < 0:
+    if totals is None:
         return None
-    rank, pages = connection.execute(text(_RANK), {"crawl": crawl_id, "history": row.history}).one()
-    return Standing(totals.share(row.history), rank, pages, row.cash + totals.offsets[row.queue])
+    row = connection.execute(text(_ROW), {"page": page_id, **totals.values}).one_or_none()
+    if row is None or row.queue < 0:
+        return None
+    if row.queue == 0:
+        return Standing(None, None, row.cash + totals.offsets[0])
+    rank, pages = connection.execute(text(_RANK), {"crawl": crawl_id, "weight": row.weight, **totals.values}).one()
+    return Standing(totals.share(row.weight), (rank, pages), row.cash + totals.offsets[1])
 
 
 def keeps_importance(database: Database, crawl_id: int) -> bool:
@@ -148,12 +166,13 @@ def listed_pages(
 ) -> Iterator[tuple[float, TopPage]]:
     """The *number* pages of the highest scores, with these, the first one first; equal ones by URL.
 
-    *chosen* is a query, with *values*, of numbers of pages, their scores, and what they paid (null: nobody knows).
+    *chosen* is a query, with *values*, of numbers of pages and their scores.
     """
     totals = totals_of(connection, crawl_id)
+    weighed = (totals or Totals(0.0, ENDLESS, (0.0, 0.0))).values
     collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
     statement = text(_LISTED.format(chosen=chosen, collation=collation))
     streamed = connection.execution_options(stream_results=True)
-    for score, history, *about in streamed.execute(statement, {"number": number, **values}):
-        importance = None if totals is None or history is None else totals.share(history)
+    for score, weight, *about in streamed.execute(statement, {"number": number, **weighed, **values}):
+        importance = None if totals is None or weight is None else totals.share(weight)
         yield score, TopPage(importance, *about)

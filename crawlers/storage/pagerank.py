@@ -47,8 +47,7 @@ _RANKS = {
         SELECT CAST(key AS bigint) AS id, CAST(value AS double precision) AS pagerank
         FROM json_each_text(CAST(:ranks AS json))""",
 }
-_CHOSEN = """
-    SELECT r.id, r.pagerank, i.history FROM ({ranks}) AS r LEFT JOIN importance i ON i.page_id = r.id"""
+_CHOSEN = "SELECT r.id, r.pagerank FROM ({ranks}) AS r"
 
 
 class RankedPage(NamedTuple):

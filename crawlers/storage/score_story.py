@@ -30,8 +30,9 @@ def _importance(connection: Connection, crawl_id: int, row: Any) -> list[str]:
     lines = []
     found = standing(connection, crawl_id, row.page_id)
     if found is not None:
-        if row.history > 0:
-            lines.append(f"  importance {found.importance:.12g}, number {found.rank} of {found.pages} pages read")
+        if found.rank is not None:
+            rank, pages = found.rank
+            lines.append(f"  importance {found.importance:.12g}, number {rank} of {pages} pages read")
         lines.append(f"  cash {found.cash:.6g}")
     elif row.queue >= 0:  # of an order that keeps no importance
         lines.append(f"  score {row.score:.6g}")
@@ -74,7 +75,7 @@ def _waiting(connection: Connection, table: Table, row: Any) -> list[str]:
     columns = table.c
     before = connection.execute(
         select(func.count()).where(
-            columns.site_id == row.site_id, columns.queue == row.queue, columns.queue >= 0, columns.score > row.score
+            columns.site_id == row.site_id, columns.queue == row.queue, columns.score > row.score
         )
     ).scalar_one()
     kind = "waits to be fetched again" if row.queue else "waits to be fetched for the first time"

@@ -50,8 +50,6 @@ def _scores(name: str, *columns: Column[Any]) -> Table:
             "queue",
             text("score DESC"),
             "page_id",
-            sqlite_where=text("queue >= 0"),
-            postgresql_where=text("queue >= 0"),
         ),
     )
 

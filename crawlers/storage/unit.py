@@ -60,7 +60,14 @@ ENDED_PAGE = (
     ("etag", "text"),
     ("last_modified", "text"),
 )
-SEEN_AGAIN = (("id", "bigint"), ("reason", "text"), ("fetched_at", "float"))  # a page that is as it was
+# A page that is as it was.
+SEEN_AGAIN = (
+    ("id", "bigint"),
+    ("reason", "text"),
+    ("fetched_at", "float"),
+    ("etag", "text"),
+    ("last_modified", "text"),
+)
 PAGE_CHANGE = (
     ("page_id", "bigint"),
     ("changed_at", "float"),

@@ -53,7 +53,7 @@ class NaiveOPIC:
         self.give()
         self.ticks += 1
         cash, self.cash[page] = self.cash[page], 0.0
-        since, window = self.ticks - self.visited[page], self.window * len(self.cash)
+        since, window = self.ticks - self.visited[page], self.window * len(self.fetched_once | {page})
         if since >= window:
             self.history[page] = cash * window / since
         else:

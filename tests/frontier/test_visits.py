@@ -15,7 +15,7 @@ from crawlers.items import Page, State
 from crawlers.storage.unit import Unit
 
 HASH = b"\x01" * 16
-FORMER = Former(int(State.DONE), 200, HASH.hex(), 50.0, {7: 1, 8: 2})
+FORMER = Former({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
 LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, True)
 
 
@@ -66,13 +66,13 @@ def test_page_that_is_still_not_there_is_as_it_was() -> None:
 def test_page_seen_again_was_seen_when_it_was_asked_for() -> None:
     unit = Unit()
     add_seen_again(unit, LEASE, page(status=304, is_unchanged=True), FORMER)
-    assert unit == Unit(seen_again=[[3, None, 90.0]])
+    assert unit == Unit(seen_again=[[3, None, 90.0, '"1"', "yesterday"]])
 
 
 def test_page_that_could_not_be_had_was_seen_when_it_was_before() -> None:
     unit = Unit()
     add_seen_again(unit, LEASE, page(State.FAILED, 0, reason="no answer"), FORMER)
-    assert unit == Unit(seen_again=[[3, "no answer", 50.0]])
+    assert unit == Unit(seen_again=[[3, "no answer", 50.0, '"1"', "yesterday"]])
 
 
 def test_change_keeps_what_the_page_was_and_its_links() -> None:

@@ -38,6 +38,11 @@ class Stored(NamedTuple):
     pages: Mapping[str, int]
     opic: AdaptiveOPIC
 
+    def share(self, url: str) -> float:
+        """The importance of a page that was read."""
+        read = [page for page in self.pages.values() if self.opic.queue(page) == 1]
+        return self.opic.importance(self.pages[url]) / sum(map(self.opic.importance, read))
+
 
 def site_of(url: str) -> str:
     return "/".join(url.split("/")[:3])
@@ -56,7 +61,14 @@ def store(
     """A crawl of these *pages*, all read *rounds* times by AOPIC, whatever *order* it says it had."""
     names = sorted({site_of(one.url) for one in pages})
     rows = [SiteRow(0, site, 1, None, 0.0) for site in names]
-    crawl = begin(database, name, mission, rows, {"settings": {"ORDER": order, **(settings or {})}}, 0.0)
+    crawl = begin(
+        database,
+        name,
+        mission,
+        rows,
+        {"settings": {"ORDER": order, "AOPIC_WINDOW_VISITS": 2.0, **(settings or {})}},
+        0.0,
+    )
     sites = {row.site: row.id for row in crawl.sites}
     ids = dict(zip((one.url for one in pages), reserve_page_ids(database, len(pages)), strict=True))
     unit = Unit()

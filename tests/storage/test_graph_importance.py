@@ -31,7 +31,7 @@ def test_duplicates_are_as_important_as_all_of_them_together(database, tmp_path)
     crawl = store(database, PAGES)
     graph = written(database, tmp_path, crawl.id)
     found = {node["label"]: node["importance"] for _, node in graph.nodes(data=True)}
-    importance = {url: crawl.opic.importance(page) for url, page in crawl.pages.items()}
+    importance = {url: crawl.share(url) for url in crawl.pages}
     expected = {f"{A}/": importance[f"{A}/"], f"{A}/1": importance[f"{A}/1"] + importance[f"{A}/2"]}
     assert found == pytest.approx(expected, abs=1e-12)
     in_graphml = networkx.read_graphml(tmp_path / "a.test.graphml")

@@ -99,7 +99,7 @@ def test_importance_that_the_crawl_kept_and_what_is_told_of_pages_are_there(data
     crawl = store(database, [Linked(f"{A}/", (f"{A}/x",), title="Home"), Linked(f"{A}/x", (f"{A}/",))])
     found = {one.page.url: one.page for one in StoredPageRank(database, crawl.id, 0.85).top(9)}
     for url, page in found.items():
-        assert page.importance == pytest.approx(crawl.opic.importance(crawl.pages[url]), abs=1e-12)
+        assert page.importance == pytest.approx(crawl.share(url), abs=1e-12)
     assert found[f"{A}/"][1:] == (f"{A}/", A, "Home", 1, 200, 10.0, 20.0, 0, 1)
 
 

@@ -31,7 +31,7 @@ def test_page_that_was_read_has_importance_cash_and_its_place(database):
     rank = 1 + (crawl.opic.importance(crawl.pages[OTHER]) > crawl.opic.importance(page))
     before = int(crawl.opic.score(crawl.pages[OTHER]) > crawl.opic.score(page))
     assert told(database, crawl, HOME) == [
-        f"  importance {crawl.opic.importance(page):.12g}, number {rank} of 2 pages read",
+        f"  importance {round(crawl.share(HOME), 12):.12g}, number {rank} of 2 pages read",
         f"  cash {crawl.opic.cash(page):.6g}",
         "  downloads counted so far: 3",
         f"  waits to be fetched again: {before} such pages of its site have a higher score",

@@ -75,6 +75,5 @@ def _scores(name: str, *columns: sa.Column[float]) -> None:
         sa.Column("score", sa.Float(), nullable=False),
         *columns,
     )
-    waits = sa.text("queue >= 0")
     ordered: list[str | sa.TextClause] = ["site_id", "queue", sa.text("score DESC"), "page_id"]
-    op.create_index(f"{name}_waiting", name, ordered, sqlite_where=waits, postgresql_where=waits)
+    op.create_index(f"{name}_waiting", name, ordered)
