@@ -6,7 +6,7 @@ One crawl an order, in a store of its own under FOLDER, that goes on from one nu
 is networkx's PageRank (damping .85) on the graph that the crawl knows at that moment: pages that were read or wait to
 be, the links between them, redirects followed; pages that wait lead nowhere. `tau` is Kendall's over the 1,000 most
 important pages of that graph, `read` how many of them are read, `L1` the sum of all errors of the pages that are read.
-For all orders alike, `found` is how many of the 1,000 most important pages of the final graph of the first order are read.
+For all orders alike, `found` is how many of the 1,000 most important pages of the first order's final graph are read.
 `cyclic` reads pages as they were discovered, over and over: breadth first, the first time.
 """
 
@@ -30,6 +30,8 @@ from crawlers.storage.queries import crawl_named
 
 ROOT = Path(__file__).resolve().parents[1]
 TOP = 1000
+# Fewer requests in flight than sites, as on the web: else every site is always asked, whatever its pages are worth.
+FIXED = {"CONCURRENT_REQUESTS": 4, "LOG_LEVEL": "ERROR", "STOP_FILE": ""}
 MOST = 10_000_000  # pages of a crawl: all of them
 _PAGES = "SELECT id, url, moved_to, state FROM page WHERE state IN (0, 1, 2)"
 _LINKS = "SELECT source_id, target_id FROM link"
@@ -41,7 +43,7 @@ def crawl(hosts: Path, folder: Path, order: str, fetches: int) -> None:
     """Let the crawl of *order* go on until it has fetched so many pages."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "scrapy", "crawl", "broad", "-a", f"hosts={hosts.resolve()}"]
-    for name, value in {"ORDER": order, "PAGE_BUDGET": fetches, "LOG_LEVEL": "ERROR", "STOP_FILE": ""}.items():
+    for name, value in {**FIXED, "ORDER": order, "PAGE_BUDGET": fetches}.items():
         command += ["-s", f"{name}={value}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -56,7 +56,7 @@ class Scope:
 
 def _domain(name: str) -> str:
     domain = name.strip().lower().strip(".")
-    if not _DOMAIN.fullmatch(domain):
+    if not _DOMAIN.fullmatch(domain) or domain in (SITES, ALL, "none"):
         raise ConfigError(
             f"SCOPE: {name.strip()!r} is no domain; give {SITES} (those of the list), {ALL}, or domains with commas "
             "between them, such as example.org,example.com"

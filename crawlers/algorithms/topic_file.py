@@ -66,16 +66,18 @@ def read_topic(path: str, language: str = AUTO) -> TopicSpec:
     try:
         with Path(path).open("rb") as file:
             content = file.read(MOST_BYTES + 1)
-        return parse_topic(content.decode("utf-8"), path, language)
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path} can't be read: {reason}; check name and permissions") from error
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         if len(content) <= MOST_BYTES:  # else a character may have been cut in two
             raise ConfigError(
                 f"{path} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
             ) from error
         raise _too_large(path) from error
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path} can't be read: {reason}; check name and permissions") from error
+    return parse_topic(text, path, language)
 
 
 def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
@@ -102,6 +104,10 @@ def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
     except yaml.YAMLError as error:  # a character that may not be there
         what = str(error).splitlines()[0]
         raise ConfigError(f"{origin}: this is no YAML ({what}); save it as plain text") from error
+    except (ValueError, OverflowError) as error:  # PyYAML asks chr() for what an escape names
+        raise ConfigError(
+            f"{origin}: an escape after a \\ names no character ({error}); write the character"
+        ) from error
 
 
 def _too_large(origin: str) -> ConfigError:

@@ -81,5 +81,5 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
             number = type(example)(value)
         except (TypeError, ValueError):
             number = math.nan
-        if not least <= number < math.inf:
+        if not least <= number < math.inf and (name, number) != ("AOPIC_UNCRAWLED_WEIGHT", math.inf):
             raise ConfigError(f"{name}={value!r} is out of range; write a {kind} of {least} or more")

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 # With one underscore, which no file about a host has but before its port: see `hosts_file.file_stem`.
 FRAGMENT = "web_fragment"
 
+MOST_DIGITS = 12  # of a number of pages
+
 
 class Command(ScrapyCommand):
     requires_project = True
@@ -114,7 +116,7 @@ class Command(ScrapyCommand):
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > MOST_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of pages: give 1 or more")
     return int(text)
 

@@ -57,6 +57,7 @@ class SiteState:
     parallel: int  # leases at a time, >= 1
     delay_s: float  # seconds between the starts of two leases
     max_level: int | None = None  # deepest level fetched, inclusive
+    is_new: bool = False  # nothing of it is stored yet: there is nothing to ask for
 
 
 class Earned(NamedTuple):

@@ -114,11 +114,11 @@ class QueuedFrontier:
     def open_site(self, state: SiteState, now: float) -> None:
         """Make a site known; on a resumed crawl with all that it knew."""
         journal, rule, scoring = self._journal, self._order.groups(), self._scoring
-        counts = journal.counts(state.id)
+        counts = {} if state.is_new else journal.counts(state.id)
         names: list[str] = []
         waiting, returning = [0] if counts.get(State.WAITING) else [], 0
         if scoring is not None:
-            waiting, returning = scoring.recalled(state.id)
+            waiting, returning = ([], 0) if state.is_new else scoring.recalled(state.id)
         elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
             names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
         site = SiteQueue(state, counts, self._head, rule, names, waiting, returning, self._order.scores)
@@ -127,7 +127,7 @@ class QueuedFrontier:
         most = LARGEST_HEAD if scoring is None else self._head_total
         self._interner.head_urls = max(SMALLEST_HEAD, min(most, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)
-        if scoring is not None:  # which may have found pages just now
+        if scoring is not None and not state.is_new:  # it may have found pages just now
             self._submit(Unit(), now)
         self._agenda.settle(site, now)
 

@@ -35,9 +35,8 @@ class PageRequests:
             request.headers["Accept-Encoding"] = "identity"
             request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
         if lease.is_again:
-            etag, last_modified = validators_of(self._database, lease.id)
-            if etag:
-                request.headers["If-None-Match"] = etag
-            if last_modified:
-                request.headers["If-Modified-Since"] = last_modified
+            names = ("If-None-Match", "If-Modified-Since")
+            for name, value in zip(names, validators_of(self._database, lease.id), strict=True):
+                if value:
+                    request.headers[name] = value.encode("latin-1", "replace")  # as it was read: the very bytes
         return request

@@ -26,6 +26,7 @@ from crawlers.algorithms.urls import resolve
 from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.base import Candidate
 from crawlers.frontier.sql import SqlFrontier
+from crawlers.items import SiteLimits
 from crawlers.schedulers.rewards import Rewards
 from crawlers.storage import crawls
 from crawlers.storage.crawls import left_out
@@ -39,14 +40,14 @@ from crawlers.storage.writable import check_file
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.topic_file import TopicSpec
     from crawlers.frontier.base import CrawlFrontier
-    from crawlers.items import SiteLimits, Target
+    from crawlers.items import Target
     from crawlers.schedulers.mission import Mission
     from crawlers.storage.crawls import SiteRow
 
@@ -246,9 +247,10 @@ class CrawlSession:
             self.frontier.add((Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer), now)
         return self.frontier.is_waiting
 
-    def add_site(self, limits: SiteLimits, now: float) -> SiteRow:
-        """A site that turned up while the crawl ran."""
-        return crawls.add_site(self.database, self.row.id, self._site_row(limits), now)
+    def add_sites(self, names: Iterable[str], now: float) -> list[SiteRow]:
+        """Sites that turned up while the crawl ran."""
+        wanted = (self._site_row(SiteLimits(name)) for name in names)
+        return crawls.add_sites(self.database, self.row.id, wanted, now)
 
     def commit(self) -> None:
         """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""

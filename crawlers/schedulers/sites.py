@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps import TrapWatch
 from crawlers.frontier.base import SiteState
-from crawlers.items import ExternalLink, SiteLimits, State
+from crawlers.items import ExternalLink, State
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages, robots_of
@@ -69,47 +69,51 @@ class Sites:
             rules = RobotsRules(row.robots_status, row.robots_text, self._agent)
             if not rules.is_unreachable and now - (row.robots_at or 0.0) < LONGEST_AGE_S:
                 self._keep(row.id, rules)
-        self._session.frontier.open_site(SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level), now)
+        self._session.frontier.open_site(
+            SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
+        )
         self.apply_delay(row.id)
 
     def id_of(self, site: str, now: float) -> int:
         """The id of *site* (scheme://host[:port]) in this crawl; one that turned up just now is opened."""
         if site not in self._ids:
-            self.open(self._session.add_site(SiteLimits(site), now), now)
+            (row,) = self._session.add_sites([site], now)
+            self.open(row, now)
         return self._ids[site]
 
     def open_elsewhere(self, page: Page, now: float) -> None:
         """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
-        if page.moved_to is not None and not self._may_open(page.moved_to.site, now):
+        names = dict.fromkeys(target.site for target, _ in page.elsewhere)
+        if page.moved_to is not None:
+            names[page.moved_to.site] = None
+        new = [name for name in names if name not in self._ids]
+        if new:
+            room = max(0, self._most_sites - len(self._ids))
+            for row in self._session.add_sites(new[:room], now):
+                self.open(row, now)
+            if len(new) > room:
+                self._leave_out(page, new[room])
+
+    def _leave_out(self, page: Page, name: str) -> None:
+        """Make links of *page* to sites that are not open external ones; *name* is that of one of these."""
+        if not self._is_full:
+            logger.warning(
+                "%s and other new sites are not opened: SCOPE_MOST_SITES=%d; links to them are kept as external "
+                "ones. No more will be said of it",
+                name,
+                self._most_sites,
+            )
+        self._is_full = True
+        if page.moved_to is not None and page.moved_to.site not in self._ids:
             page.state, page.reason = State.REFUSED, f"redirects to another site: {page.moved_to.url}"
             page.elsewhere.append((page.moved_to, 1))
             page.moved_to = None
-        if not page.elsewhere:
-            return
-        within = []
-        for target, count in page.elsewhere:
-            if self._may_open(target.site, now):
-                within.append((target, count))
-            else:
-                link = ExternalLink(target.url, target.key, target.site, "", "", "", "", "")
-                page.external.append((link, count))
-        page.elsewhere = within
+        outside = [(target, count) for target, count in page.elsewhere if target.site not in self._ids]
+        page.elsewhere = [(target, count) for target, count in page.elsewhere if target.site in self._ids]
+        for target, count in outside:
+            page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", ""), count))
         if page.study is not None:
-            page.study = page.study.of({target.key for target, _ in (*page.links, *within)})
-
-    def _may_open(self, site: str, now: float) -> bool:
-        if site not in self._ids and len(self._ids) >= self._most_sites:
-            if not self._is_full:
-                logger.warning(
-                    "%s and other new sites are not opened: SCOPE_MOST_SITES=%d; links to them are kept as external "
-                    "ones. No more will be said of it",
-                    site,
-                    self._most_sites,
-                )
-            self._is_full = True
-            return False
-        self.id_of(site, now)
-        return True
+            page.study = page.study.of({target.key for target, _ in (*page.links, *page.elsewhere)})
 
     # robots.txt -------------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ class Tally:
             self._stats.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
-        if lease.level == 0 and self._warns and page.state in UNAVAILABLE:
+        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_again:
             logger.warning("%s is not available: %s", page.url, page.reason)
 
     def close(self) -> None:

@@ -125,7 +125,7 @@ class SiteSpider(Spider):
             "dataloss" in response.flags,
             _text(headers, "ETag"),
             _text(headers, "Last-Modified"),
-            lease.is_again,
+            any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
         )
         yield self._reader.read(answer, lease.id, lease.level, time.time())
 

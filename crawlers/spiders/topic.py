@@ -15,6 +15,7 @@ from crawlers.algorithms.topic import STRATEGIES, Topic, topic_of
 from crawlers.algorithms.topic_file import read_topic
 from crawlers.algorithms.urls import site_of
 from crawlers.errors import ConfigError, StoreError
+from crawlers.extraction.answer import REDIRECTS
 from crawlers.extraction.page import parse_page
 from crawlers.extraction.topic_study import TopicStudy
 from crawlers.items import SiteLimits
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.topic_file import TopicSpec
     from crawlers.storage.database import Database
 
+MOST_REDIRECTS = 5  # of an example
 LARGEST_EXAMPLE = 4_000_000  # bytes of a file that are read
 
 
@@ -73,6 +75,8 @@ class TopicSpider(SiteSpider):
                 self._addresses.append(example)
             else:
                 self._examples.append(self._terms_of(_read(Path(path).parent / example), None))
+        if not self._addresses:
+            topic_of(spec.keywords, self._examples)  # which may have no terms: before anything is written
         self._settings = settings
 
     def crawl_opened(self, database: Database, crawl_id: int) -> None:
@@ -107,10 +111,16 @@ class TopicSpider(SiteSpider):
     async def _download(self, url: str) -> Counter[str]:
         engine = self.crawler.engine
         assert engine is not None
-        try:
-            response = await engine.download_async(Request(url, meta={"handle_httpstatus_all": True}))
-        except Exception as error:  # whatever a downloader raises
-            raise _unreadable(url, f"{type(error).__name__} {error}".strip()) from error
+        address = url
+        for _ in range(MOST_REDIRECTS):
+            try:
+                response = await engine.download_async(Request(address, meta={"handle_httpstatus_all": True}))
+            except Exception as error:  # whatever a downloader raises
+                raise _unreadable(url, f"{type(error).__name__} {error}".strip()) from error
+            location = response.headers.get("Location")
+            if response.status not in REDIRECTS or not location:
+                break
+            address = response.urljoin(location.decode("latin-1"))
         if response.status != 200:
             raise _unreadable(url, f"status {response.status}")
         content_type = response.headers.get("Content-Type")
@@ -135,8 +145,8 @@ def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(LARGEST_EXAMPLE)
-    except OSError as error:
-        raise _unreadable(str(path), error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        raise _unreadable(str(path), getattr(error, "strerror", None) or str(error)) from error
 
 
 def _unreadable(example: str, reason: str) -> ConfigError:

@@ -13,6 +13,7 @@ from sqlalchemy import String, cast, delete, func, insert, literal, select, text
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.storage.score_tables import importance
 from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class SiteRow:
     robots_status: int | None = None
     robots_text: str | None = None
     robots_at: float | None = None
+    is_new: bool = False  # its row was made just now, and it has no page yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +185,11 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
 def _try_again(connection: Connection, site_id: int, now: float) -> None:
     """Let the home page of a site that was not available wait again, as if it had never been asked for."""
     ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
+    returns = select(importance.c.page_id).where(importance.c.site_id == site_id, importance.c.queue >= 0)
     connection.execute(
         update(page)
-        .where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
+        # One that vanished from a crawl that returns to pages waits for its turn already.
+        .where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended), page.c.id.not_in(returns))
         .values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
     )
     connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
@@ -223,13 +227,13 @@ def _site_row(
         insert(site).values(crawl_id=crawl_id, seed_id=seed_id, site=wanted.site, **limits)
     ).inserted_primary_key
     assert key is not None
-    return replace(wanted, id=int(key[0]))
+    return replace(wanted, id=int(key[0]), is_new=True)
 
 
-def add_site(database: Database, crawl_id: int, wanted: SiteRow, now: float) -> SiteRow:
-    """The row of a site that turned up while the crawl ran; the known one if there is one."""
+def add_sites(database: Database, crawl_id: int, wanted: Iterable[SiteRow], now: float) -> list[SiteRow]:
+    """The rows of sites that turned up while the crawl ran; the known ones where there are."""
     with database.write() as connection:
-        return _site_row(connection, crawl_id, wanted, now)
+        return [_site_row(connection, crawl_id, one, now) for one in wanted]
 
 
 def left_out(database: Database, crawl_id: int, sites: Iterable[int]) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, SmallInteger, String, Table, Text, text
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, SmallInteger, String, Table, Text
 
 from crawlers.storage.tables import Id, metadata
 
@@ -36,7 +36,7 @@ link_change = Table(
 
 def _scores(name: str, *columns: Column[Any]) -> Table:
     """What an order knows of each page: where it waits, by which score, and the numbers that make it."""
-    return Table(
+    table = Table(
         name,
         metadata,
         Column("page_id", Id, primary_key=True, autoincrement=False),
@@ -44,14 +44,9 @@ def _scores(name: str, *columns: Column[Any]) -> Table:
         Column("queue", SmallInteger, nullable=False),  # 0 = never fetched, 1 = waits to be fetched again, -1 = neither
         Column("score", Float, nullable=False),  # as it was when it last grew; the greatest of a queue comes first
         *columns,
-        Index(
-            f"{name}_waiting",
-            "site_id",
-            "queue",
-            text("score DESC"),
-            "page_id",
-        ),
     )
+    Index(f"{name}_waiting", table.c.site_id, table.c.queue, table.c.score.desc(), table.c.page_id)
+    return table
 
 
 importance = _scores(

@@ -94,7 +94,7 @@ class SqlEngine:
     def new_site(self) -> int:
         self._sites += 1
         site = crawls.SiteRow(0, f"http://host{self._sites}.test", 1, None, 0.0)
-        return crawls.add_site(self.database, self._crawl_id, site, 0.0).id
+        return crawls.add_sites(self.database, self._crawl_id, [site], 0.0)[0].id
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
         self._flush()

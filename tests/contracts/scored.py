@@ -222,7 +222,7 @@ class ScoredCrawl:
         self.engine.held.flush()
         for site in self.sites:
             row = crawls.SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
-            crawls.add_site(self.engine.database, self.engine._crawl_id, row, self.now)
+            crawls.add_sites(self.engine.database, self.engine._crawl_id, [row], self.now)[0]
         self.story = None
         self.open(max_level=max_level)
 

@@ -172,7 +172,7 @@ def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("RULE", "best", "known are: auto"),
+        ("RULE", "nosuch", "known are: auto"),
         ("PROFILE", "schools", "known are: institutes, universities"),
         ("REWARD", "money", "known are: links, new_hosts, new_links"),
         ("PAGE_BUDGET", "many", "whole number"),

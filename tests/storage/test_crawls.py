@@ -116,8 +116,8 @@ def test_robots_txt_is_remembered_on_resumption(database: Database) -> None:
 
 def test_site_that_turns_up_twice_is_one(database: Database) -> None:
     row = begin(database, A)
-    assert crawls.add_site(database, row.id, B, 0.0).id == crawls.add_site(database, row.id, B, 0.0).id
-    assert crawls.add_site(database, row.id, A, 0.0).id == row.sites[0].id
+    assert crawls.add_sites(database, row.id, [B], 0.0)[0].id == crawls.add_sites(database, row.id, [B], 0.0)[0].id
+    assert crawls.add_sites(database, row.id, [A], 0.0)[0].id == row.sites[0].id
 
 
 def test_numbers_of_pages_are_never_given_out_twice(database: Database) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import insert
 
 from crawlers.algorithms.site_groups import domain_group, host_group
 from crawlers.items import State
-from crawlers.storage.crawls import SiteRow, add_site
+from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.database import Database
 from crawlers.storage.fragment_counts import Inward, Outward, count_fragment
 from crawlers.storage.tables import external_link, external_url, page
@@ -34,7 +34,7 @@ def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) 
     """A new crawl; returns its number."""
     crawl_id = next(_crawls)
     names = dict.fromkeys((*sites, *(one.site for one in pages)))
-    site_ids = {name: add_site(database, crawl_id, SiteRow(0, name, 1, None, 0.0), 0.0).id for name in names}
+    site_ids = {name: add_sites(database, crawl_id, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in names}
     unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
     with database.write() as connection:
         url_ids: dict[tuple[str, str, int], int] = {}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.fingerprints import url_key
 from crawlers.items import Node, State
 from crawlers.storage.bulk import write_unit
-from crawlers.storage.crawls import SiteRow, add_site, reserve_page_ids
+from crawlers.storage.crawls import SiteRow, add_sites, reserve_page_ids
 from crawlers.storage.database import Database
 from crawlers.storage.graph import SOURCES_AT_ONCE, SiteGraph
 from crawlers.storage.graph_files import graph_paths, write_graph
@@ -45,7 +45,7 @@ class Stored:
 def store(database: Database, pages: list[Stored], order: list[int] | None = None) -> int:
     """A new site with *pages*, numbered in *order*; returns its id."""
     order = order or list(range(len(pages)))
-    site_id = add_site(database, 1, SiteRow(0, f"http://host{next(_numbers)}.test", 1, None, 0.0), 0.0).id
+    site_id = add_sites(database, 1, [SiteRow(0, f"http://host{next(_numbers)}.test", 1, None, 0.0)], 0.0)[0].id
     ids = dict(zip(order, reserve_page_ids(database, len(pages)), strict=True))
     unit = Unit()
     for index in order:

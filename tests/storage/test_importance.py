@@ -32,7 +32,9 @@ def test_shares_are_those_of_the_algorithm_and_sum_to_one_over_all_sites(databas
         shares.update(shares_of_site(database, site_id))
     assert sum(shares.values()) == pytest.approx(1.0)
     read = {page for url, page in crawl.pages.items() if not url.endswith(("new", "moved"))}
-    assert shares == pytest.approx({crawl.pages[url]: crawl.share(url) for url in crawl.pages if crawl.pages[url] in read})
+    assert shares == pytest.approx(
+        {crawl.pages[url]: crawl.share(url) for url in crawl.pages if crawl.pages[url] in read}
+    )
 
 
 def test_standing_has_the_cash_of_the_algorithm(database):

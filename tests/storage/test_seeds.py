@@ -8,7 +8,7 @@ from sqlalchemy import insert, select
 from crawlers.algorithms.seed_list import Seed
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits, State
-from crawlers.storage.crawls import SiteRow, add_site, begin
+from crawlers.storage.crawls import SiteRow, add_sites, begin
 from crawlers.storage.seeds import (
     LastCrawl,
     crawl_seeds,
@@ -45,7 +45,7 @@ def test_numbers_that_are_said_come_before_those_that_are_given(database):
 
 def test_a_site_that_a_crawl_finds_gets_a_free_number_too(database):
     save_seeds(database, [{"site": A, "number": 7}])
-    add_site(database, 1, SiteRow(0, B, 1, None, 0.0), 0.0)
+    add_sites(database, 1, [SiteRow(0, B, 1, None, 0.0)], 0.0)[0]
     assert numbers(database) == {A: 7, B: 8}
 
 
@@ -68,7 +68,7 @@ def test_all_are_saved_or_none(database, change, message):
 def test_a_harvest_takes_the_enabled_seeds_by_number(database):
     save_seeds(database, [{"site": A, "number": 3, "start_url": f"{A}/ru/", "parallel": 2, "delay_s": 0.5}])
     save_seeds(database, [{"site": B, "number": 2, "max_level": 4}, {"site": C, "number": 1, "enabled": False}])
-    add_site(database, 1, SiteRow(0, "http://listed.example", 1, None, 0.0), 0.0)
+    add_sites(database, 1, [SiteRow(0, "http://listed.example", 1, None, 0.0)], 0.0)[0]
     assert crawl_seeds(database) == [
         SiteLimits(B, None, 4, None, f"{B}/"),
         SiteLimits(A, 2, None, 0.5, f"{A}/ru/"),
@@ -113,7 +113,7 @@ def stored_page(number, site_id, state=State.DONE, duplicates=0):
 
 def test_the_last_crawl_says_what_there_was_and_why_not(database):
     old = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
-    new = [add_site(database, old.id + 1, SiteRow(0, name, 1, None, 0.0), 0.0).id for name in (A, B)]
+    new = [add_sites(database, old.id + 1, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in (A, B)]
     pages = [stored_page(1, old.sites[0].id), stored_page(2, new[0], duplicates=2), stored_page(3, new[0])]
     pages.append(stored_page(4, new[0], State.REFUSED))
     urls = [{"id": n, "site": C, "url": f"{C}/{n}", "key": key} for n, key in ((1, 1), (2, 2), (3, 2))]
