@@ -77,3 +77,30 @@ def test_redirect_to_a_site_too_many_is_not_followed_as_a_page_of_the_site_that_
         broad(project, "-a", f"hosts={web['a'].origin}", SCOPE="all", SCOPE_MOST_SITES=1, PAGE_BUDGET=6)
         assert "/here" not in web["b"].paths
         assert project.pages(web["a"].origin)["/1"][0] is State.REFUSED
+
+
+def test_site_is_available_if_its_home_page_is_whatever_leads_there_from_elsewhere(tmp_path):
+    project, to = Project(tmp_path), []
+    with Web(a=moving(to), b=pages({"/": links("/ok"), "/ok": "ok"})) as web:
+        to.append(f"{web['b'].origin}/missing")
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=12)
+    assert dict(project.query("SELECT site, availability FROM site"))[web["b"].origin] is None
+
+
+def test_new_pages_may_get_all_that_the_virtual_page_gives(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages({"/": links("/1", "/2"), "/1": links("/"), "/2": links("/3"), "/3": "end"})) as web:
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, AOPIC_UNCRAWLED_WEIGHT="inf")
+    assert len(project.pages(web["a"].origin)) == 4
+
+
+def test_home_page_that_vanished_and_is_looked_for_waits_once_when_the_crawl_goes_on(tmp_path):
+    project, bodies = Project(tmp_path), {"/": links("/1"), "/1": links("/")}
+    with Web(a=pages(bodies)) as web:
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=6)
+        del bodies["/"]
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=16)
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=20)
+        assert project.pages(web["a"].origin)["/"][0] is State.REFUSED
+    changes = project.query("SELECT state, status FROM page_change")
+    assert changes == [(int(State.DONE), 200)]
