@@ -83,7 +83,12 @@ class OPIC:
     # What happens ------------------------------------------------------------------------------------
 
     def found(self, page: int, level: int) -> None:
-        """*page* may be fetched; begins without cash. One that waits, or has moved, stays what it is."""
+        """*page* may be fetched; begins without cash. One that waits, or has moved, stays what it is.
+
+        The cash of the beginning is for those on level 0: it is given to them before any other page is known.
+        """
+        if level and self._virtual:
+            self._give()
         queue = self._queues[page]
         if queue < 0 and not self._aliases.get(page):
             self._queues[page] = 0

@@ -56,7 +56,7 @@ def test_settings_arrive_as_options_whether_they_are_numbers_or_texts():
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"RULE": "best"}, "RULE='best' is unknown; known are: auto, gittins, gittins-index"),
+        ({"RULE": "nosuch"}, "RULE='nosuch' is unknown; known are: auto, best, gittins"),
         ({"RULE": "Auto"}, "RULE='Auto' is unknown"),
         ({"PROFILE": "schools"}, "PROFILE='schools' is unknown; known are: institutes, universities"),
         ({"RULE": "trivial"}, "RULE=trivial needs PAGE_BUDGET"),

@@ -182,7 +182,8 @@ def test_every_site_has_its_first_page_read_before_any_second(name: str, yields:
     assert Crawl(made(name), yields).run(len(yields)) == list(range(len(yields)))
 
 
-@pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson"}))
+# Not auto: what one page counts at most is measured by the pages before it, and so by the order of the first ones.
+@pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "auto"}))
 @few
 @given(st.integers(0, 1000), st.integers(2, 8), st.randoms(use_true_random=False))
 def test_the_order_of_the_sites_does_not_matter_but_for_ties(
