@@ -48,8 +48,8 @@ def explore(folder: Path) -> int:
 
 
 def _find_important(folder: Path, names: Mapping[str, str]) -> int:
-    print(f"\nAnother web is a town of {len(names)} sites that link to each other a lot. Now it is read,")
-    print(f"{BUDGET} times a page, new ones and known ones again, always the one that seems most important:\n")
+    print(f"\nAnother web is a town of {len(names)} sites that link to each other a lot. {BUDGET} of its")
+    print("pages are downloaded, new ones and known ones again, always the one that seems most important:\n")
     print(f"    scrapy crawl broad -a hosts=hosts.txt -s PAGE_BUDGET={BUDGET}")
     print(f"    scrapy graph --crawl broad --top {MOST}\n", flush=True)
     status = crawl(folder, "broad", "hosts=hosts.txt", PAGE_BUDGET=BUDGET)

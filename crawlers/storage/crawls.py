@@ -128,9 +128,12 @@ def _resume(connection: Connection, crawl_id: int, name: str, mission: str, mani
     for setting in SETTLED:
         before, today = recorded.get(setting), settings.get(setting)
         if before is not None and today is not None and before != today:
+            known_by = f"{setting}={today}", f"{setting}={before}"
+            if setting == "TOPIC":  # which is long, and no setting that people know
+                known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"
             raise ConfigError(
-                f"{setting}={today}: the unfinished crawl {name} began with {setting}={before}, and can't go on "
-                "otherwise; give the same, or begin another crawl: -s CRAWL=another"
+                f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}, and can't go on otherwise; give "
+                "the same, or begin another crawl: -s CRAWL=another"
             )
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None))
     if settings:

@@ -261,8 +261,8 @@ def test_topic_of_an_unfinished_crawl_cannot_change(three, crawl):
     ):
         ended = crawl(**{"budget": 9, **changed}, status=2)
         assert len(ended.errors) == 1
-        assert ended.errors[0].startswith("Error: TOPIC=")
-        assert "the unfinished crawl topic began with TOPIC=" in ended.errors[0]
+        assert ended.errors[0].startswith("Error: the keywords, examples, strategy or language of the topic changed")
+        assert "the unfinished crawl topic began with another topic" in ended.errors[0]
         assert "begin another crawl: -s CRAWL=another" in ended.errors[0]
     assert len(three.order) == 2
     assert crawl.project.query("SELECT name, value FROM crawler_setting ORDER BY name") == before
