@@ -13,6 +13,7 @@ COMMANDS = (
     ["bench.frontier"],
     ["bench.rules"],
     ["bench.importance", "--pages", "10000"],
+    ["bench.importance_store"],
     ["bench.graph_writing"],
     ["bench.kills", "--kills", "500"],
 )

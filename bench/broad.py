@@ -31,7 +31,8 @@ from crawlers.storage.queries import crawl_named
 ROOT = Path(__file__).resolve().parents[1]
 TOP = 1000
 # Fewer requests in flight than sites, as on the web: else every site is always asked, whatever its pages are worth.
-FIXED = {"CONCURRENT_REQUESTS": 4, "LOG_LEVEL": "ERROR", "STOP_FILE": ""}
+REQUESTS = 4
+FIXED = {"LOG_LEVEL": "ERROR", "STOP_FILE": ""}
 MOST = 10_000_000  # pages of a crawl: all of them
 _PAGES = "SELECT id, url, moved_to, state FROM page WHERE state IN (0, 1, 2)"
 _LINKS = "SELECT source_id, target_id FROM link"
@@ -39,11 +40,11 @@ _LINKS = "SELECT source_id, target_id FROM link"
 Shares = dict[str, float]
 
 
-def crawl(hosts: Path, folder: Path, order: str, fetches: int) -> None:
+def crawl(hosts: Path, folder: Path, order: str, fetches: int, requests: int) -> None:
     """Let the crawl of *order* go on until it has fetched so many pages."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "scrapy", "crawl", "broad", "-a", f"hosts={hosts.resolve()}"]
-    for name, value in {**FIXED, "ORDER": order, "PAGE_BUDGET": fetches}.items():
+    for name, value in {**FIXED, "ORDER": order, "PAGE_BUDGET": fetches, "CONCURRENT_REQUESTS": requests}.items():
         command += ["-s", f"{name}={value}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--orders", default="aopic,aopic-cyclic,aopic-random")
     parser.add_argument("--fetches", default="500,1000,2000,5000,10000,20000")
+    parser.add_argument("--requests", type=int, default=REQUESTS, help="in flight, all sites together")
     options = parser.parse_args()
     orders = options.orders.split(",")
     steps = [int(number) for number in options.fetches.split(",")]
@@ -104,7 +106,7 @@ def main() -> None:
     for order in orders:
         rows = []
         for fetches in steps:
-            crawl(options.hosts, options.folder / order, order, fetches)
+            crawl(options.hosts, options.folder / order, order, fetches, options.requests)
             store = options.folder / order / "crawl.sqlite"
             shares = believed(store)
             rank = pagerank(store)

@@ -56,9 +56,9 @@ class StoredWalk:
         url = f"{site}/section-{page % 97}/articles/{page:012}/some-title.html"
         return Target(url, url, page_key(url), site)
 
-    def take(self, fetches: int) -> float:
-        """Seconds for so many fetches, until the last is committed."""
-        start = time.perf_counter()
+    def take(self, fetches: int) -> tuple[float, float]:
+        """Seconds, and CPU seconds of all threads, for so many fetches, until the last is committed."""
+        start, cpu = time.perf_counter(), time.process_time()
         left = fetches
         while left:
             leases = self._frontier.lease(self._now, min(AT_ONCE, left))
@@ -74,7 +74,7 @@ class StoredWalk:
                 self._frontier.acknowledge(lease, page, self._now)
             left -= len(leases)
         self._writer.flush()
-        return time.perf_counter() - start
+        return time.perf_counter() - start, time.process_time() - cpu
 
     def close(self) -> None:
         self._writer.close()
@@ -88,13 +88,14 @@ def main() -> None:
     options = parser.parse_args()
     links = {page: list(targets) for page, targets in copy_model(options.pages, random.Random(1)).items()}
     print(f"{options.pages:,} pages on {options.sites} sites, {sum(map(len, links.values())):,} links")
+    print("| order | fetches a second | a CPU second | of known pages | a CPU second |\n|---|--:|--:|--:|--:|")
     for order in ("aopic", "opic", "aopic-cyclic", "aopic-random"):
         with tempfile.TemporaryDirectory(prefix="bench-importance-") as folder:
             walk = StoredWalk(Path(folder), links, options.sites, order)
-            first, second = walk.take(options.pages), walk.take(options.pages)
+            both = [walk.take(options.pages) for _ in range(2)]
             walk.close()
-        rates = f"{options.pages / first:8,.0f} fetches/s at first, {options.pages / second:8,.0f} then"
-        print(f"{order:14} {rates}", flush=True)
+        cells = [f"{options.pages / seconds:,.0f}" for pair in both for seconds in pair]
+        print(f"| {order} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
