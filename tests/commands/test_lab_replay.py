@@ -18,6 +18,7 @@ from crawlers.storage.yields import site_yields
 from tests.sites.project import Project
 from tests.sites.server import Web, links, pages
 
+LAB_RULES = {name: make for name, make in RULES.items() if name != "best"}  # which is for orders with scores
 BUDGET = 24
 ONE_AT_A_TIME = ";1;;0"
 PULLS = """
@@ -109,11 +110,11 @@ def test_without_recorded_pulls_the_order_is_the_same(crawled, sites, tmp_path):
         assert sum(other.yields) == sum(each.yields)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", LAB_RULES)
 def test_replay_and_real_run_choose_the_same_pages(crawled, sites, rule):
     folder, web, full = crawled
     real = harvest(folder / rule, web, RULE=rule, PAGE_BUDGET=BUDGET, CONCURRENT_REQUESTS=1).query(PULLS)
-    run = simulate(RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+    run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
     keys = dict(full.query("SELECT id, key FROM page"))
     read = [0] * len(sites)
     replayed = []
@@ -136,13 +137,13 @@ def test_table_and_file_have_every_rule_beside_the_oracle(crawled, sites):
     )
     assert lines[1].split()[:3] == ["rule", "3", "pages"]
     table = {line.split()[0]: line for line in lines[2:]}
-    assert set(table) == {*RULES, "oracle", "omniscient", "in", "rules.csv:"} - {"best"}
+    assert set(table) == {*LAB_RULES, "oracle", "omniscient", "in", "rules.csv:"}
     assert "mind:" not in "".join(lines)
     with (full.folder / "rules.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {row["rule"] for row in rows} == set(RULES)
-    for rule in RULES:
-        run = simulate(RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+    assert {row["rule"] for row in rows} == set(LAB_RULES)
+    for rule in LAB_RULES:
+        run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
         found = {int(row["pages"]): int(row["found"]) for row in rows if row["rule"] == rule}
         assert found == {pages: run.found[pages] for pages in found}
         assert max(found) == BUDGET
