@@ -87,7 +87,7 @@ class OPIC:
 
         The cash of the beginning is for those on level 0: it is given to them before any other page is known.
         """
-        if level and self._virtual:
+        if level and not self.ticks:
             self._give()
         queue = self._queues[page]
         if queue < 0 and not self._aliases.get(page):

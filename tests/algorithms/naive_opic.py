@@ -43,7 +43,7 @@ class NaiveOPIC:
             self.virtual = 0.0
 
     def found(self, page: int, level: int) -> None:
-        if level:
+        if level and not self.ticks:
             self.give()
         if page not in self.cash and page not in self.has_moved:
             self.cash[page] = self.history[page] = 0.0

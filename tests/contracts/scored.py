@@ -124,11 +124,11 @@ class Story:
         self.opic = NaiveOPIC(uncrawled_weight=weight)
         self.pages: dict[Name, Visited] = {}
 
-    def found(self, names: Iterable[Name]) -> None:
+    def found(self, names: Iterable[Name], level: int) -> None:
         for name in names:
             if name not in self.pages:
                 self.pages[name] = Visited()
-                self.opic.found(name, 0)  # type: ignore[arg-type]
+                self.opic.found(name, level)  # type: ignore[arg-type]
 
     def paid(self, name: Name) -> None:
         self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
@@ -189,7 +189,7 @@ class ScoredCrawl:
         self.open()
         roots = [(site, 0) for site in self.sites]
         self.frontier.add([Candidate(site, target_of((site, n))) for site, n in roots], self.now)
-        self.story.found(roots)
+        self.story.found(roots, 0)
 
     def open(self, sites: Iterable[int] | None = None, max_level: int | None = None) -> None:
         """Begin, or go on after a kill, with *sites* (None: all)."""
@@ -343,7 +343,7 @@ class ScoredCrawl:
             return
         if page.state is State.DONE:
             links = self.texts[name][1]
-            story.found(links)
+            story.found(links, lease.level + 1)
             story.is_now(name, State.DONE, text, links, is_again=lease.is_again)
             story.paid(name)
             return
@@ -354,7 +354,7 @@ class ScoredCrawl:
         elif moved_to is None or moved_to == name:
             story.opic.gone(name)  # type: ignore[arg-type]
         else:
-            story.found([moved_to])
+            story.found([moved_to], lease.level)
             story.opic.moved(name, moved_to)  # type: ignore[arg-type]
 
     # What is stored ----------------------------------------------------------------------------------

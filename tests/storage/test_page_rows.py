@@ -20,6 +20,7 @@ def test_page_is_one_row_with_a_name_for_each_value() -> None:
     page = Page(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5)
     page.content_hash = bytes(range(16))
     page.skeleton = -9
+    page.etag = '"7"'
     (row,) = rows_of(page).ended_pages
     assert dict(zip((name for name, _ in ENDED_PAGE), row, strict=True)) == {
         "id": 7,
@@ -36,6 +37,8 @@ def test_page_is_one_row_with_a_name_for_each_value() -> None:
         "canonical": "http://a.test/",
         "content_type": "text/html",
         "size_bytes": 5,
+        "etag": '"7"',
+        "last_modified": None,
     }
 
 
