@@ -125,7 +125,7 @@ def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, s
     if not keeps_importance(database, crawl.id):
         raise ConfigError(
             f"the crawl {crawl.name} (number {crawl.id}) knows no importance of pages; crawls with ORDER="
-            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do, as soon as they read a page; --pagerank ranks the pages of "
+            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do, as soon as they read a page; --pagerank ranks those of "
             "any crawl"
         )
     written = write_top(path, top_pages(database, crawl.id, number, sites))
