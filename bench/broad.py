@@ -25,7 +25,7 @@ from scipy.stats import kendalltau
 
 from crawlers.items import State
 from crawlers.storage.database import Database
-from crawlers.storage.importance import top_pages
+from crawlers.storage.importance import top_pages, totals_of
 from crawlers.storage.queries import crawl_named
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +54,10 @@ def believed(store: Path) -> Shares:
     """What the crawl believes of each page that it read."""
     database = Database(f"sqlite:///{store}")
     named = crawl_named(database, "broad")
-    beliefs = {page.url: page.importance or 0.0 for page in top_pages(database, named.id, MOST)}
+    with database.read() as connection:
+        totals = totals_of(connection, named.id)
+    assert totals is not None
+    beliefs = {page.url: page.importance or 0.0 for page in top_pages(database, named.id, totals, MOST)}
     database.close()
     return beliefs
 

@@ -1,6 +1,6 @@
 """The words that everybody uses: values handed from room to room.
 
-Next to nothing here computes. Many of these exist once per link, so the small ones are named tuples,
+Nothing here computes. Many of these exist once per link, so the small ones are named tuples,
 which cost a third of a frozen dataclass to make.
 """
 
@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable
 
 
 class State(IntEnum):
@@ -101,11 +101,6 @@ class Study(NamedTuple):
     terms: dict[str, int]  # how often the page has each term
     link_values: dict[int, float]  # what each link is worth by its texts, in [0, 1], by the key of its target
     link_texts: list[LinkText]
-
-    def of(self, keys: Container[int]) -> Study:
-        """The study with links to these targets only."""
-        values = {key: value for key, value in self.link_values.items() if key in keys}
-        return Study(self.terms, values, [text for text in self.link_texts if text.key in keys])
 
 
 @dataclass(slots=True)

@@ -62,16 +62,22 @@ def chosen_rule(settings: Settings) -> SiteRule:
     return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
 
 
+def virtual_share(settings: Settings) -> float:
+    """The share of the virtual page, in ]0, 1]; raises `ConfigError`."""
+    share = settings.getfloat("AOPIC_VIRTUAL_SHARE")
+    if not 0.0 < share <= 1.0:
+        raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
+    return share
+
+
 def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrder:
     """The order of ORDER, with *weights* for topics; raises `ConfigError`."""
     make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
-    share, window = settings.getfloat("AOPIC_VIRTUAL_SHARE"), settings.getfloat("AOPIC_WINDOW_VISITS")
+    window = settings.getfloat("AOPIC_WINDOW_VISITS")
     weight = settings.getfloat("AOPIC_UNCRAWLED_WEIGHT")
-    if not 0.0 < share <= 1.0:
-        raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
     if not window > 0.0:
         raise ConfigError(f"AOPIC_WINDOW_VISITS={window}: must be above 0; 2 to 4 are usual")
     if not weight >= 1.0:
         raise ConfigError(f"AOPIC_UNCRAWLED_WEIGHT={weight}: must be at least 1; 1 treats all pages alike")
-    options = OrderOptions(settings.getint("RULE_SEED"), share, window, weight)
+    options = OrderOptions(settings.getint("RULE_SEED"), virtual_share(settings), window, weight)
     return make(options if weights is None else replace(options, weights=weights))

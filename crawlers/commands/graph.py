@@ -12,14 +12,15 @@ from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.site_groups import GROUPS
 from crawlers.commands.checks import check_settings
+from crawlers.algorithms.rule_settings import virtual_share
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.fragment_counts import count_fragment
 from crawlers.storage.fragment_tables import write_accompanying, write_pairs
 from crawlers.storage.graph_analysis import MEASURES, AnalysedGraph, analyse
-from crawlers.storage.graph_export import write_site_graph
+from crawlers.storage.graph_export import write_site_graphs
 from crawlers.storage.graph_files import FORMATS, graph_paths, write_graph
-from crawlers.storage.importance import KEEPERS, keeps_importance, top_pages
+from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import CrawledSite, crawl_named, sites_of
 from crawlers.storage.top_table import write_ranked, write_top
@@ -105,14 +106,14 @@ class Command(ScrapyCommand):
         if opts.top:
             chosen = [site.id for site in _chosen(sites, wanted, crawl.name)] if wanted else []
             if opts.pagerank:
-                share = self.settings.getfloat("AOPIC_VIRTUAL_SHARE")
+                share = virtual_share(self.settings)
                 _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
             else:
                 _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
             return
-        for site in _chosen(sites, wanted, crawl.name):
-            for path, size in write_site_graph(database, site, sites, folder, formats, measures):
-                print(f"{path}: {size.nodes} pages, {size.edges} edges")
+        chosen_sites = _chosen(sites, wanted, crawl.name)
+        for _, path, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
+            print(f"{path}: {size.nodes} pages, {size.edges} edges")
 
 
 def _number(text: str) -> int:
@@ -122,21 +123,21 @@ def _number(text: str) -> int:
 
 
 def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int]) -> None:
-    if not keeps_importance(database, crawl.id):
+    with database.read() as connection:
+        totals = totals_of(connection, crawl.id)
+    if totals is None:
         raise ConfigError(
             f"the crawl {crawl.name} (number {crawl.id}) knows no importance of pages; crawls with ORDER="
             f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do, as soon as they read a page; --pagerank ranks those of "
             "any crawl"
         )
-    written = write_top(path, top_pages(database, crawl.id, number, sites))
+    written = write_top(path, top_pages(database, crawl.id, totals, number, sites))
     print(f"{path}: the {written} most important pages")
 
 
 def _write_ranked(
     database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int], share: float
 ) -> None:
-    if not 0.0 < share <= 1.0:
-        raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
     ranks = StoredPageRank(database, crawl.id, 1.0 - share)
     if not ranks:
         raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has read no page yet; ask again when it has")

@@ -12,7 +12,7 @@ from crawlers.errors import ConfigError
 from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
-from crawlers.storage.graph_export import write_site_graph
+from crawlers.storage.graph_export import write_site_graphs
 from crawlers.storage.graph_files import FORMATS
 from crawlers.storage.queries import crawl_named, sites_of
 from crawlers.storage.writable import check_folder
@@ -60,12 +60,14 @@ class Graphs:
         try:
             crawl = crawl_named(database, settings.get("CRAWL") or self._crawler.spider.name)  # type: ignore[union-attr]
             sites = sites_of(database, crawl.id)
-            for site in sites:
-                for path, size in write_site_graph(database, site, sites, self._folder, self._formats, self._measures):
-                    if not size.nodes:
-                        why = site.availability or "its home page redirects to what is no page"
-                        logger.warning("%s: no page at all: %s", site.site, why)
-                    logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
+            graphs = write_site_graphs(
+                database, crawl.id, sites, sites, self._folder, self._formats, self._measures
+            )
+            for site, path, size in graphs:
+                if not size.nodes:
+                    why = site.availability or "its home page redirects to what is no page"
+                    logger.warning("%s: no page at all: %s", site.site, why)
+                logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
         finally:
             database.close()
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.base import Lease
     from crawlers.frontier.interning import Interner
-    from crawlers.frontier.journal import ScoreJournal
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, Target
@@ -27,20 +26,17 @@ class Arrivals:
 
     def __init__(
         self,
-        journal: ScoreJournal,
         interner: Interner,
         scoring: Scoring | None,
         site_called: Callable[[str], SiteQueue | None],
     ) -> None:
-        self._journal = journal
         self._interner = interner
         self._scoring = scoring
         self._site_called = site_called
 
     def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> tuple[int, bool]:
         """How many URLs were new; and whether the lease is over: the server may want another spelling of it."""
-        former = self._journal.former(lease.id) if lease.is_again else None
-        moved_to, new = None, 0
+        former, moved_to, new = lease.former, None, 0
         if page.moved_to is not None:
             there = self._site_called(page.moved_to.site) or site
             moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, unit)

@@ -16,6 +16,7 @@ from crawlers.items import State
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from crawlers.frontier.journal import Former
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
 
@@ -45,7 +46,12 @@ class Lease:
     request: str | None
     leased_at: float
     group: int = 0  # which of its site's groups of links it came from
-    is_again: bool = False  # the page was fetched before: it may have changed
+    former: Former | None = None  # what the last visit left, of a page that was fetched before
+
+    @property
+    def is_again(self) -> bool:
+        """Whether the page was fetched before: it may have changed."""
+        return self.former is not None
 
 
 @dataclass(slots=True)

@@ -69,8 +69,10 @@ class QueuedFrontier:
         if order.scores is not None:
             self._scoring = Scoring(order.scores, journal, self._agenda.sites, self._held)
         self._interner = Interner(journal, order, admit, cache_urls, self._held, self._scoring)
-        self._arrivals = Arrivals(journal, self._interner, self._scoring, self._site_called)
+        self._arrivals = Arrivals(self._interner, self._scoring, self._site_called)
         self._leases: dict[int, Lease] = {}
+        if self._scoring is not None and self._scoring.has_changes:  # what earlier runs left is put right
+            self._submit(Unit(), 0.0)
 
     def __repr__(self) -> str:
         sites = len(self._agenda.sites)
@@ -118,7 +120,7 @@ class QueuedFrontier:
         names: list[str] = []
         waiting, returning = [0] if counts.get(State.WAITING) else [], 0
         if scoring is not None:
-            waiting, returning = ([], 0) if state.is_new else scoring.recalled(state.id)
+            waiting, returning = scoring.recalled(state.id)
         elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
             names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
         site = SiteQueue(state, counts, self._head, rule, names, waiting, returning, self._order.scores)
@@ -127,8 +129,6 @@ class QueuedFrontier:
         most = LARGEST_HEAD if scoring is None else self._head_total
         self._interner.head_urls = max(SMALLEST_HEAD, min(most, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)
-        if scoring is not None and not state.is_new:  # it may have found pages just now
-            self._submit(Unit(), now)
         self._agenda.settle(site, now)
 
     def _site_called(self, name: str) -> SiteQueue | None:
@@ -175,7 +175,8 @@ class QueuedFrontier:
         self._interner.taken(site, entry)
         site.pending -= 1
         place = (entry.id, site.id, *entry[2:8])  # from the key to the request they are alike
-        lease = Lease(*place, now, entry.group, self._is_again(entry.group))
+        former = self._journal.former(entry.id) if self._is_again(entry.group) else None
+        lease = Lease(*place, now, entry.group, former)
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)

@@ -60,6 +60,15 @@ class ScoredPage(NamedTuple):
     record: tuple[float, ...]
 
 
+class Unscored(NamedTuple):
+    """A page whose state and score don't agree."""
+
+    id: int
+    site_id: int
+    level: int
+    waits: bool
+
+
 class Journal(Protocol):
     """A frontier's memory. What was submitted is seen by the reading methods after `flush`."""
 
@@ -107,9 +116,9 @@ class ScoreJournal(Journal, Protocol):
     def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
         """All pages of the crawl that have a row."""
 
-    def unscored(self, table: str, site_id: int) -> tuple[list[tuple[int, int]], list[int]]:
-        """What was decided without the order: pages that wait and have no row that does, each with its level; and
-        pages whose row waits although they were rejected."""
+    def unscored(self, table: str) -> list[Unscored]:
+        """The pages of the crawl of which was decided without the order: that they wait although their row says
+        otherwise, or there is none; or that they are rejected although their row waits."""
 
     def totals(self) -> list[float] | None:
         """What the order knew of all pages together; None if nothing was written yet."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.page_scores import GONE
 from crawlers.frontier.core import QueuedFrontier
 from crawlers.frontier.interning import ARBITRARY_SPELLING
-from crawlers.frontier.journal import Entry, Former, Known, ScoredPage
+from crawlers.frontier.journal import Entry, Former, Known, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP
 from crawlers.storage.unit import ENDED_PAGE, IMPORTANCE, NEW_PAGE, RELEVANCE, SEEN_AGAIN, WAITING_PAGE, Unit
@@ -85,15 +85,14 @@ class MemoryJournal:
             record = tuple(row[name] for name in columns)
             yield ScoredPage(row["page_id"], row["site_id"], row["queue"], record)
 
-    def unscored(self, table: str, site_id: int) -> tuple[list[tuple[int, int]], list[int]]:
-        found, lost = [], []
-        for row in self._by_key.get(site_id, {}).values():
-            queue = self._scores.get(row["id"], {}).get("queue", GONE)
-            if row["state"] == State.WAITING and queue == GONE:
-                found.append((row["id"], row["level"]))
-            elif row["state"] == State.REJECTED and queue != GONE:
-                lost.append(row["id"])
-        return found, lost
+    def unscored(self, table: str) -> list[Unscored]:
+        found = []
+        for page_id, row in sorted(self.pages.items()):
+            queue = self._scores.get(page_id, {}).get("queue", GONE)
+            waits = row["state"] == State.WAITING
+            if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue != GONE):
+                found.append(Unscored(page_id, row["site_id"], row["level"], waits))
+        return found
 
     def totals(self) -> list[float] | None:
         return self._totals

@@ -110,7 +110,8 @@ class ScoredHead:
     def refill(self, limit: int) -> None:
         """Take the best *limit* URLs from the journal; all that was pushed must have been submitted to it."""
         fallen = {page for _, page in self._heap if self._waits(page)}
-        self._write(fallen)
+        if fallen:
+            self._write(fallen)
         self._journal.flush()
         limit += len(self._held)
         entries = self._journal.best(self._scores.table, self._site_id, self._queue, limit)

@@ -52,6 +52,19 @@ class Scoring:
                 self._recalled.setdefault(page.site_id, [0, 0])[page.queue] += 1
         if scores.rebase():
             self._changed.update((page.id, None) for page in self._journal.scored(scores.table, scores.columns))
+        # Limits of level moved, or a site that was not available is tried again.
+        for page_id, site_id, level, waits in self._journal.unscored(scores.table):
+            if waits:
+                self.found(site_id, page_id, level)
+                self._recalled.setdefault(site_id, [0, 0])[0] += 1
+            else:
+                self._recalled[site_id][scores.queue(page_id)] -= 1
+                self.gone(page_id)
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether there is something to `write`."""
+        return bool(self._changed)
 
     def head(self, site_id: int, queue: int, horizon: tuple[float, int]) -> ScoredHead:
         """A head of one queue of a site."""
@@ -60,13 +73,6 @@ class Scoring:
     def recalled(self, site_id: int) -> tuple[list[int], int]:
         """The queues in which pages of a site wait, and how many will be fetched again."""
         waiting = self._recalled.pop(site_id, [0, 0])
-        # Limits of level moved, or a site that was not available is tried again.
-        found, lost = self._journal.unscored(self.scores.table, site_id)
-        for page_id, level in found:
-            self.found(site_id, page_id, level)
-        for page_id in lost:
-            self.gone(page_id)
-        waiting[0] += len(found)
         return [queue for queue in (0, 1) if waiting[queue]], waiting[1]
 
     def found(self, site_id: int, page_id: int, level: int) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from crawlers.frontier.core import QueuedFrontier
 from crawlers.frontier.interning import ARBITRARY_SPELLING
-from crawlers.frontier.journal import Entry, Former, Known, ScoredPage
+from crawlers.frontier.journal import Entry, Former, Known, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
 
@@ -55,11 +55,13 @@ _ENTRIES = f"""
 _SCORED = """
     SELECT s.page_id, s.site_id, s.queue, {columns} FROM {table} AS s JOIN site ON site.id = s.site_id
     WHERE site.crawl_id = :crawl"""
-_NEITHER = f"""
-    SELECT p.id, p.level, p.state = {int(State.WAITING)} FROM page AS p LEFT JOIN {{table}} AS s ON s.page_id = p.id
-    WHERE p.site_id = :site AND (
+_UNSCORED = f"""
+    SELECT p.id, p.site_id, p.level, p.state = {int(State.WAITING)}
+    FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
+    WHERE site.crawl_id = :crawl AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
-        OR p.state = {int(State.REJECTED)} AND s.queue >= 0)"""  # noqa: S608
+        OR p.state = {int(State.REJECTED)} AND s.queue >= 0)
+    ORDER BY p.id"""  # noqa: S608
 _FORMER = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
@@ -135,9 +137,8 @@ class SqlJournal:
             for page_id, site_id, queue, *record in streamed.execute(text(statement), {"crawl": self.crawl_id}):
                 yield ScoredPage(page_id, site_id, queue, tuple(record))
 
-    def unscored(self, table: str, site_id: int) -> tuple[list[tuple[int, int]], list[int]]:
-        rows = list(self._read(_NEITHER.format(table=table), site=site_id))
-        return [row[:2] for row in rows if row[2]], [row[0] for row in rows if not row[2]]
+    def unscored(self, table: str) -> list[Unscored]:
+        return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
 
     def totals(self) -> list[float] | None:
         found = list(self._read(_TOTALS, crawl=self.crawl_id))

@@ -111,7 +111,7 @@ class AdaptiveScheduler(BaseScheduler):
         self.frontier = self.session.frontier
         self._tally = Tally(self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission)
         self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
-        self._pages = PageRequests(self.session.database, self._retries, self._mishaps.failed)
+        self._pages = PageRequests(self._retries, self._mishaps.failed)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
         self.answers = self._ordinary.answers
         self._mishaps.watch(self.crawler.signals, self.frontier, self.answers, self._sites.robots)

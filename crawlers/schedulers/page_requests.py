@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 
 from crawlers.schedulers.ordinary import LEASE
-from crawlers.storage.queries import validators_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.algorithms.retries import RetryPolicy
     from crawlers.frontier.base import Lease
-    from crawlers.storage.database import Database
 
 PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
 
@@ -22,8 +20,7 @@ PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": Tru
 class PageRequests:
     """*failed* is told of a request that brought no answer."""
 
-    def __init__(self, database: Database, retries: RetryPolicy, failed: Callable[..., Any]) -> None:
-        self._database = database
+    def __init__(self, retries: RetryPolicy, failed: Callable[..., Any]) -> None:
         self._retries = retries
         self._failed = failed
 
@@ -34,9 +31,8 @@ class PageRequests:
             # Asked again, and in another way: uncompressed; at last what came of a broken body is better than nothing.
             request.headers["Accept-Encoding"] = "identity"
             request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
-        if lease.is_again:
-            names = ("If-None-Match", "If-Modified-Since")
-            for name, value in zip(names, validators_of(self._database, lease.id), strict=True):
+        if (former := lease.former) is not None:
+            for name, value in (("If-None-Match", former.etag), ("If-Modified-Since", former.last_modified)):
                 if value:
                     request.headers[name] = value.encode("latin-1", "replace")  # as it was read: the very bytes
         return request

@@ -112,8 +112,12 @@ class Sites:
         page.elsewhere = [(target, count) for target, count in page.elsewhere if target.site in self._ids]
         for target, count in outside:
             page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", ""), count))
-        if page.study is not None:
-            page.study = page.study.of({target.key for target, _ in (*page.links, *page.elsewhere)})
+        if (study := page.study) is not None:
+            left_out = {target.key for target, _ in outside}
+            page.study = study._replace(
+                link_values={key: value for key, value in study.link_values.items() if key not in left_out},
+                link_texts=[text for text in study.link_texts if text.key not in left_out],
+            )
 
     # robots.txt -------------------------------------------------------------------------------------
 

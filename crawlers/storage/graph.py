@@ -16,6 +16,7 @@ from sqlalchemy import text
 from crawlers.items import Node, State
 from crawlers.storage.crossings import site_has_crossings
 from crawlers.storage.graph_model import PAGE_COLUMNS
+from crawlers.storage.redirects import final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,11 +107,11 @@ class SiteGraph:
         rows = connection.execute(text(_MOVED), {"site": self._site_id})
         moved: dict[int, int] = {page_id: target for page_id, target in rows}
         for page_id in moved:
-            final = _final(page_id, moved)
-            if final is not None and final in self._node_of:
-                self._node_of[page_id] = self._node_of[final]
-            elif final in self._left:
-                self._left[page_id] = final
+            end = final(page_id, moved)
+            if end is not None and end in self._node_of:
+                self._node_of[page_id] = self._node_of[end]
+            elif end in self._left:
+                self._left[page_id] = end
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         size = len(self._members)
@@ -176,14 +177,3 @@ class SiteGraph:
                     external.get(page_id, 0) + self._outward[node],
                     len(members) - 1 + self._folded[node],
                 )
-
-
-def _final(page_id: int, moved: dict[int, int]) -> int | None:
-    """Where the redirects of *page_id* end; None if they go round in a circle."""
-    passed = set()
-    while page_id in moved:
-        if page_id in passed:
-            return None
-        passed.add(page_id)
-        page_id = moved[page_id]
-    return page_id

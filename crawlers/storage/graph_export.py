@@ -9,7 +9,7 @@ from crawlers.storage.graph import SiteGraph
 from crawlers.storage.graph_analysis import AnalysedGraph, analyse
 from crawlers.storage.graph_files import graph_paths, write_graph
 from crawlers.storage.graph_importance import ImportanceGraph
-from crawlers.storage.importance import shares_of_site
+from crawlers.storage.importance import shares_of_site, totals_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,25 +20,29 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import CrawledSite
 
 
-def write_site_graph(
+def write_site_graphs(
     database: Database,
-    site: CrawledSite,
+    crawl_id: int,
+    sites: Sequence[CrawledSite],
     crawled: Sequence[CrawledSite],
     folder: Path,
     formats: Sequence[str],
     measures: Sequence[str],
-) -> Iterator[tuple[Path, GraphSize]]:
-    """Write the graph of *site* in all *formats*; yield each file and how much is in it.
+) -> Iterator[tuple[CrawledSite, Path, GraphSize]]:
+    """Write the graphs of *sites* in all *formats*; yield each site, a file of it, and how much is in it.
 
-    Its pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file
-    name must say https.
+    Pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file name must
+    say https.
     """
-    pages = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
-    shares = shares_of_site(database, site.id)
-    graph: Graph = pages if shares is None else ImportanceGraph(pages, shares)
-    if measures:
-        graph = AnalysedGraph(graph, analyse(graph, measures))
-    for name in formats:
-        base = folder / file_stem(site.site, [other.site for other in crawled])
-        size = write_graph(graph, base, name)
-        yield graph_paths(base, name)[0], size
+    names = [site.site for site in crawled]
+    with database.read() as connection:
+        totals = totals_of(connection, crawl_id)
+    for site in sites:
+        pages = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
+        graph: Graph = pages if totals is None else ImportanceGraph(pages, shares_of_site(database, site.id, totals))
+        if measures:
+            graph = AnalysedGraph(graph, analyse(graph, measures))
+        for name in formats:
+            base = folder / file_stem(site.site, names)
+            size = write_graph(graph, base, name)
+            yield site, graph_paths(base, name)[0], size

@@ -28,7 +28,6 @@ KEEPERS = tuple(name for name, make in ORDERS.items() if isinstance(make(OrderOp
 _TOTALS = """
     SELECT c.name, c.value, t.totals FROM order_totals t JOIN crawler_setting c ON c.crawl_id = t.crawl_id
     WHERE t.crawl_id = :crawl AND c.name IN ('ORDER', 'AOPIC_WINDOW_VISITS')"""
-_CRAWL = "SELECT crawl_id FROM site WHERE id = :site"
 # What OPIC.importance and AdaptiveOPIC.importance say of a page that was read; an endless window is OPIC's.
 _WEIGHT = """
     CASE WHEN :ticks - i.visited >= :window THEN (i.cash + :offset) * :window / (:ticks - i.visited)
@@ -97,7 +96,7 @@ class TopPage(NamedTuple):
 
 
 def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
-    """The totals of a crawl; None if its order keeps no importance, or nothing was read yet."""
+    """The totals of a crawl; None if its order keeps no importance, or nothing was read yet. O(pages)."""
     rows = connection.execute(text(_TOTALS), {"crawl": crawl_id}).all()
     settings = {row.name: row.value for row in rows}
     if settings.get("ORDER") not in KEEPERS:
@@ -109,18 +108,8 @@ def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
     return totals._replace(weight=weight) if weight else None
 
 
-def shares_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]] | None:
-    """The importance of each page of a site that was read, by its number; None if the crawl keeps none.
-
-    Not rounded: they may be added up.
-    """
-    with database.read() as connection:
-        crawl_id = connection.execute(text(_CRAWL), {"site": site_id}).scalar()
-        totals = None if crawl_id is None else totals_of(connection, crawl_id)
-    return None if totals is None else _shares(database, site_id, totals)
-
-
-def _shares(database: Database, site_id: int, totals: Totals) -> Iterator[tuple[int, float]]:
+def shares_of_site(database: Database, site_id: int, totals: Totals) -> Iterator[tuple[int, float]]:
+    """The importance of each page of a site that was read, by its number. Not rounded: they may be added up."""
     with database.read() as connection:
         streamed = connection.execution_options(stream_results=True)
         for page_id, weight in streamed.execute(text(_OF_SITE), {"site": site_id, **totals.values}):
@@ -141,34 +130,27 @@ def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | 
     return Standing(totals.share(row.weight), (rank, pages), row.cash + totals.offsets[1])
 
 
-def keeps_importance(database: Database, crawl_id: int) -> bool:
-    """Whether the importance of any page of the crawl is known."""
-    with database.read() as connection:
-        return totals_of(connection, crawl_id) is not None
-
-
-def top_pages(database: Database, crawl_id: int, number: int, sites: Sequence[int] = ()) -> Iterator[TopPage]:
+def top_pages(
+    database: Database, crawl_id: int, totals: Totals, number: int, sites: Sequence[int] = ()
+) -> Iterator[TopPage]:
     """The *number* most important pages of a crawl, or of those of its *sites*, the first one first; equal ones by URL.
 
-    Nothing if the crawl keeps no importance. The database sorts; nothing is held here. To count who links to them it
-    reads all links of the store once.
+    The database sorts; nothing is held here. To count who links to them it reads all links of the store once.
     """
     of_sites = f"AND i.site_id IN ({', '.join(map(str, sites))})" if sites else ""
     chosen = _CHOSEN.format(sites=of_sites)
     with database.read() as connection:
-        if totals_of(connection, crawl_id) is not None:
-            for _, page in listed_pages(connection, crawl_id, chosen, number, crawl=crawl_id, last=number - 1):
-                yield page
+        for _, page in listed_pages(connection, totals, chosen, number, crawl=crawl_id, last=number - 1):
+            yield page
 
 
 def listed_pages(
-    connection: Connection, crawl_id: int, chosen: str, number: int, **values: object
+    connection: Connection, totals: Totals | None, chosen: str, number: int, **values: object
 ) -> Iterator[tuple[float, TopPage]]:
     """The *number* pages of the highest scores, with these, the first one first; equal ones by URL.
 
     *chosen* is a query, with *values*, of numbers of pages and their scores.
     """
-    totals = totals_of(connection, crawl_id)
     weighed = (totals or Totals(0.0, ENDLESS, (0.0, 0.0))).values
     collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
     statement = text(_LISTED.format(chosen=chosen, collation=collation))

@@ -19,7 +19,8 @@ from sqlalchemy import text
 from crawlers.algorithms.page_values import PageValues
 from crawlers.algorithms.push_pagerank import ForwardPushPageRank
 from crawlers.items import State
-from crawlers.storage.importance import TopPage, listed_pages
+from crawlers.storage.importance import TopPage, listed_pages, totals_of
+from crawlers.storage.redirects import final
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -96,7 +97,8 @@ class StoredPageRank:
         ranks = {page: rank for page in listed if (rank := self.rank(page)) >= least}
         with self._database.read() as connection:
             chosen = _CHOSEN.format(ranks=_RANKS[connection.dialect.name])
-            found = listed_pages(connection, self._crawl_id, chosen, number, ranks=json.dumps(ranks))
+            totals = totals_of(connection, self._crawl_id)
+            found = listed_pages(connection, totals, chosen, number, ranks=json.dumps(ranks))
             for rank, page in found:
                 yield RankedPage(rank, page)
 
@@ -123,13 +125,9 @@ class StoredPageRank:
         links = streamed.execute(text(_LINKS), {"first": min(self._read), "last": max(self._read)})
         for source, found in groupby(links, key=itemgetter(0)):
             if self._states[source] == State.DONE:
-                targets = (self._final(target) for _, target in found)
-                self._push.set_links(source, [page for page in targets if page is not None])
+                ends = (final(target, self._moves) for _, target in found)
+                self._push.set_links(source, [page for page in ends if page is not None and self._has_rank(page)])
 
-    def _final(self, page: int) -> int | None:
-        """Where the redirects of *page* end; None if that is no page that was read, or waits."""
-        passed = set()
-        while page in self._moves and page not in passed:
-            passed.add(page)
-            page = self._moves[page]
-        return page if self._states[page] in (State.WAITING, State.DONE) else None
+    def _has_rank(self, page: int) -> bool:
+        """Whether it is a page that was read, or waits."""
+        return self._states[page] in (State.WAITING, State.DONE)

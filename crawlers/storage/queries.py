@@ -109,10 +109,3 @@ def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None
     with database.read() as connection:
         row = connection.execute(statement).one()
     return None if row.robots_status is None else (row.robots_status, row.robots_text)
-
-
-def validators_of(database: Database, page_id: int) -> tuple[str | None, str | None]:
-    """ETag and Last-Modified of the page as it was committed last; nothing if it was not."""
-    with database.read() as connection:
-        row = connection.execute(select(page.c.etag, page.c.last_modified).where(page.c.id == page_id)).one_or_none()
-    return (None, None) if row is None else (row.etag, row.last_modified)

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crawlers.algorithms.hits import hits
-from crawlers.algorithms.page_orders import MAX_HOPS
-from crawlers.items import State
 from crawlers.storage.graph_model import Column
+from crawlers.storage.redirects import final, moves_of
 from crawlers.storage.score_tables import topic_page
-from crawlers.storage.tables import link, page, site
+from crawlers.storage.tables import link, page
 from crawlers.storage.topic_similarity import DECIMALS
 from crawlers.storage.topics import most_similar_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from sqlalchemy import Connection
 
     from crawlers.storage.database import Database
     from crawlers.storage.graph_model import Row
@@ -52,25 +49,13 @@ class TopicGraph:
             ranked = most_similar_first(connection, crawl_id, page.c.id)
             self._pages = array("q", connection.execute(ranked).scalars())
             self._node_of = {page_id: node for node, page_id in enumerate(self._pages, 1)}
-            self._follow_redirects(connection)
+            moved = moves_of(connection, crawl_id)
+        for page_id in moved:
+            if (node := self._node_of.get(final(page_id, moved) or 0)) is not None:  # 0 is nobody's number
+                self._node_of[page_id] = node
         self.description = f"{len(self._pages)} pages that the topic crawl {name} read, and their links"
         targets = {source: array("q", (target for target, _ in links)) for source, links in self.edges()}
         self._authorities, self._hubs, _ = hits(targets)
-
-    def _follow_redirects(self, connection: Connection) -> None:
-        """Let pages that moved be what is at the end of the way, if that was read."""
-        statement = (
-            select(page.c.id, page.c.moved_to)
-            .join(site, site.c.id == page.c.site_id)
-            .where(site.c.crawl_id == self._crawl_id, page.c.state == int(State.MOVED), page.c.moved_to.is_not(None))
-        )
-        moved: dict[int, int] = {page_id: target for page_id, target in connection.execute(statement)}
-        for page_id in moved:
-            final, hops = page_id, 0
-            while final in moved and hops <= MAX_HOPS:  # more of them is a circle
-                final, hops = moved[final], hops + 1
-            if (node := self._node_of.get(final)) is not None:
-                self._node_of[page_id] = node
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """The pages that link to others, each with the nodes of those and the number of links."""

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.topic_replay import Answer
 from crawlers.items import State
+from crawlers.storage.redirects import final, moves_of
 from crawlers.storage.score_tables import link_text, relevance, topic_page
 from crawlers.storage.tables import link, link_context, page, site
 
@@ -142,11 +143,6 @@ def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]
     """The links of a crawl, source and target; a link to an address that moved leads to where the page is now."""
     target = page.alias()
     of_crawl = site.c.crawl_id == crawl_id
-    moved = (
-        select(page.c.id, page.c.moved_to)
-        .join(site, site.c.id == page.c.site_id)
-        .where(of_crawl, page.c.moved_to.is_not(None))
-    )
     statement = (
         select(link.c.source_id, link.c.target_id)
         .join(page, page.c.id == link.c.source_id)
@@ -156,10 +152,7 @@ def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]
         .order_by(link.c.source_id, link.c.target_id)
     )
     with database.read() as connection:
-        moves = {number: to for number, to in connection.execute(moved)}
+        moved = moves_of(connection, crawl_id)
         for source, to in connection.execution_options(yield_per=10_000).execute(statement):
-            seen = {to}
-            while (there := moves.get(to)) is not None and there not in seen:
-                seen.add(there)
-                to = there
-            yield source, to
+            if (end := final(to, moved)) is not None:
+                yield source, end

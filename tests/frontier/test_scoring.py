@@ -118,6 +118,6 @@ def test_what_was_decided_without_the_order_is_told_to_it(scores: Any) -> None:
     assert (two.scores.queue(1), two.scores.queue(2)) == (GONE, 0)
     rows = written(two, journal)
     table = rows.importance or rows.relevance
-    assert [row[:3] for row in table] == [[2, SITE, 0], [1, SITE, GONE]]
+    assert [row[:3] for row in table] == [[1, SITE, GONE], [2, SITE, 0]]
     assert len(table[0]) == len(IMPORTANCE if rows.importance else RELEVANCE)
     assert site.rose == [(0, 2)]

@@ -16,7 +16,7 @@ from crawlers.storage.unit import Unit
 
 HASH = b"\x01" * 16
 FORMER = Former({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
-LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, True)
+LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, FORMER)
 
 
 def page(state: State = State.DONE, status: int = 200, **more: Any) -> Page:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.storage.graph_export import write_site_graph
+from crawlers.storage.graph_export import write_site_graphs
 from crawlers.storage.queries import sites_of
 from tests.storage.scored import A, B, Linked, store
 
@@ -22,8 +22,7 @@ PAGES = [
 def written(database, folder, crawl_id, measures=()):
     sites = sites_of(database, crawl_id)
     formats = ["gexf", "graphml", "csv"]
-    for site in sites:
-        list(write_site_graph(database, site, sites, folder, formats, measures))
+    list(write_site_graphs(database, crawl_id, sites, sites, folder, formats, measures))
     return networkx.read_gexf(folder / "a.test.gexf")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.storage.importance import KEEPERS, keeps_importance, shares_of_site, standing, top_pages, totals_of
+from crawlers.storage.importance import KEEPERS, shares_of_site, standing, top_pages, totals_of
 from tests.storage.scored import A, B, Linked, store
 
 PAGES = [
@@ -17,8 +17,17 @@ PAGES = [
 ]
 
 
+def totals(database, crawl_id):
+    with database.read() as connection:
+        return totals_of(connection, crawl_id)
+
+
+def top(database, crawl_id, *arguments):
+    return list(top_pages(database, crawl_id, totals(database, crawl_id), *arguments))
+
+
 def urls(database, *arguments):
-    return [page.url for page in top_pages(database, *arguments)]
+    return [page.url for page in top(database, *arguments)]
 
 
 def test_only_opic_keeps_importance():
@@ -29,7 +38,7 @@ def test_shares_are_those_of_the_algorithm_and_sum_to_one_over_all_sites(databas
     crawl = store(database, PAGES)
     shares = {}
     for site_id in crawl.sites.values():
-        shares.update(shares_of_site(database, site_id))
+        shares.update(shares_of_site(database, site_id, totals(database, crawl.id)))
     assert sum(shares.values()) == pytest.approx(1.0)
     read = {page for url, page in crawl.pages.items() if not url.endswith(("new", "moved"))}
     assert shares == pytest.approx(
@@ -57,9 +66,9 @@ def test_standing_has_the_cash_of_the_algorithm(database):
 
 def test_top_pages_come_by_importance_and_equal_ones_by_url(database):
     crawl = store(database, [Linked(f"{A}/{name}", ()) for name in "bBa~"], rounds=0)
-    assert urls(database, crawl.id, 9) == []
+    assert totals(database, crawl.id) is None
     crawl = store(database, PAGES, name="second")
-    pages = list(top_pages(database, crawl.id, 9))
+    pages = top(database, crawl.id, 9)
     read = [one.url for one in PAGES if one.links is not None]
     assert [page.url for page in pages] == sorted(read, key=lambda url: -crawl.opic.importance(crawl.pages[url]))
     first = pages[0]
@@ -98,13 +107,6 @@ def test_other_crawls_are_left_out(database):
 @pytest.mark.parametrize(("order", "rounds"), [("opic-nutch", 3), ("bfs", 3), ("topic", 3), ("aopic", 0)])
 def test_crawls_of_other_orders_or_without_a_page_know_none(database, order, rounds):
     crawl = store(database, PAGES, order=order, rounds=rounds)
-    assert not keeps_importance(database, crawl.id)
-    assert shares_of_site(database, crawl.sites[A]) is None
-    assert urls(database, crawl.id, 9) == []
     with database.read() as connection:
         assert totals_of(connection, crawl.id) is None
         assert standing(connection, crawl.id, crawl.pages[f"{A}/"]) is None
-
-
-def test_site_that_is_not_there_has_no_shares(database):
-    assert shares_of_site(database, 99) is None

@@ -96,4 +96,4 @@ def test_redirects_in_a_circle_end(database):
     add_page(database, 2, a, "http://a.test/2", state=int(State.MOVED), moved_to=3)
     add_page(database, 3, a, "http://a.test/3", state=int(State.MOVED), moved_to=2)
     add_links(database, (1, 2, 1))
-    assert [source for source, _ in links_between(database, crawl_id)] == [1]
+    assert list(links_between(database, crawl_id)) == [], "they lead nowhere"
