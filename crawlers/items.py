@@ -103,6 +103,22 @@ class Study(NamedTuple):
     link_texts: list[LinkText]
 
 
+@dataclass(frozen=True, slots=True)
+class Article:
+    """The essential part of a news page. Texts are bounded, and empty where the page says nothing."""
+
+    title: str
+    text: str  # paragraphs, one a line
+    published_at: float | None  # seconds since 1970; None: no date was found
+    published: str  # ISO 8601: a day, or a time with its zone if the page gives one
+    authors: tuple[str, ...]
+    section: str
+    language: str  # ISO 639-1
+    canonical_url: str  # absolute
+    image: str  # absolute
+    taken_by: str  # what found the text: rule, json-ld, trafilatura
+
+
 @dataclass(slots=True)
 class Page:
     """What one answer taught us; an item that pipelines and feeds may read."""

@@ -31,8 +31,8 @@ def write_site_graphs(
 ) -> Iterator[tuple[CrawledSite, Path, GraphSize]]:
     """Write the graphs of *sites* in all *formats*; yield each site, a file of it, and how much is in it.
 
-    Pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file name must
-    say https.
+    Pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file name
+    must say https.
     """
     names = [site.site for site in crawled]
     with database.read() as connection:

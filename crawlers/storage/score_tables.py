@@ -34,7 +34,7 @@ link_change = Table(
 )
 
 
-def _scores(name: str, *columns: Column[Any]) -> Table:
+def score_table(name: str, *columns: Column[Any]) -> Table:
     """What an order knows of each page: where it waits, by which score, and the numbers that make it."""
     table = Table(
         name,
@@ -49,7 +49,7 @@ def _scores(name: str, *columns: Column[Any]) -> Table:
     return table
 
 
-importance = _scores(
+importance = score_table(
     "importance",
     Column("cash", Float, nullable=False),  # less what the virtual page gave to every page, see docs/importance.md
     Column("history", Float, nullable=False),
@@ -57,7 +57,7 @@ importance = _scores(
     Column("alias", BigInteger, nullable=False),  # the page that its cash goes to; 0 = itself
 )
 
-relevance = _scores(
+relevance = score_table(
     "relevance",
     Column("anchor", Float, nullable=False),  # R_a: the best of the links to it
     Column("level", Integer, nullable=False),  # clicks from the roots: R_d = 1 / (level + 1)

@@ -69,6 +69,8 @@ seed = Table(
     Column("parallel", Integer),  # limits; null = those of the settings
     Column("max_level", Integer),
     Column("delay_s", Float),
+    Column("language", String),  # of its articles, ISO 639
+    Column("region", Text),
 )
 
 site = Table(

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, text
 from crawlers.errors import ConfigError, StoreVersionError
 from crawlers.storage.database import Database
 from crawlers.storage.migrations.versions import __name__ as versions
-from crawlers.storage.score_tables import metadata
+from crawlers.storage.news_tables import metadata
 from tests.services import fresh_database
 
 if TYPE_CHECKING:
@@ -95,8 +95,14 @@ def test_opening_twice_changes_nothing(database: Database, database_url: str) ->
 
 def test_fresh_database_has_the_tables_that_the_code_knows(database: Database) -> None:
     with database.read() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        options = {"compare_type": True, "compare_server_default": True, "include_name": _is_no_search_index}
+        context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
+
+
+def _is_no_search_index(name: str | None, kind: str, parents: dict[str, str | None]) -> bool:
+    # What SQLite and PostgreSQL search documents by has no form that they share.
+    return not (name or "").startswith("document_text")
 
 
 def _definitions(url: str) -> set[Any]:
