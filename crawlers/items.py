@@ -84,6 +84,26 @@ def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
     return {"serializer": write}
 
 
+class Place(NamedTuple):
+    """Where a URL that was found waits, under an order that has queues of its own (see algorithms.news_scores)."""
+
+    queue: int
+    value: float  # by which it is ordered there
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the links of one page wait. *of_new* is asked once for each URL that was never seen before."""
+
+    of_new: Callable[[Target], Place]
+    announced: dict[int, Place] = field(default_factory=dict)  # by key: known ones that wait are moved there
+
+    @classmethod
+    def all_at(cls, place: Place) -> Places:
+        """The same place for every URL."""
+        return cls(lambda _: place)
+
+
 class LinkText(NamedTuple):
     """What a link says."""
 
@@ -149,6 +169,12 @@ class Page:
         default_factory=list,
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
+    places: Places | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
+    article: Article | None = None
+    again: Callable[[], float | None] | None = field(  # when it is to be fetched again, asked when its links are known
+        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    )
+    rows: Any = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))  # a storage.unit.Unit to go with it
     study: Study | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))  # None: nobody asked
     similarity: float | None = None  # to the topic of the crawl, in [0, 1], by the pages read until now
     external: list[tuple[ExternalLink, int]] = field(

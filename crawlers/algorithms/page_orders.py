@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.link_groups import GroupBandit
+from crawlers.algorithms.news_scores import NewsScores
 from crawlers.algorithms.opic import OPIC
 from crawlers.algorithms.opic_nutch import NutchOPIC
+from crawlers.algorithms.shares import Shares
 from crawlers.algorithms.topic import STRATEGIES, Weights
 from crawlers.algorithms.topic_scores import TopicScores
 
@@ -98,6 +100,17 @@ class Scored:
         return None
 
 
+class ArticlesFirst(Scored):
+    """URLs that look like articles first, see `NewsScores`, with `Shares` for all others."""
+
+    def __init__(self, scores: NewsScores, explore: float, archive: float) -> None:
+        super().__init__(scores)
+        self._shares = (explore, archive)
+
+    def groups(self) -> GroupRule | None:
+        return Shares(*self._shares)
+
+
 @dataclass(frozen=True, slots=True)
 class OrderOptions:
     """What an order may be told beforehand."""
@@ -107,12 +120,23 @@ class OrderOptions:
     window: float = 2.0  # aopic: visits to each page that its importance is measured over, on average
     uncrawled_weight: float = 1.0  # opic: what the virtual page gives a page never fetched, >= 1 times that of others
     weights: Weights = STRATEGIES["mixed"]  # topic
+    else_factor: float = 0.01  # fit: s_n, the factor of URLs that fit no rule
+    explore_share: float = 0.05  # fit: of a site's budget, for such URLs
+    archive_share: float = 0.1  # fit: of a site's budget, for pagination and calendars
 
 
 def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:
     def order(options: OrderOptions) -> PageOrder:
         shares = {"virtual_share": options.virtual_share, "uncrawled_weight": options.uncrawled_weight}
         return Scored(AdaptiveOPIC(policy, window=options.window, seed=options.seed, **shares))
+
+    return order
+
+
+def _fit(*, weighs_links: bool) -> Callable[[OrderOptions], PageOrder]:
+    def order(options: OrderOptions) -> PageOrder:
+        scores = NewsScores(weighs_links=weighs_links, else_factor=options.else_factor)
+        return ArticlesFirst(scores, options.explore_share, options.archive_share)
 
     return order
 
@@ -127,5 +151,7 @@ ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
         OPIC(virtual_share=options.virtual_share, uncrawled_weight=options.uncrawled_weight)
     ),
     "opic-nutch": lambda options: Scored(NutchOPIC()),
+    "fit": _fit(weighs_links=False),
+    "fit*opic": _fit(weighs_links=True),
     "topic": lambda options: Scored(TopicScores(options.weights)),
 }

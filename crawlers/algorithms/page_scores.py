@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+OTHER = 0  # the queue of pages never fetched, of which nothing else is known
+RETURNING = 1  # the queue of pages that wait to be fetched again
 GONE = -1  # the queue of pages that will not be fetched (again)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawlers.algorithms.rule_settings import virtual_share
 from crawlers.algorithms.site_groups import GROUPS
 from crawlers.commands.checks import check_settings
-from crawlers.algorithms.rule_settings import virtual_share
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.fragment_counts import count_fragment

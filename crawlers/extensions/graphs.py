@@ -60,9 +60,7 @@ class Graphs:
         try:
             crawl = crawl_named(database, settings.get("CRAWL") or self._crawler.spider.name)  # type: ignore[union-attr]
             sites = sites_of(database, crawl.id)
-            graphs = write_site_graphs(
-                database, crawl.id, sites, sites, self._folder, self._formats, self._measures
-            )
+            graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
             for site, path, size in graphs:
                 if not size.nodes:
                     why = site.availability or "its home page redirects to what is no page"

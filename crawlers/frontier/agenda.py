@@ -27,6 +27,7 @@ class Agenda:
 
     def __init__(self, rule: SiteRule, refill: Callable[[SiteQueue], None], *, in_order: bool) -> None:
         self.sites: dict[int, SiteQueue] = {}
+        self._ids: dict[str, int] = {}  # of sites, by name
         self._rule = rule
         self._refill = refill
         self._in_order = in_order
@@ -34,6 +35,15 @@ class Agenda:
         self._resting: list[tuple[float, Entry, int]] = []  # (time, entry, site id) of single URLs
         self._paused = 0
         self._awake: set[int] = set()
+
+    def open(self, site: SiteQueue, name: str) -> None:
+        """Make *site* known, which is called *name*; it sleeps until it is settled."""
+        self.sites[site.id] = site
+        self._ids[name] = site.id
+
+    def called(self, name: str) -> SiteQueue | None:
+        """The site of that *name*; None if it is not open."""
+        return self.sites.get(self._ids.get(name, 0))  # 0 is nobody's number
 
     def site(self, site_id: int) -> SiteQueue:
         try:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.page_scores import RETURNING
 from crawlers.frontier.seen import id_of
-from crawlers.frontier.site_queue import RETURNING
 from crawlers.frontier.visits import add_change, add_seen_again, is_as_it_was
 from crawlers.items import State
 from crawlers.storage.page_rows import add_page_rows, add_study_rows
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from crawlers.storage.unit import Unit
 
 
+class Arrival(NamedTuple):
+    """What came of a page."""
+
+    new: int  # URLs that were never seen before
+    is_over: bool = True  # else the server wants another spelling of the page's URL to be asked for
+    again_at: float | None = None  # when it is to be fetched again; None: at no certain time
+
+
 class Arrivals:
     """Writes pages into units. *site_called* gives a site by its name; None when it is not the crawl's."""
 
@@ -34,14 +42,14 @@ class Arrivals:
         self._scoring = scoring
         self._site_called = site_called
 
-    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> tuple[int, bool]:
-        """How many URLs were new; and whether the lease is over: the server may want another spelling of it."""
-        former, moved_to, new = lease.former, None, 0
+    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> Arrival:
+        """Add all rows of *page* to *unit*, and tell the scores."""
+        former, moved_to, new, again_at = lease.former, None, 0, None
         if page.moved_to is not None:
             there = self._site_called(page.moved_to.site) or site
             moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, unit)
             if moved_to == lease.id:
-                return 0, False
+                return Arrival(0, is_over=False)
         is_the_same = former is not None and is_as_it_was(page, former)
         if former is not None and is_the_same:
             add_seen_again(unit, lease, page, former)
@@ -49,8 +57,11 @@ class Arrivals:
         else:
             links, worth, found = self._intern(site, lease, page, now, unit)
             new += found
-            if former is not None:
+            if former is not None and page.again is None:
                 links = add_change(unit, lease, former, links, now)
+            elif former is not None:  # where else its new links were found says enough of a page that always changes
+                links = {}
+                unit.forgotten.append([lease.id])
             if links:
                 unit.links.append([lease.id, links])
             was_asked = page.state is not State.REJECTED
@@ -71,8 +82,11 @@ class Arrivals:
         if self._scoring is not None:
             # A page that vanished links to nothing; it is looked for again as its cash grows, for it may come back.
             is_there = page.state is State.DONE or is_the_same or (lease.is_again and page.state is State.REFUSED)
-            self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page)
-        return new, True
+            again_at = page.again() if page.again is not None else None
+            self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page, again_at)
+        if page.rows is not None:
+            unit.extend(page.rows)
+        return Arrival(new, again_at=again_at)
 
     def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """The sites on which *page*, of *site*, may have found something; *site* comes last."""
@@ -100,7 +114,7 @@ class Arrivals:
             if place is None:
                 continue
             counts, found_new = self._interner.intern(
-                place, found, level, 0, lease.id, now, unit, group_of=page.group_of
+                place, found, level, 0, lease.id, now, unit, group_of=page.group_of, places=page.places
             )
             new += found_new
             links.update(counts)
@@ -122,6 +136,7 @@ class Arrivals:
         moved_to: int | None,
         worth: Mapping[int, float] | None,
         page: Page,
+        again_at: float | None,
     ) -> None:
         """*worth* is that of the links of a page that is there; None of one that is not."""
         if worth is not None and page.state is not State.REJECTED:
@@ -130,6 +145,8 @@ class Arrivals:
             scoring.moved(lease.id, moved_to)
         else:
             scoring.gone(lease.id)
+        if again_at is not None:
+            scoring.returns(lease.id)
         returns = scoring.scores.queue(lease.id) == RETURNING
         site.pending += returns
         site.returning += returns - lease.is_again

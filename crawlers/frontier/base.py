@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.journal import Former
     from crawlers.frontier.politeness import HostGate
-    from crawlers.items import Page, Target
+    from crawlers.items import Page, Place, Target
 
 
 class Candidate(NamedTuple):
@@ -30,6 +30,7 @@ class Candidate(NamedTuple):
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
+    place: Place | None = None  # where it waits, under an order with places
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.page_scores import RETURNING
 from crawlers.errors import FrontierError
 from crawlers.frontier.agenda import Agenda
 from crawlers.frontier.arrivals import Arrivals
@@ -19,8 +20,8 @@ from crawlers.frontier.interning import Interner, waiting_row
 from crawlers.frontier.journal import Entry
 from crawlers.frontier.pulls import Pulls
 from crawlers.frontier.scoring import Scoring
-from crawlers.frontier.site_queue import RETURNING, SMALLEST_HEAD, SiteQueue
-from crawlers.items import State
+from crawlers.frontier.site_queue import SMALLEST_HEAD, SiteQueue
+from crawlers.items import Places, State
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
 
-_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request")
+_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
 LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
 
 
@@ -64,12 +65,11 @@ class QueuedFrontier:
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
         self._agenda = Agenda(rule, self._refill, in_order=order.finishes_each_priority)
-        self._ids: dict[str, int] = {}  # of sites, by name
         self._scoring: Scoring | None = None
         if order.scores is not None:
             self._scoring = Scoring(order.scores, journal, self._agenda.sites, self._held)
         self._interner = Interner(journal, order, admit, cache_urls, self._held, self._scoring)
-        self._arrivals = Arrivals(self._interner, self._scoring, self._site_called)
+        self._arrivals = Arrivals(self._interner, self._scoring, self._agenda.called)
         self._leases: dict[int, Lease] = {}
         if self._scoring is not None and self._scoring.has_changes:  # what earlier runs left is put right
             self._submit(Unit(), 0.0)
@@ -90,7 +90,6 @@ class QueuedFrontier:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the page budget is used up, whatever still waits."""
         return self.pulls.is_spent
 
     @property
@@ -124,15 +123,14 @@ class QueuedFrontier:
         elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
             names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
         site = SiteQueue(state, counts, self._head, rule, names, waiting, returning, self._order.scores)
-        self._agenda.sites[state.id] = site
-        self._ids[state.site] = state.id
+        self._agenda.open(site, state.site)
         most = LARGEST_HEAD if scoring is None else self._head_total
         self._interner.head_urls = max(SMALLEST_HEAD, min(most, self._head_total // len(self._agenda.sites)))
         self._interner.recall_all(site)
+        for entry, due_at in scoring.due(state.id) if scoring is not None else ():
+            self._held.add(entry.id)
+            self._agenda.rest(site, entry, due_at)
         self._agenda.settle(site, now)
-
-    def _site_called(self, name: str) -> SiteQueue | None:
-        return self._agenda.sites.get(self._ids.get(name, 0))  # 0 is nobody's number
 
     def _head(self, site_id: int, group: int, horizon: tuple[float, int]) -> QueueHead:
         if self._scoring is not None:
@@ -148,9 +146,10 @@ class QueuedFrontier:
         new = 0
         candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
         sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
-        for (site_id, level, hops, found_on, request), alike in groupby(candidates, _all_but_target):
+        for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
-            new += self._interner.intern(sites[site_id], found, level, hops, found_on, now, unit, request)[1]
+            where = (sites[site_id], found, level, hops, found_on, now, unit, request)
+            new += self._interner.intern(*where, places=place and Places.all_at(place))[1]
         self._submit(unit, now)
         for site in sites.values():
             self._agenda.settle(site, now)
@@ -193,11 +192,14 @@ class QueuedFrontier:
         site = self._end(lease, asked=asked)
         self._interner.taken(site, lease)  # the cache may have lost that in the meantime
         unit = Unit()
-        new, is_over = self._arrivals.take(site, lease, page, now, unit)
-        if not is_over:
+        arrival = self._arrivals.take(site, lease, page, now, unit)
+        if not arrival.is_over:
             self._again(site, lease, page, now, unit)
             return 0
-        self._held.discard(lease.id)
+        if arrival.again_at is None:
+            self._held.discard(lease.id)
+        else:
+            self._agenda.rest(site, self._entry(lease)._replace(attempts=0, group=RETURNING), arrival.again_at)
         if asked:
             self.pulls.ended(site, lease, earned, now, unit)
         else:
@@ -205,7 +207,7 @@ class QueuedFrontier:
         self._submit(unit, now)
         for place in self._arrivals.places(site, page):
             self._agenda.settle(place, now)
-        return new
+        return arrival.new
 
     def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> None:
         """Another spelling of the same page is where the server wants it to be asked for."""
@@ -273,8 +275,6 @@ class QueuedFrontier:
 
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
-
-    # Sites ------------------------------------------------------------------------------------------
 
     def gate(self, site_id: int) -> HostGate:
         """The politeness towards a site; what is changed holds from the next lease on."""

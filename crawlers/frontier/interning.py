@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.journal import Journal
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.items import Page, Target
+    from crawlers.items import Page, Places, Target
     from crawlers.storage.unit import Unit
 
 ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
@@ -68,10 +68,12 @@ class Interner:
         request: str | None = None,
         group_of: Callable[[Target], str] | None = None,
         group: int = 0,
+        places: Places | None = None,
     ) -> tuple[dict[int, int], int]:
         """Return {page id: number of links to it} of the *found* targets, and how many of them are new.
 
         *group_of* tells the name of the group that a new one belongs to; without it, it is that number *group*.
+        *places* are for orders that have them.
         """
         level = min(level, MAX_LEVEL)
         seen = site.seen
@@ -89,10 +91,12 @@ class Interner:
             if value is None:
                 if group_of is not None:
                     group = _group(site, group_of(target), unit)
-                value = self._new(site, target, group, level, hops, found_on, now, unit, request)
+                value = self._new(site, target, group, level, hops, found_on, now, unit, request, places)
                 new += 1
             elif not value & TAKEN:
                 self._improve(site, value, target, level, hops, nearness, now, unit, request)
+                if places is not None and self._scoring is not None and target.key in places.announced:
+                    self._scoring.placed(id_of(value), places.announced[target.key])
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
         self._cached += len(young) - before
@@ -109,6 +113,7 @@ class Interner:
         now: float,
         unit: Unit,
         request: str | None,
+        places: Places | None,
     ) -> int:
         page_id = self._journal.new_id()
         url, spelling = target.url, spelling_rank(target)
@@ -149,7 +154,7 @@ class Interner:
         if reason is None:
             site.pending += 1
             if self._scoring is not None:
-                self._scoring.found(site.id, page_id, level)
+                self._scoring.found(site.id, page_id, level, None if places is None else places.of_new(target))
             site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         return value
 

@@ -120,5 +120,8 @@ class ScoreJournal(Journal, Protocol):
         """The pages of the crawl of which was decided without the order: that they wait although their row says
         otherwise, or there is none; or that they are rejected although their row waits."""
 
+    def due(self) -> Iterable[tuple[int, Entry, float]]:
+        """Site, URL and time of each page of the crawl that comes back at a certain time."""
+
     def totals(self) -> list[float] | None:
         """What the order knew of all pages together; None if nothing was written yet."""

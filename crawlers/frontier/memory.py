@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.page_scores import GONE
+from crawlers.algorithms.page_scores import GONE, RETURNING
 from crawlers.frontier.core import QueuedFrontier
 from crawlers.frontier.interning import ARBITRARY_SPELLING
 from crawlers.frontier.journal import Entry, Former, Known, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP
-from crawlers.storage.unit import ENDED_PAGE, IMPORTANCE, NEW_PAGE, RELEVANCE, SEEN_AGAIN, WAITING_PAGE, Unit
+from crawlers.storage.unit import (
+    ENDED_PAGE,
+    IMPORTANCE,
+    NEW_PAGE,
+    NEWS_SCORE,
+    POLL,
+    RELEVANCE,
+    SEEN_AGAIN,
+    WAITING_PAGE,
+    Unit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -34,6 +44,7 @@ class MemoryJournal:
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
         self._groups: list[tuple[int, int, str]] = []  # site id, number, name
         self._scores: dict[int, Row] = {}
+        self._polls: dict[int, Row] = {}
         self._totals: list[float] | None = None
         self._last_id = 0
 
@@ -94,6 +105,11 @@ class MemoryJournal:
                 found.append(Unscored(page_id, row["site_id"], row["level"], waits))
         return found
 
+    def due(self) -> Iterable[tuple[int, Entry, float]]:
+        for row in sorted(self._polls.values(), key=lambda row: (row["due_at"], row["page_id"])):
+            if self._scores[row["page_id"]]["queue"] == RETURNING:
+                yield row["site_id"], _scored_entry(self.pages[row["page_id"]], 0.0), row["due_at"]
+
     def totals(self) -> list[float] | None:
         return self._totals
 
@@ -116,10 +132,13 @@ class MemoryJournal:
             del self.links[source][target]
         for source, targets in unit.links:
             self.links.setdefault(source, {}).update(targets)
-        for names, rows in ((IMPORTANCE, unit.importance), (RELEVANCE, unit.relevance)):
+        for names, rows in ((IMPORTANCE, unit.importance), (RELEVANCE, unit.relevance), (NEWS_SCORE, unit.news_score)):
             for values in rows:
                 row = dict(zip((name for name, _ in names), values, strict=True))
                 self._scores[row["page_id"]] = row
+        for values in unit.polls:
+            row = dict(zip((name for name, _ in POLL), values, strict=True))
+            self._polls[row["page_id"]] = row
         for _, totals in unit.order_totals:
             self._totals = json.loads(totals)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.page_scores import GONE
+from crawlers.algorithms.news_scores import NewsScores
+from crawlers.algorithms.page_scores import GONE, RETURNING
 from crawlers.algorithms.page_values import PageValues
 from crawlers.frontier.scored_head import ScoredHead
 from crawlers.storage.unit import Unit
@@ -15,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from crawlers.algorithms.page_scores import PageScores
-    from crawlers.frontier.journal import ScoreJournal
+    from crawlers.frontier.journal import Entry, ScoreJournal
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.items import Place
 
 
 class Scoring:
@@ -30,12 +33,14 @@ class Scoring:
         held: Collection[int],
     ) -> None:
         self.scores = scores
+        self.news = scores if isinstance(scores, NewsScores) else None  # whose pages have a place of their own
         self._journal = journal
         self._sites = sites
         self._held = held
         self._site_of = PageValues(array("i", [0]))
         self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
-        self._recalled: dict[int, list[int]] = {}  # pages in queue 0 and 1 by site
+        self._recalled: dict[int, Counter[int]] = {}  # how many pages are in each queue, by site
+        self._due: dict[int, list[tuple[Entry, float]]] = {}  # pages that come back, by site, until it is opened
         self._recall()
 
     def _recall(self) -> None:
@@ -49,14 +54,17 @@ class Scoring:
             scores.recall(page.id, page.queue, page.record)
             self._site_of[page.id] = page.site_id
             if page.queue != GONE:
-                self._recalled.setdefault(page.site_id, [0, 0])[page.queue] += 1
+                self._recalled.setdefault(page.site_id, Counter())[page.queue] += 1
         if scores.rebase():
             self._changed.update((page.id, None) for page in self._journal.scored(scores.table, scores.columns))
+        if self.news is not None:
+            for site_id, entry, due_at in self._journal.due():
+                self._due.setdefault(site_id, []).append((entry, due_at))
         # Limits of level moved, or a site that was not available is tried again.
         for page_id, site_id, level, waits in self._journal.unscored(scores.table):
             if waits:
                 self.found(site_id, page_id, level)
-                self._recalled.setdefault(site_id, [0, 0])[0] += 1
+                self._recalled.setdefault(site_id, Counter())[scores.queue(page_id)] += 1
             else:
                 self._recalled[site_id][scores.queue(page_id)] -= 1
                 self.gone(page_id)
@@ -72,14 +80,31 @@ class Scoring:
 
     def recalled(self, site_id: int) -> tuple[list[int], int]:
         """The queues in which pages of a site wait, and how many will be fetched again."""
-        waiting = self._recalled.pop(site_id, [0, 0])
-        return [queue for queue in (0, 1) if waiting[queue]], waiting[1]
+        waiting = self._recalled.pop(site_id, Counter())
+        return [queue for queue in sorted(waiting) if waiting[queue]], waiting[RETURNING]
 
-    def found(self, site_id: int, page_id: int, level: int) -> None:
-        """A page may be fetched, or was found nearer."""
+    def due(self, site_id: int) -> list[tuple[Entry, float]]:
+        """The pages of a site that come back, with their times; asked once."""
+        return self._due.pop(site_id, [])
+
+    def found(self, site_id: int, page_id: int, level: int, place: Place | None = None) -> None:
+        """A page may be fetched, or was found nearer; it belongs to *place*, if the order has places."""
         self._site_of[page_id] = site_id
         self.scores.found(page_id, level)
+        if place is not None:
+            self.placed(page_id, place)
         self._changed[page_id] = None
+
+    def placed(self, page_id: int, place: Place) -> None:
+        """A page that waits, or rests, belongs to *place* now."""
+        if self.news is not None and self.scores.queue(page_id) not in (GONE, RETURNING):
+            self.news.placed(page_id, place)
+            self._changed[page_id] = None
+
+    def returns(self, page_id: int) -> None:
+        """A page that was read comes back."""
+        if self.news is not None:
+            self.news.returning(page_id)
 
     def read(self, page_id: int, links: Mapping[int, float]) -> None:
         """A page was read; *links* has what each of its links is worth."""

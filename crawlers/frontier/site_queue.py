@@ -1,7 +1,7 @@
 """What waits on one site: one queue a group of links.
 
-An order that makes no groups has all URLs of a site in group 0; one with scores has those never fetched in group 0,
-and in group 1 those that wait to be fetched again.
+An order that makes no groups has all URLs of a site in group 0; one with scores has the queues of its `PageScores`
+for groups, among them `RETURNING`, of pages that wait to be fetched again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 NOTHING_READY = (float("inf"), 0)
 SMALLEST_HEAD = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
-RETURNING = 1  # the group of pages that wait to be fetched again, under an order with scores
 
 
 class SiteQueue:
@@ -108,12 +107,13 @@ class SiteQueue:
 
     def push(self, entry: Entry, head_urls: int) -> None:
         """Queue *entry* in its group; the groups share *head_urls*."""
-        head = self.heads.get(entry.group)
+        group = entry.group if self._scores is None else self._scores.queue(entry.id)
+        head = self.heads.get(group)
         if head is None:
-            head = self.heads[entry.group] = self.make_head(self.id, entry.group, ALL)
+            head = self.heads[group] = self.make_head(self.id, group, ALL)
         head.push(entry, self.share(head_urls))
         if head.first is not None:
-            self.ready.add(entry.group)
+            self.ready.add(group)
 
     def share(self, head_urls: int) -> int:
         """How many URLs of each group stay in memory, of *head_urls* of the site."""
@@ -121,7 +121,7 @@ class SiteQueue:
 
     def discard(self, page_id: int, group: int) -> None:
         """Take a URL out of the heap of its *group*, if it is there."""
-        head = self.heads.get(group)
+        head = self.heads.get(group if self._scores is None else self._scores.queue(page_id))
         if head is not None:
             head.discard(page_id)
             self.settle(group, head)
@@ -179,7 +179,7 @@ class SiteQueue:
         entry = head.pop()
         if head.first is None:
             self.settle(group, head)
-        return entry
+        return entry if entry.group == group else entry._replace(group=group)
 
     @property
     def nearest(self) -> float:
@@ -198,7 +198,10 @@ class SiteQueue:
 
     def _chosen(self) -> int:
         if self._scores is not None:
-            return self._best[1]
+            if self.rule is None:
+                return self._best[1]
+            firsts = [(group, head.first) for group, head in self.heads.items()]
+            return self.rule.choose((group, first[1]) for group, first in firsts if first is not None)
         if self.rule is None or len(self.ready) == 1:
             return next(iter(self.ready))
         return self.rule.choose((group, self._first(group)[1]) for group in self.ready)

@@ -62,6 +62,11 @@ _UNSCORED = f"""
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0)
     ORDER BY p.id"""  # noqa: S608
+_DUE = """
+    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, 1
+    FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
+    JOIN news_score AS s ON s.page_id = p.id AND s.queue = 1
+    WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""
 _FORMER = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
@@ -139,6 +144,10 @@ class SqlJournal:
 
     def unscored(self, table: str) -> list[Unscored]:
         return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
+
+    def due(self) -> Iterator[tuple[int, Entry, float]]:
+        for site_id, due_at, *entry in self._read(_DUE, crawl=self.crawl_id):
+            yield site_id, Entry(*entry), due_at
 
     def totals(self) -> list[float] | None:
         found = list(self._read(_TOTALS, crawl=self.crawl_id))

@@ -239,7 +239,7 @@ class CrawlSession:
 
     def settle_levels(self, now: float) -> bool:
         """Put levels right that the order left too deep; whether anything waits again by that. Raises `StoreError`."""
-        if self._order.groups() is None:
+        if self._order.groups() is None or self._order.scores is not None:
             return False
         self.writer.flush()
         for row in self.row.sites:

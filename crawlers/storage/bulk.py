@@ -118,6 +118,14 @@ def _statements(dialect: str) -> dict[str, str]:
         "link_changes": _insert("link_change", u.LINK_CHANGE, rows(u.LINK_CHANGE)),
         "importance": _upsert("importance", u.IMPORTANCE, rows(u.IMPORTANCE)),
         "relevance": _upsert("relevance", u.RELEVANCE, rows(u.RELEVANCE)),
+        "news_score": _upsert("news_score", u.NEWS_SCORE, rows(u.NEWS_SCORE)),
+        "polls": _upsert("poll", u.POLL, rows(u.POLL)),
+        "feed_items": _insert("feed_item", u.FEED_ITEM, rows(u.FEED_ITEM), skip_known=True),
+        "page_labels": _upsert("page_label", u.PAGE_LABEL, rows(u.PAGE_LABEL)),
+        "document_versions": _insert("document_version", u.DOCUMENT_VERSION, rows(u.DOCUMENT_VERSION), skip_known=True),
+        "documents": _upsert("document", u.DOCUMENT, rows(u.DOCUMENT)),
+        "document_keys": _insert("document_key", u.DOCUMENT_KEY, rows(u.DOCUMENT_KEY), skip_known=True),
+        "document_bands": _insert("document_band", u.DOCUMENT_BAND, rows(u.DOCUMENT_BAND), skip_known=True),
         "topic_pages": _upsert("topic_page", u.TOPIC_PAGE, rows(u.TOPIC_PAGE)),
         "link_texts": _insert("link_text", u.LINK_TEXT, rows(u.LINK_TEXT), skip_known=True),
         "order_totals": _upsert("order_totals", u.ORDER_TOTALS, rows(u.ORDER_TOTALS)),
@@ -126,7 +134,9 @@ def _statements(dialect: str) -> dict[str, str]:
     }
 
 
-_REPLACED = ("importance", "relevance", "topic_pages", "order_totals")
+_REPLACED = (
+    "importance", "relevance", "news_score", "polls", "page_labels", "documents", "topic_pages", "order_totals",
+)  # fmt: skip
 _LAST_COUNTS = frozenset((*_REPLACED, "waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability"))
 _LINK = (("source_id", "bigint"), ("target_id", "bigint"), ("count", "integer"))
 _LINK_STATEMENTS = {

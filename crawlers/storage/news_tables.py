@@ -211,5 +211,5 @@ _FTS5 = (
     "INSERT INTO document_text(rowid, title, text) VALUES (new.page_id, new.title, new.text); END",
 )
 for _statement in _FTS5:
-    event.listen(document, "after_create", DDL(_statement).execute_if(dialect="sqlite"))
-event.listen(document, "after_create", DDL(_GIN).execute_if(dialect="postgresql"))
+    event.listen(document, "after_create", DDL(_statement).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
+event.listen(document, "after_create", DDL(_GIN).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]

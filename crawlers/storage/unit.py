@@ -86,6 +86,58 @@ LINK_CHANGE = (
 _SCORES = (("page_id", "bigint"), ("site_id", "integer"), ("queue", "integer"), ("score", "float"))
 IMPORTANCE = (*_SCORES, ("cash", "float"), ("history", "float"), ("visited", "float"), ("alias", "float"))
 RELEVANCE = (*_SCORES, ("anchor", "float"), ("level", "integer"), ("rank", "float"))
+NEWS_SCORE = (*_SCORES, ("value", "float"), ("opic", "float"))
+POLL = (
+    ("page_id", "bigint"),
+    ("site_id", "integer"),
+    ("kind", "text"),
+    ("due_at", "float"),
+    ("polled_at", "float"),
+    ("polls", "integer"),
+    ("failures", "integer"),
+    ("new_items", "integer"),
+    ("newest_at", "float"),
+    ("rate", "text"),
+    ("problem", "text"),
+)
+FEED_ITEM = (
+    ("feed_id", "bigint"),
+    ("key", "bigint"),
+    ("published_at", "float"),
+    ("found_at", "float"),
+    ("title", "text"),
+)
+PAGE_LABEL = (("page_id", "bigint"), ("site_id", "integer"), ("odds", "float"))
+DOCUMENT = (
+    ("page_id", "bigint"),
+    ("site_id", "integer"),
+    ("url", "text"),
+    ("canonical", "text"),
+    ("title", "text"),
+    ("text", "text"),
+    ("published_at", "float"),
+    ("published", "text"),
+    ("authors", "text"),
+    ("section", "text"),
+    ("language", "text"),
+    ("image", "text"),
+    ("taken_by", "text"),
+    ("text_hash", "text"),
+    ("simhash", "bigint"),
+    ("version", "integer"),
+    ("stored_at", "float"),
+    ("changed_at", "float"),
+)
+DOCUMENT_VERSION = (
+    ("page_id", "bigint"),
+    ("version", "integer"),
+    ("title", "text"),
+    ("text", "text"),
+    ("published_at", "float"),
+    ("stored_at", "float"),
+)
+DOCUMENT_KEY = (("high", "bigint"), ("low", "bigint"), ("page_id", "bigint"))
+DOCUMENT_BAND = (("band", "bigint"), ("page_id", "bigint"), ("simhash", "bigint"))
 TOPIC_PAGE = (("page_id", "bigint"), ("similarity", "float"), ("terms", "text"))
 LINK_TEXT = (("source_id", "bigint"), ("target_id", "bigint"), ("context_id", "bigint"))
 ORDER_TOTALS = (("crawl_id", "integer"), ("totals", "text"))
@@ -129,6 +181,14 @@ class Unit:
     forgotten: list[Row] = field(default_factory=list)  # [page id]: its bad links were those of an earlier visit
     importance: list[Row] = field(default_factory=list)
     relevance: list[Row] = field(default_factory=list)
+    news_score: list[Row] = field(default_factory=list)
+    polls: list[Row] = field(default_factory=list)
+    feed_items: list[Row] = field(default_factory=list)
+    page_labels: list[Row] = field(default_factory=list)
+    documents: list[Row] = field(default_factory=list)
+    document_versions: list[Row] = field(default_factory=list)
+    document_keys: list[Row] = field(default_factory=list)
+    document_bands: list[Row] = field(default_factory=list)
     topic_pages: list[Row] = field(default_factory=list)
     link_texts: list[Row] = field(default_factory=list)
     order_totals: list[Row] = field(default_factory=list)
