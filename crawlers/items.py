@@ -139,6 +139,31 @@ class Article:
     taken_by: str  # what found the text: rule, json-ld, trafilatura
 
 
+class Announced(NamedTuple):
+    """An article that a feed announces."""
+
+    target: Target
+    published_at: float | None  # seconds since 1970
+    title: str
+
+
+@dataclass(slots=True)
+class News:
+    """What a news crawl makes of an answer."""
+
+    kind: str = ""  # feed, sitemap or page, if it is (to be) polled
+    fits: bool = False  # a rule says that its URL is an article, or a feed announced it
+    odds: float = 0.0  # what its content says for its being an article (above 0), or against it
+    items: list[Announced] = field(default_factory=list)
+    feeds: list[Target] = field(default_factory=list)  # feeds and sitemaps that it names
+    span_s: float | None = None  # age of the oldest item
+    problem: str = ""  # what is wrong with the feed
+    article: Article | None = None
+    prints: Any = None  # algorithms.document_prints.DocumentPrint of the article
+    reason: str = ""  # why it is no document
+    outcome: str = ""  # new, changed, duplicate; "" = no document
+
+
 @dataclass(slots=True)
 class Page:
     """What one answer taught us; an item that pipelines and feeds may read."""
@@ -170,7 +195,7 @@ class Page:
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
     places: Places | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
-    article: Article | None = None
+    news: News | None = field(default=None, metadata=_in_feeds(lambda _: None))
     again: Callable[[], float | None] | None = field(  # when it is to be fetched again, asked when its links are known
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )

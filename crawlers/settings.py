@@ -11,7 +11,8 @@ DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresq
 CRAWL = ""  # name of the crawl; empty: the spider's name
 RULE = ""  # which site next, see docs/bandits.md; empty: as PROFILE says
 PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
-ORDER = "bfs"  # which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, opic-nutch, topic
+# Which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, opic-nutch, topic, fit, fit*opic
+ORDER = "bfs"
 SCOPE = "sites"  # where a broad crawl goes: sites (the listed ones), all, or domains with commas between
 MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt has the last word
 PAGE_BUDGET = 0  # pages of the whole crawl, failed downloads included; 0: no limit
@@ -66,6 +67,25 @@ TOPIC_LANGUAGE = "auto"  # of topics whose file names none: auto (by script), en
 TOPIC_STRATEGY = ""  # anchor, breadth, links, mixed: instead of what the topic's file says; empty: as it says
 TOPIC_LEARNING_RATE = 0.0  # how fast a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
 TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
+
+# News
+
+FIT_FACTOR = 1.0  # s_fit: what the score of a URL is multiplied by if a rule says that it is an article
+FIT_ELSE_FACTOR = 0.01  # s_n: of other URLs
+EXPLORE_SHARE = 0.05  # of a site's downloads, for URLs that fit no rule, as long as others do
+ARCHIVE_SHARE = 0.1  # of a site's downloads, for pagination and calendars, likewise
+NEWS_RULES_ENABLED = True  # use the rules of the store; off: only what feeds announce is known to be an article
+NEWS_LEARN_RULES = True  # learn which URLs of a site are articles
+NEWS_HUBS = 20  # pages of a site, beside its feeds, that are looked at again for new articles
+NEWS_RECHECK_HOURS = 0.0  # hours after which an article is fetched once more, to see whether it changed; 0: never
+FEED_POLLS_PER_SECOND = 1.0  # polls of all feeds and hubs together, on average
+FEED_MIN_SECONDS = 300.0  # seconds between two polls of a feed, at least
+FEED_MAX_SECONDS = 21_600.0  # likewise, at most
+FEED_DEADLINE_SECONDS = 43_200.0  # seconds from an article's publication until it is stored
+EXTRACTION_PROCESSES = 2  # processes that take articles out of pages
+EXTRACTION_TIMEOUT_SECONDS = 30.0  # seconds for a page
+DUPLICATE_DISTANCE = 3  # bits of 64 in which the simhashes of two documents may differ that are nearly the same
+DOCUMENT_KEYS_URL = ""  # where keys of documents are kept: redis://host/0; empty: in the store
 
 # URLs: steps of the normal form that tells spellings of one page apart from pages
 

@@ -79,5 +79,19 @@ def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrde
         raise ConfigError(f"AOPIC_WINDOW_VISITS={window}: must be above 0; 2 to 4 are usual")
     if not weight >= 1.0:
         raise ConfigError(f"AOPIC_UNCRAWLED_WEIGHT={weight}: must be at least 1; 1 treats all pages alike")
-    options = OrderOptions(settings.getint("RULE_SEED"), virtual_share(settings), window, weight)
+    shares = [settings.getfloat(name) for name in ("EXPLORE_SHARE", "ARCHIVE_SHARE")]
+    if sum(shares) > 1.0:
+        raise ConfigError(
+            f"EXPLORE_SHARE={shares[0]:g} and ARCHIVE_SHARE={shares[1]:g} are parts of the same downloads; "
+            "let them be less than 1 together"
+        )
+    options = OrderOptions(
+        settings.getint("RULE_SEED"),
+        virtual_share(settings),
+        window,
+        weight,
+        else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
+        explore_share=shares[0],
+        archive_share=shares[1],
+    )
     return make(options if weights is None else replace(options, weights=weights))

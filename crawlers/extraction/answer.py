@@ -91,7 +91,7 @@ class Reader:
         """
         return (content_type or "").partition(";")[0].strip().lower() in self.types
 
-    def _site(self, url: str) -> str:
+    def site(self, url: str) -> str:
         """The site of a page, as that of its links is told: where an IP stands for a name, the name."""
         target = self.resolver.directory(url)[""]
         return target.site if isinstance(target, Target) else site_of(url)
@@ -103,14 +103,14 @@ class Reader:
         target = self.resolver.directory(answer.url)[answer.location]
         if isinstance(target, BadUrl):
             page.reason = f"redirects to a bad URL: {target}"
-        elif target.site != self._site(answer.url) and not self._holds(target.site):
+        elif target.site != self.site(answer.url) and not self.holds(target.site):
             page.reason = f"redirects to another site: {target.url}"
             page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect"), 1))
         else:
             page.state = State.MOVED
             page.moved_to = target
 
-    def _holds(self, site: str) -> bool:
+    def holds(self, site: str) -> bool:
         return self.scope is not None and self.scope.holds(site)
 
     def _parse(self, page: Page, answer: Answer) -> None:
@@ -138,7 +138,7 @@ class Reader:
         return self.resolver.directory(url, parsed.charset)
 
     def _sort_links(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
-        here = self._site(page.url)
+        here = self.site(page.url)
         outside: set[str] = set()
         for href, count in Counter(parsed.hrefs).items():
             target = targets[href]
@@ -146,7 +146,7 @@ class Reader:
                 page.bad.append(BadLink(href[:2000], str(target)))
             elif target.site == here:
                 page.links.append((target, count))
-            elif self._holds(target.site):
+            elif self.holds(target.site):
                 page.elsewhere.append((target, count))
             else:
                 outside.add(href)

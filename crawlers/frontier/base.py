@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from crawlers.items import State
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlers.frontier.journal import Former
     from crawlers.frontier.politeness import HostGate
@@ -123,6 +123,9 @@ class Steering(Protocol):
 
     def leased(self, page_id: int) -> Lease | None:
         """The open lease of a page."""
+
+    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place], now: float) -> None:
+        """Let the waiting pages of a site take the places that *place_of* gives them by site and URL."""
 
 
 class Outlook(Protocol):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.head import QueueHead
     from crawlers.frontier.journal import ScoreJournal
     from crawlers.frontier.politeness import HostGate
-    from crawlers.items import Page, Target
+    from crawlers.items import Page, Place, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
 LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
@@ -75,13 +75,7 @@ class QueuedFrontier:
             self._submit(Unit(), 0.0)
 
     def __repr__(self) -> str:
-        sites = len(self._agenda.sites)
-        return f"<{type(self).__name__} {sites=} pending={self.pending} leased={len(self._leases)}>"
-
-    @property
-    def pending(self) -> int:
-        """URLs that wait and are not handed out."""
-        return sum(site.pending for site in self._agenda.sites.values())
+        return f"<{type(self).__name__} sites={len(self._agenda.sites)} leased={len(self._leases)}>"
 
     @property
     def has_pending(self) -> bool:
@@ -295,6 +289,11 @@ class QueuedFrontier:
                 head.refill(limit)
             site.settle(group, head)
         site.hungry.clear()
+
+    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place], now: float) -> None:
+        if self._scoring is not None:
+            self._scoring.place_again(site_id, site, place_of)
+            self._submit(Unit(), now)
 
     def counts(self) -> dict[int, Counts]:
         return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._agenda.sites.values()}

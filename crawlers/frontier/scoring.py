@@ -7,19 +7,23 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.news_scores import NewsScores
+from crawlers.algorithms.news_scores import FRESH, NewsScores
 from crawlers.algorithms.page_scores import GONE, RETURNING
 from crawlers.algorithms.page_values import PageValues
 from crawlers.frontier.scored_head import ScoredHead
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from crawlers.algorithms.page_scores import PageScores
     from crawlers.frontier.journal import Entry, ScoreJournal
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Place
+
+
+BEFORE_ALL = (float("-inf"), 0)
+BATCH_PAGES, MOST_BATCHES = 5_000, 40  # two seconds; what waits behind them keeps the place that it has
 
 
 class Scoring:
@@ -100,6 +104,19 @@ class Scoring:
         if self.news is not None and self.scores.queue(page_id) not in (GONE, RETURNING):
             self.news.placed(page_id, place)
             self._changed[page_id] = None
+
+    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place]) -> None:
+        """Ask *place_of*, by site and URL, where the waiting pages of a site belong now; what is fresh stays that."""
+        self._journal.flush()
+        after = BEFORE_ALL
+        for _ in range(MOST_BATCHES):
+            entries = self._journal.waiting(site_id, 0, after, BATCH_PAGES)
+            for entry in entries:
+                if self.scores.queue(entry.id) != FRESH:
+                    self.placed(entry.id, place_of(site, entry.url))
+            if len(entries) < BATCH_PAGES:
+                return
+            after = (entries[-1].priority, entries[-1].id)
 
     def returns(self, page_id: int) -> None:
         """A page that was read comes back."""

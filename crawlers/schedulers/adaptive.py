@@ -25,6 +25,7 @@ from crawlers.frontier.base import Candidate, Lease
 from crawlers.items import Page, State
 from crawlers.schedulers.admission import Admission
 from crawlers.schedulers.clock import ForwardClock
+from crawlers.schedulers.hooks import Hooks
 from crawlers.schedulers.mishaps import Mishaps
 from crawlers.schedulers.mission import Mission
 from crawlers.schedulers.ordinary import OrdinaryRequests
@@ -111,6 +112,8 @@ class AdaptiveScheduler(BaseScheduler):
         self.frontier = self.session.frontier
         self._tally = Tally(self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission)
         self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
+        self._hooks = Hooks(spider)
+        self._start_place = mission.start_place
         self._pages = PageRequests(self._retries, self._mishaps.failed)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
         self.answers = self._ordinary.answers
@@ -123,19 +126,16 @@ class AdaptiveScheduler(BaseScheduler):
         self.session.recall_pulls()
         if self._is_mission:
             starts = (site.start_url or f"{site.site}/" for site in mission.sites)
-            self.frontier.add((self._candidate(url, now) for url in (*starts, *mission.roots)), now)
-            if mission.topic is not None:
-                spider.crawl_opened(self.session.database, self.session.row.id)  # type: ignore[attr-defined]
-        logger.info(
-            "Crawl %s %s: %d sites in %s",
-            self.session.name,
-            "goes on" if self.session.row.resumed else "begins",
-            len(self.session.row.sites),
-            self.session.database.name,
-        )
+            roots = [self._candidate(url, now) for url in (*starts, *mission.roots)]
+            self._hooks.opened(self.session)
+            self.frontier.add(roots, now)
+        crawl, place = self.session.row, self.session.database.name
+        begins = "goes on" if crawl.resumed else "begins"
+        logger.info("Crawl %s %s: %d sites in %s", self.session.name, begins, len(crawl.sites), place)
 
     def _candidate(self, url: str, now: float) -> Candidate:
-        return Candidate(self._sites.id_of(site_of(url), now), resolve(url, "", self._options))
+        target = resolve(url, "", self._options)
+        return Candidate(self._sites.id_of(site_of(url), now), target, place=self._start_place)
 
     def close(self, reason: str) -> None:
         self._wakeup.cancel()
@@ -181,7 +181,7 @@ class AdaptiveScheduler(BaseScheduler):
             return None
 
     def _next_request(self) -> Request | None:
-        if not getattr(self.crawler.spider, "is_ready", True):
+        if not self._hooks.is_ready:
             return None
         now = self._clock()
         self._ordinary.drop_refused()
@@ -267,6 +267,7 @@ class AdaptiveScheduler(BaseScheduler):
             self.frontier.gate(lease.site_id).answered()
             if not lease.is_again:  # whose text would look like a copy of itself
                 self._sites.observe(lease, page)
+        self._hooks.ending(lease, page, now)
         self._sites.open_elsewhere(page, now)
         new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
@@ -282,6 +283,8 @@ class AdaptiveScheduler(BaseScheduler):
             return
         self._sites.apply_delay(site_id)
         self.frontier.resume(site_id, self._clock())
+        now = self._clock()
+        self.frontier.add([self._candidate(url, now) for url in self._hooks.found_by_robots(text or "")], now)
 
     def give_up(self, error: CrawlersError, reason: str = "store_failed") -> None:
         """End the crawl because of *error*, which is reported; what is stored stays."""

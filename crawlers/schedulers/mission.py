@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.scope import Scope
     from crawlers.algorithms.topic_file import TopicSpec
-    from crawlers.items import SiteLimits
+    from crawlers.items import Place, SiteLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Mission:
     sites: Sequence[SiteLimits] = ()
     roots: Sequence[str] = ()  # further pages on level 0, beside the start pages of the sites
     scope: Scope | None = None  # where else it may go; None: it stays on the sites, each for itself
+    start_place: Place | None = None  # where the start pages and roots wait, under an order with places
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0
@@ -38,6 +39,7 @@ class Mission:
             getattr(spider, "site_limits", ()),
             getattr(spider, "roots", ()),
             getattr(spider, "scope", None),
+            getattr(spider, "start_place", None),
             topic,
             getattr(spider, "counts_rewards", False),
             settings.getint("PAGE_BUDGET") or (topic.budget if topic is not None else None) or 0,

@@ -20,13 +20,13 @@ import scrapy
 from crawlers import __version__
 from crawlers.algorithms.rewards import REWARDS
 from crawlers.algorithms.rule_settings import chosen, chosen_order, chosen_rule
-from crawlers.algorithms.topic_scores import TopicScores
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
 from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.base import Candidate
 from crawlers.frontier.sql import SqlFrontier
 from crawlers.items import SiteLimits
+from crawlers.schedulers.order_check import check_order
 from crawlers.schedulers.rewards import Rewards
 from crawlers.storage import crawls
 from crawlers.storage.crawls import left_out
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.page_orders import PageOrder
     from crawlers.algorithms.topic_file import TopicSpec
     from crawlers.frontier.base import CrawlFrontier
     from crawlers.items import Target
@@ -70,6 +69,12 @@ RECORDED = (
     "SCOPE",
     "SCOPE_MOST_SITES",
     "TOPIC_LEARNING_RATE",
+    "FIT_FACTOR",
+    "FIT_ELSE_FACTOR",
+    "EXPLORE_SHARE",
+    "ARCHIVE_SHARE",
+    "NEWS_RULES_ENABLED",
+    "NEWS_LEARN_RULES",
     "AOPIC_VIRTUAL_SHARE",
     "AOPIC_WINDOW_VISITS",
     "AOPIC_UNCRAWLED_WEIGHT",
@@ -102,7 +107,7 @@ class CrawlSession:
     ) -> None:
         rule = chosen_rule(settings)
         self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
-        _check_fits(settings.get("ORDER"), self._order, mission)
+        check_order(settings.get("ORDER"), self._order, mission)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = self._counts_rewards = mission.counts_rewards
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
@@ -278,18 +283,3 @@ class CrawlSession:
 def _in_short(topic: TopicSpec) -> str:
     """What scores depend on, as one text."""
     return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)
-
-
-def _check_fits(name: str, order: PageOrder, mission: Mission) -> None:
-    """Raises `ConfigError` for an order that the mission can't follow."""
-    if order.scores is None:
-        return
-    if isinstance(order.scores, TopicScores) and mission.topic is None:
-        raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")
-    if not isinstance(order.scores, TopicScores) and mission.topic is not None:
-        raise ConfigError(f"ORDER={name} knows nothing of topics: use it with scrapy crawl broad -a hosts=hosts.txt")
-    if mission.scope is None:
-        raise ConfigError(
-            f"ORDER={name} compares the pages of all sites and follows links between them, which {mission.name} does "
-            "not; use scrapy crawl broad -a hosts=hosts.txt"
-        )

@@ -114,8 +114,13 @@ class SiteSpider(Spider):
     def parse(self, response: Response) -> Iterator[Page]:
         assert response.request is not None
         lease = response.request.meta["lease"]
+        yield self._reader.read(self.answer(response), lease.id, lease.level, time.time())
+
+    def answer(self, response: Response) -> Answer:
+        """What came back, without Scrapy."""
+        assert response.request is not None
         headers = response.headers
-        answer = Answer(
+        return Answer(
             response.url,
             response.status,
             response.body,
@@ -127,11 +132,14 @@ class SiteSpider(Spider):
             _text(headers, "Last-Modified"),
             any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
         )
-        yield self._reader.read(answer, lease.id, lease.level, time.time())
+
+    def is_wanted(self, content_type: str | None) -> bool:
+        """Whether an answer of that type is read, however large."""
+        return self._reader.is_html(content_type)
 
     def _check_type(self, headers: Headers, body_length: int, request: Request) -> None:
         """Stop before the body of anything large that is no page."""
-        if "lease" not in request.meta or self._reader.is_html(_text(headers, "Content-Type")):
+        if "lease" not in request.meta or self.is_wanted(_text(headers, "Content-Type")):
             return
         if not isinstance(body_length, int) or body_length > SMALL_BODY:
             raise StopDownload(fail=False)

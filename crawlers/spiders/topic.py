@@ -79,7 +79,7 @@ class TopicSpider(SiteSpider):
             topic_of(spec.keywords, self._examples)  # which may have no terms: before anything is written
         self._settings = settings
 
-    def crawl_opened(self, database: Database, crawl_id: int) -> None:
+    def crawl_opened(self, database: Database, crawl_id: int, *_: object) -> None:
         """The store is open: a crawl that goes on has its topic there. Raises `ConfigError`."""
         self._store = (database, crawl_id)
         terms = topics.terms_of(database, crawl_id)

@@ -1,0 +1,141 @@
+"""Reads the answers of a news crawl: feeds, sitemaps, and pages that may be articles.
+
+What takes long is done elsewhere (*run*): a call of a function of bytes, in another process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.article_labels import SURE, log_odds
+from crawlers.algorithms.document_prints import document_print
+from crawlers.algorithms.fingerprints import content_hash
+from crawlers.algorithms.source_fields import rule_domain
+from crawlers.errors import BadUrl
+from crawlers.extraction.article import extract_article
+from crawlers.extraction.article_evidence import evidence
+from crawlers.extraction.feed_discovery import feeds_of
+from crawlers.extraction.feeds import looks_like_feed, read_feed
+from crawlers.items import Announced, Article, ExternalLink, News, Page, State
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from crawlers.algorithms.document_prints import DocumentPrint
+    from crawlers.extraction.answer import Answer, Reader
+    from crawlers.extraction.feed_items import FeedContent
+    from crawlers.extraction.page import ParsedPage
+    from crawlers.extraction.rulebook import Rulebook
+    from crawlers.items import Target
+
+SNIFFED_BYTES = 4096
+FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
+NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages that it links to
+
+
+class NewsReader:
+    """Reads answers with *reader*, which must call `study` as its study.
+
+    *content_rules* has the selectors of domains, see `extraction.content_rules`.
+    """
+
+    def __init__(
+        self,
+        reader: Callable[[NewsReader], Reader],
+        rulebook: Rulebook,
+        content_rules: Mapping[str, Mapping[str, str]],
+        run: Callable[..., Awaitable[Any]],
+    ) -> None:
+        self._rulebook = rulebook
+        self._content_rules = content_rules
+        self._run = run
+        self._reader = reader(self)
+
+    def accepts(self, content_type: str | None) -> bool:
+        """Whether an answer of that type may be a page or a feed."""
+        mime = (content_type or "").lower()
+        return self._reader.is_html(content_type) or any(part in mime for part in FEED_TYPES)
+
+    async def read(self, answer: Answer, page_id: int, level: int, kind: str, is_announced: bool, now: float) -> Page:
+        """The page that *answer* is; *kind* says what sort of poll it is, if any. Never raises."""
+        if answer.status == 200 and looks_like_feed(
+            answer.body[:SNIFFED_BYTES], answer.content_type, kind == "sitemap"
+        ):
+            return await self._feed(answer, page_id, level, now)
+        page = self._reader.read(answer, page_id, level, now)
+        if page.news is None:
+            page.news = News(kind)
+        if page.state is not State.DONE or page.is_unchanged:
+            return page
+        news, site = page.news, self._site(page.url)
+        news.kind = kind
+        news.fits = is_announced or self._rulebook.weight(site, page.url) > 0.0
+        if is_announced:
+            news.odds += 3.0
+        if level <= NEAREST_LEVELS and not news.fits:
+            news.feeds = self._targets(page.url, feeds_of(answer.body, answer.content_type, answer.url))
+        if news.fits or news.odds > SURE:
+            await self._article(news, answer, now)
+        return page
+
+    def study(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
+        """Note what speaks for the page's being an article."""
+        here = page.url.rstrip("/") + "/"
+        below = sum(target.url.startswith(here) for target, _ in page.links)
+        page.news = News(odds=log_odds(evidence(parsed, text, is_prefix_of=below)))
+
+    async def _article(self, news: News, answer: Answer, now: float) -> None:
+        rules = self._content_rules.get(rule_domain(self._site(answer.url)), {})
+        found = await self._run(article_of, answer.body, answer.url, answer.content_type, dict(rules), now)
+        if isinstance(found, str):
+            news.reason = found
+        else:
+            news.article, news.prints = found
+
+    async def _feed(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
+        content: FeedContent | str = await self._run(read_feed, answer.body, answer.url, answer.content_type, now)
+        page = Page(page_id, answer.url, level, State.DONE, answer.status)
+        page.content_type = (answer.content_type or "")[:200]
+        page.size_bytes = len(answer.body)
+        page.etag, page.last_modified = (answer.etag or "")[:500], (answer.last_modified or "")[:500]
+        page.content_hash = content_hash(answer.body)
+        news = page.news = News("feed")
+        if isinstance(content, str):
+            news.problem = content
+            return page
+        if "sitemap" in content.kind:
+            news.kind = "sitemap"
+        page.title, news.problem = content.title[:500], content.problem
+        news.feeds = self._targets(answer.url, content.further)
+        is_news = content.kind != "sitemap"
+        for item in content.items:
+            (target,) = self._targets(answer.url, [item.url]) or (None,)
+            if target is not None:
+                news.items.append(Announced(target, item.published_at if is_news else None, item.title))
+        dates = [item.published_at for item in news.items if item.published_at is not None]
+        news.span_s = max(0.0, now - min(dates)) if dates and len(dates) == len(news.items) else None
+        here = self._site(answer.url)
+        for target in [*(item.target for item in news.items), *news.feeds]:
+            if target.site == here:
+                page.links.append((target, 1))
+            elif self._reader.holds(target.site):
+                page.elsewhere.append((target, 1))
+            else:
+                page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "feed"), 1))
+        return page
+
+    def _site(self, url: str) -> str:
+        return self._reader.site(url)
+
+    def _targets(self, base: str, urls: Iterable[str]) -> list[Target]:
+        directory = self._reader.resolver.directory(base)
+        found = (directory[url] for url in urls)
+        return [target for target in found if not isinstance(target, BadUrl)]
+
+
+def article_of(
+    body: bytes, url: str, content_type: str | None, rules: dict[str, str], now: float
+) -> tuple[Article, DocumentPrint] | str:
+    """The article that a page holds, with what it is recognised by; or why it holds none. Runs in another process."""
+    found = extract_article(body, url, content_type, rules, now)
+    return found if isinstance(found, str) else (found, document_print(url, found))

@@ -1,0 +1,172 @@
+"""News: articles first, once, soon after they appear."""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+
+from crawlers.algorithms.poll_plan import PollLimits, PollPlan
+from crawlers.algorithms.scope import Scope
+from crawlers.algorithms.sources_file import read_sources
+from crawlers.algorithms.urls import site_of
+from crawlers.errors import ConfigError
+from crawlers.extraction.feed_discovery import sitemaps_of_robots
+from crawlers.extraction.news_reader import NewsReader
+from crawlers.extraction.pool import ExtractionPool
+from crawlers.extraction.rulebook import Rulebook
+from crawlers.frontier.polls import Polls
+from crawlers.spiders.newsdesk import SOON, NewsDesk
+from crawlers.spiders.site_spider import SiteSpider
+from crawlers.storage import url_rules
+from crawlers.storage.database import Database
+from crawlers.storage.document_copies import Duplicates
+from crawlers.storage.document_keys import open_keys
+from crawlers.storage.polls import labels_of, polls_of
+from crawlers.storage.sources import save_sources, stored_sources
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.sources_file import Source
+    from crawlers.algorithms.url_rules import UrlRule
+    from crawlers.frontier.base import CrawlFrontier
+    from crawlers.storage.writer import Writer
+
+logger = logging.getLogger(__name__)
+
+FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # which no other mission asks for
+
+
+class NewsSpider(SiteSpider):
+    """`scrapy crawl news -a sources=sources.yaml`; without it, of the sources in the store."""
+
+    name = "news"
+    arguments = ("sources",)
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        **SiteSpider.custom_settings,
+        "ORDER": "fit*opic",
+        "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
+    }
+    roots: tuple[str, ...]
+    start_place = SOON  # where home pages and feeds wait
+    desk: NewsDesk
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        extensions = [name for name in settings.getlist("IGNORED_EXTENSIONS") if name not in FEED_EXTENSIONS]
+        settings.set("IGNORED_EXTENSIONS", extensions, priority="spider")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._close, signals.spider_closed)
+        return spider
+
+    def prepare(self, settings: BaseSettings) -> None:
+        sources = _sources(getattr(self, "sources", None), settings)
+        self.site_limits = [source.limits for source in sources]
+        self.roots = tuple(url for source in sources for url in (*source.feeds, *source.sitemaps))
+        hosts = {host for source in sources for host in (source.domain, *source.hosts)}
+        self.scope = Scope(",".join(sorted(hosts)), [limits.site for limits in self.site_limits])
+        self._settings = settings
+        self._pool = ExtractionPool(
+            settings.getint("EXTRACTION_PROCESSES"), settings.getfloat("EXTRACTION_TIMEOUT_SECONDS")
+        )
+
+    def crawl_opened(
+        self,
+        database: Database,
+        crawl_id: int,
+        writer: Writer,
+        frontier: CrawlFrontier,
+        delays: Mapping[int, float],
+    ) -> None:
+        """The store is open: take up what earlier runs learnt. Raises `ConfigError`."""
+        settings = self._settings
+
+        def keep(domain: str, rules: Sequence[UrlRule]) -> Sequence[UrlRule]:
+            url_rules.replace_learnt(database, domain, rules)
+            return [stored.rule for stored in url_rules.list_rules(database, domain)]
+
+        rulebook = Rulebook(
+            url_rules.rules_by_domain(database) if settings.getbool("NEWS_RULES_ENABLED") else {},
+            keep if settings.getbool("NEWS_LEARN_RULES") else None,
+            fit_factor=settings.getfloat("FIT_FACTOR"),
+            else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
+        )
+        rulebook.recall(labels_of(database, crawl_id))
+        limits = PollLimits(
+            settings.getfloat("FEED_MIN_SECONDS"),
+            settings.getfloat("FEED_MAX_SECONDS"),
+            settings.getfloat("FEED_DEADLINE_SECONDS"),
+        )
+        polls = Polls(PollPlan(settings.getfloat("FEED_POLLS_PER_SECOND"), limits), settings.getint("NEWS_HUBS"))
+        for site_id, delay_s in delays.items():
+            polls.set_delay(site_id, delay_s)
+        polls.recall(polls_of(database, crawl_id), time.time())
+        self._keys = open_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
+        duplicates = Duplicates(database, self._keys, writer.flush, settings.getint("DUPLICATE_DISTANCE"))
+        recheck_s = settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0
+        self.desk = NewsDesk(rulebook, polls, duplicates, database, frontier, recheck_s=recheck_s)
+        self._news = NewsReader(
+            lambda news: self.reader(settings, study=news.study),
+            rulebook,
+            url_rules.content_rules(database),
+            self._pool.run,
+        )
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
+        assert response.request is not None
+        lease = response.request.meta["lease"]
+        yield await self._news.read(
+            self.answer(response),
+            lease.id,
+            lease.level,
+            self.desk.kind(lease),
+            self.desk.is_announced(lease),
+            time.time(),
+        )
+
+    def _close(self) -> None:
+        self._pool.close()
+        if hasattr(self, "_keys"):
+            self._keys.close()
+
+    def is_wanted(self, content_type: str | None) -> bool:
+        """Pages, and whatever may be a feed."""
+        return self._news.accepts(content_type)
+
+    def found_by_robots(self, text: str) -> list[str]:
+        """The sitemaps that a robots.txt names, of sites of the crawl."""
+        return [url for url in sitemaps_of_robots(text) if self.scope is None or self.scope.holds(site_of(url))]
+
+
+def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
+    """Those of the file, which the store has from now on; or those of the store. Raises `ConfigError`."""
+    if path:
+        sources, problems = read_sources(path)
+        for problem in problems:
+            logger.warning("%s; the others are crawled", problem)
+        with closing(Database(settings.get("DATABASE_URL"))) as database:
+            save_sources(database, sources, enable=False)
+        return sources
+    remedy = "name them with -a sources=sources.yaml, or add them with scrapy sites add URL"
+    try:
+        stored = Database(settings.get("DATABASE_URL"), create=False)
+    except ConfigError as error:
+        raise ConfigError(f"no sources are given, and none can be read from the store ({error}); {remedy}") from error
+    with closing(stored):
+        sources = stored_sources(stored)
+    if not sources:
+        raise ConfigError(f"no sources are given, and {stored.name} holds no enabled one; {remedy}")
+    return sources

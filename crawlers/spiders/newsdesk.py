@@ -1,0 +1,171 @@
+"""What a news crawl decides of each page before it is stored: where its links wait, whether it comes back, whether
+it is a document. The scheduler asks before a lease ends, whatever came of it."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news_scores import FIT, FRESH
+from crawlers.algorithms.source_fields import rule_domain
+from crawlers.algorithms.urls import site_of
+from crawlers.frontier.polls import PAGE
+from crawlers.items import News, Place, Places, State
+from crawlers.storage.documents import NEW, add_document
+from crawlers.storage.polls import known_items
+from crawlers.storage.unit import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlers.extraction.rulebook import Rulebook
+    from crawlers.frontier.base import CrawlFrontier, Lease
+    from crawlers.frontier.polls import Polls
+    from crawlers.items import Page, Target
+    from crawlers.storage.database import Database
+    from crawlers.storage.document_copies import Duplicates
+
+logger = logging.getLogger(__name__)
+
+SOON = Place(FRESH, 4e9)  # of feeds and home pages: before all articles
+LEAST_NEW = 2  # articles that a page must show to be worth another visit
+MOST_REMEMBERED = 200_000  # announced URLs that were not fetched yet
+
+
+class NewsDesk:
+    """Decides with *rulebook*, *polls* and *duplicates*; *database* is the store, *frontier* that of the crawl."""
+
+    def __init__(
+        self,
+        rulebook: Rulebook,
+        polls: Polls,
+        duplicates: Duplicates,
+        database: Database,
+        frontier: CrawlFrontier,
+        *,
+        recheck_s: float,
+    ) -> None:
+        self._rulebook = rulebook
+        self._polls = polls
+        self._duplicates = duplicates
+        self._database = database
+        self._frontier = frontier
+        self._recheck_s = recheck_s
+        self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
+
+    def kind(self, lease: Lease) -> str:
+        """What sort of poll a lease is; "" for none."""
+        return self._polls.kind(lease.id)
+
+    def is_announced(self, lease: Lease) -> bool:
+        """Whether the leased URL was announced, or appeared on a page that comes back."""
+        return lease.group == FRESH and lease.level > 0
+
+    def ending(self, lease: Lease, page: Page, now: float) -> None:
+        """Complete *page*, whose lease is about to end."""
+        news = page.news = page.news or News(self.kind(lease))
+        unit = page.rows = Unit()
+        if page.state is State.DONE and not page.is_unchanged:
+            self._place_links(lease, page, news, now)
+            if not lease.is_again and news.kind in ("", PAGE):
+                self._label(lease, page, news, unit, now)
+            if news.article is not None:
+                self._judge(lease, page, news, unit, now)
+        self._plan(lease, page, news, unit, now)
+
+    def _place_links(self, lease: Lease, page: Page, news: News, now: float) -> None:
+        place_of = self._rulebook.place_of
+        if lease.is_again:  # what it did not show before has just appeared
+
+            def of_new(target: Target) -> Place:
+                place = place_of(target)
+                return Place(FRESH, now) if place.queue == FIT else place
+        else:
+            of_new = place_of
+        announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in news.items}
+        announced.update((target.key, SOON) for target in news.feeds)
+        here = site_of(page.url)
+        known = {target.key for target, _ in page.links} | {target.key for target, _ in page.elsewhere}
+        for target in news.feeds:
+            if target.key not in known:
+                (page.links if target.site == here else page.elsewhere).append((target, 1))
+        page.places = _Counting(of_new, announced)
+
+    def _label(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
+        site = site_of(page.url)
+        if news.odds:
+            unit.page_labels.append([lease.id, lease.site_id, news.odds])
+            self._rulebook.label(site, page.url, news.odds)
+        domain = rule_domain(site)
+        self._sites.setdefault(domain, {})[lease.site_id] = site
+        if self._rulebook.learn(site, now):
+            for site_id, name in self._sites[domain].items():
+                self._frontier.place_again(site_id, name, self._rulebook.place, now)
+
+    def _judge(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
+        assert news.article is not None
+        copy = self._duplicates.judge(lease.id, page.url, news.article, unit, news.prints)
+        if copy is not None:
+            news.outcome, news.reason = "duplicate", f"{copy.reason} as document {copy.page_id}"
+        else:
+            where = (lease.id, lease.site_id, page.url, news.article, news.prints, now)
+            news.outcome = add_document(self._database, unit, *where, is_again=lease.is_again)
+
+    def _plan(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
+        """Say when the page comes back; asked when its links are known."""
+        polls, here = self._polls, (lease.id, lease.site_id)
+        if page.state in (State.MOVED, State.REJECTED):
+            polls.forget(lease.id)
+        elif page.state is not State.DONE:
+            is_root = lease.level == 0 and page.state is State.FAILED
+            if polls.kind(lease.id) or is_root:
+                page.again = lambda: polls.failed(*here, now, unit, page.reason or "no answer")
+        elif page.is_unchanged:
+            page.again = lambda: polls.ended(*here, news.kind, now, unit, new_items=0, shown=0)
+        elif news.kind and news.kind != PAGE:
+            keys = [item.target.key for item in news.items]
+            known = known_items(self._database, lease.id, keys) if lease.is_again else set()
+            new = [item for item in news.items if item.target.key not in known]
+            unit.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
+            page.again = lambda: polls.ended(
+                *here,
+                news.kind,
+                now,
+                unit,
+                new_items=len(new),
+                shown=len(keys),
+                span_s=news.span_s,
+                problem=news.problem,
+            )
+        elif news.outcome == NEW and self._recheck_s and not lease.is_again:
+            page.again = lambda: now + self._recheck_s
+        elif not news.fits:
+            page.again = lambda: self._hub(lease, page, news, unit, now)
+
+    def _hub(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> float | None:
+        places = page.places
+        assert isinstance(places, _Counting)
+        is_poll = bool(self._polls.kind(lease.id))
+        found = places.fits if self._rulebook.has_rules(site_of(page.url)) else places.new
+        is_home = lease.level == 0
+        is_worth = found >= LEAST_NEW and lease.level > 0 and places.fits and self._polls.has_room(lease.site_id)
+        if not (is_poll or is_home or is_worth) or news.outcome == NEW:
+            return None
+        new = found if is_poll else 0
+        return self._polls.ended(lease.id, lease.site_id, PAGE, now, unit, new_items=new, shown=len(page.links))
+
+
+class _Counting(Places):
+    """Places that count how many URLs were new, and how many of them fit."""
+
+    def __init__(self, of_new: Callable[[Target], Place], announced: dict[int, Place]) -> None:
+        super().__init__(self._of_new, announced)
+        self._place = of_new
+        self.new = 0
+        self.fits = 0
+
+    def _of_new(self, target: Target) -> Place:
+        place = self.announced.get(target.key) or self._place(target)
+        self.new += 1
+        self.fits += place.queue in (FIT, FRESH)
+        return place

@@ -1,0 +1,169 @@
+"""The frontier's contract, for every engine: URLs with a place of their own, and pages that come back at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.algorithms.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.page_scores import OTHER
+from crawlers.frontier.base import Candidate
+from crawlers.items import Page, Place, Places, State
+from crawlers.storage.unit import Unit
+from tests.contracts.site import NOW, Site
+
+if TYPE_CHECKING:
+    from crawlers.frontier.base import Lease
+    from crawlers.items import Target
+    from tests.contracts.engines import Engine, SqlEngine
+
+SHARES = {"explore_share": 0.0, "archive_share": 0.0}
+
+
+def place_of(target: Target) -> Place:
+    path = target.url.rpartition("/")[2]
+    queue = {"a": FIT, "p": ARCHIVE}.get(path[:1], OTHER)
+    return Place(queue, 1.0 if queue == FIT else 0.01)
+
+
+def news_site(engine: Engine, site_id: int | None = None, order: str = "fit*opic", **options: float) -> Site:
+    frontier = engine.frontier(ORDERS[order](OrderOptions(**{**SHARES, **options})))
+    return Site(engine, frontier, id=site_id, parallel=100)
+
+
+def end(site: Site, lease: Lease, *links: str, again_at: float | None = None, now: float = NOW, **more: Any) -> int:
+    page = Page(lease.id, lease.url, lease.level, State.DONE, 200, content_hash=b"%d" % int(now), **more)
+    page.links = [(site.target(link), 1) for link in links]
+    page.places = page.places or Places(place_of)
+    page.rows = Unit()
+    if again_at is not None:
+
+        def again() -> float | None:
+            rate = json.dumps([0.0, 0.0, 20])
+            page.rows.polls.append([lease.id, site.id, "page", again_at, now, 1, 0, 0, None, rate, None])
+            return again_at
+
+        page.again = again
+    return site.frontier.acknowledge(lease, page, now)
+
+
+def begun(site: Site, *links: str, **more: Any) -> None:
+    site.frontier.add([Candidate(site.id, site.target("/"), place=Place(FRESH, 4e9))], NOW)
+    end(site, site.one(), *links, **more)
+
+
+def drained(site: Site, now: float = NOW) -> list[str]:
+    paths = []
+    while leases := site.frontier.lease(now, 1):
+        paths += site.paths(leases)
+        end(site, leases[0], now=now)
+    return paths
+
+
+def test_what_fits_comes_before_all_else(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/s1", "/a1", "/p1", "/a2", "/s2")
+    assert drained(site)[:2] == ["/a1", "/a2"]
+
+
+def test_a_share_goes_to_what_does_not_fit(engine: Engine) -> None:
+    site = news_site(engine, explore_share=0.1, archive_share=0.2)
+    begun(site, *(f"/{kind}{number:02}" for kind in "asp" for number in range(40)))
+    first = "".join(path[1] for path in drained(site)[:39])
+    assert (first.count("a"), first.count("s"), first.count("p")) == (27, 4, 8)  # and the home page
+
+
+def test_what_is_fresh_comes_first_the_newest_at_once(engine: Engine) -> None:
+    site = news_site(engine)
+    announced = {site.target(path).key: Place(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))}
+    begun(site, "/a1", "/x1", "/a9", "/x2", places=Places(lambda target: announced.get(target.key) or place_of(target)))
+    assert drained(site) == ["/a9", "/x2", "/x1", "/a1"]
+
+
+def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/a1", "/x1", "/feed", places=Places(place_of))
+    feed = next(lease for lease in site.frontier.lease(NOW, 9) if lease.url.endswith("/feed"))
+    for lease in [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None and lease is not feed]:
+        site.frontier.release(lease, NOW)
+    end(site, feed, "/x1", places=Places(place_of, {site.target("/x1").key: Place(FRESH, NOW)}))
+    assert drained(site) == ["/x1", "/a1"]
+
+
+def test_page_comes_back_at_its_time_and_keeps_coming(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/a1", again_at=NOW + 60)
+    assert drained(site) == ["/a1"]
+    assert site.frontier.next_due(NOW) == 60
+    assert site.frontier.is_waiting
+    for visit in (60, 120):
+        lease = site.one(NOW + visit)
+        assert lease.is_again
+        end(site, lease, "/a1", f"/a{visit}", again_at=NOW + visit + 60, now=NOW + visit)
+        assert drained(site, NOW + visit) == [f"/a{visit}"]
+    assert {path for path, row in site.rows().items() if row["state"] == State.DONE} == {"/", "/a1", "/a60", "/a120"}
+
+
+def test_page_that_fails_comes_back_too(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, again_at=NOW + 60)
+    lease = site.one(NOW + 60)
+    page = Page(lease.id, lease.url, 0, State.FAILED, reason="timeout", again=lambda: NOW + 90)
+    site.frontier.acknowledge(lease, page, NOW + 60)
+    assert site.frontier.next_due(NOW + 60) == 30
+    assert site.rows()["/"]["state"] == State.DONE
+
+
+def test_page_that_no_longer_comes_back_is_over(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, again_at=NOW + 60)
+    end(site, site.one(NOW + 60), now=NOW + 60)
+    assert site.frontier.next_due(NOW + 60) is None
+    assert not site.frontier.is_waiting
+
+
+def test_places_and_times_survive_a_kill(durable: SqlEngine) -> None:
+    site = news_site(durable)
+    begun(site, "/s1", "/a1", "/x1", again_at=NOW + 60, places=Places(place_of))
+    durable.close_writer()
+    again = news_site(durable, site.id)
+    assert [lease.url.removeprefix(again.root) for lease in again.frontier.lease(NOW, 1)] == ["/a1"]
+    assert "/" in again.paths(again.frontier.lease(NOW + 60, 9))
+
+
+def test_due_page_that_was_handed_out_when_the_process_died_is_due_again(durable: SqlEngine) -> None:
+    site = news_site(durable)
+    begun(site, again_at=NOW + 60)
+    site.one(NOW + 60)
+    durable.close_writer()
+    again = news_site(durable, site.id)
+    assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
+
+
+def test_redirect_hands_its_place_on(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/a1", "/a2", "/s1")
+    lease = site.one()
+    page = Page(lease.id, lease.url, 1, State.MOVED, 301, moved_to=site.target("/moved"))
+    site.frontier.acknowledge(lease, page, NOW)
+    assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
+
+
+def test_new_rules_move_what_waits(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/s1", "/s2", "/a1", "/x3")
+    site.frontier.place_again(
+        site.id, site.root, lambda _, url: Place(FIT, 1.0) if "/s" in url else Place(OTHER, 0.01), NOW
+    )
+    assert sorted(drained(site)[:2]) == ["/s1", "/s2"]
+
+
+@pytest.mark.parametrize("order", ["fit", "fit*opic"])
+def test_each_url_is_handed_out_once(engine: Engine, order: str) -> None:
+    site = news_site(engine, order=order, explore_share=0.2, archive_share=0.2)
+    begun(site, *(f"/{kind}{number}" for kind in "asp" for number in range(30)))
+    paths = drained(site)
+    assert len(paths) == len(set(paths)) == 90
