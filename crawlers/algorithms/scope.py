@@ -29,9 +29,9 @@ class Scope:
     def __init__(self, scope: str, sites: Collection[str]) -> None:
         self._sites = frozenset(sites)
         self._is_all = scope.strip().lower() == ALL
-        self._domains: tuple[str, ...] = ()
+        self._domains: frozenset[str] = frozenset()
         if not self._is_all and scope.strip().lower() != SITES:
-            self._domains = tuple(_domain(name) for name in scope.split(","))
+            self._domains = frozenset(_domain(name) for name in scope.split(","))
         self._known: dict[str, bool] = {}
 
     @property
@@ -48,10 +48,18 @@ class Scope:
         known = self._known.get(site)
         if known is None:
             host = urlsplit(site).hostname or ""
-            known = any(host == domain or host.endswith(f".{domain}") for domain in self._domains)
+            known = self._is_below(host)
             if len(self._known) < MOST_REMEMBERED:
                 self._known[site] = known
         return known
+
+    def _is_below(self, host: str) -> bool:
+        """Whether *host*, or a domain that it is in, is one of ours."""
+        while host not in self._domains:
+            _, dot, host = host.partition(".")
+            if not dot:
+                return False
+        return True
 
 
 def _domain(name: str) -> str:

@@ -59,6 +59,7 @@ class AdaptiveScheduler(BaseScheduler):
         self.session: CrawlSession | None = None
         self._settings = crawler.settings
         self._retries = retries
+        self._ends_early = crawler.settings.getbool("NEWS_ONCE")
         self._most_leases = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._clock = ForwardClock()
         self._mishaps = Mishaps(self.finish)
@@ -103,16 +104,16 @@ class AdaptiveScheduler(BaseScheduler):
         now = self._clock()
         mission = Mission.of(spider, settings)
         self._is_mission = bool(mission.sites)
+        self._hooks = Hooks(spider)
         admission = Admission(
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
         logs = log_paths(settings)
-        self.session = CrawlSession(settings, mission, admission.reason_against, now)
+        self.session = CrawlSession(settings, mission, self._hooks.admitting(admission.reason_against), now)
         self.frontier = self.session.frontier
         self._tally = Tally(self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission)
         self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
-        self._hooks = Hooks(spider)
         self._start_place = mission.start_place
         self._pages = PageRequests(self._retries, self._mishaps.failed)
         self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
@@ -129,9 +130,7 @@ class AdaptiveScheduler(BaseScheduler):
             roots = [self._candidate(url, now) for url in (*starts, *mission.roots)]
             self._hooks.opened(self.session)
             self.frontier.add(roots, now)
-        crawl, place = self.session.row, self.session.database.name
-        begins = "goes on" if crawl.resumed else "begins"
-        logger.info("Crawl %s %s: %d sites in %s", self.session.name, begins, len(crawl.sites), place)
+        logger.info("Crawl %s %s", self.session.name, self.session.beginning())
 
     def _candidate(self, url: str, now: float) -> Candidate:
         target = resolve(url, "", self._options)
@@ -170,7 +169,9 @@ class AdaptiveScheduler(BaseScheduler):
     # What the engine asks ---------------------------------------------------------------------------
 
     def has_pending_requests(self) -> bool:
-        return self.failure is None and self.frontier.has_pending
+        if self.failure is not None or (self._ends_early and self.frontier.only_returns(self._clock())):
+            return False
+        return self.frontier.has_pending
 
     def next_request(self) -> Request | None:
         # Whatever is raised here would take a popped request with it, and only asyncio would say so.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from scrapy.spiders import Spider
 
     from crawlers.frontier.base import Lease
-    from crawlers.items import Page
+    from crawlers.items import Page, Target
     from crawlers.schedulers.session import CrawlSession
 
 
@@ -20,6 +20,7 @@ class Hooks:
     def __init__(self, spider: Spider) -> None:
         self._spider = spider
         self._ending: Callable[[Lease, Page, float], None] | None = None
+        self._reason_against: Callable[[Target], str | None] = lambda target: None
 
     @property
     def is_ready(self) -> bool:
@@ -33,7 +34,12 @@ class Hooks:
             delays = {row.id: row.delay_s for row in session.row.sites}
             crawl_opened(session.database, session.row.id, session.writer, session.frontier, delays)
         desk = getattr(self._spider, "desk", None)
-        self._ending = desk.ending if desk is not None else None
+        if desk is not None:
+            self._ending, self._reason_against = desk.ending, desk.reason_against
+
+    def admitting(self, reason_against: Callable[[Target], str | None]) -> Callable[[Target], str | None]:
+        """Says why a new URL is not to be fetched: *reason_against*, then `desk.reason_against`."""
+        return lambda target: reason_against(target) or self._reason_against(target)
 
     def ending(self, lease: Lease, page: Page, now: float) -> None:
         """The lease of *page* is about to end: `desk.ending`, which may complete the page."""

@@ -211,6 +211,11 @@ class CrawlSession:
     def _left_out(self) -> tuple[int, int]:
         return left_out(self.database, self.row.id, [row.id for row in self.row.sites]) if self.row.resumed else (0, 0)
 
+    def beginning(self) -> str:
+        """How the run begins; for people."""
+        begins = "goes on" if self.row.resumed else "begins"
+        return f"{begins}: {len(self.row.sites)} sites in {self.database.name}"
+
     def outcome(self, *, is_finished: bool) -> str:
         """What a harvest has found so far, and how the run leaves the crawl; for people."""
         return self._harvest() + self._state(is_finished)

@@ -12,21 +12,24 @@ from scrapy import signals
 from crawlers.algorithms.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.scope import Scope
 from crawlers.algorithms.sources_file import read_sources
-from crawlers.algorithms.urls import site_of
+from crawlers.algorithms.url_settings import normalization
+from crawlers.algorithms.urls import resolve, site_of
 from crawlers.errors import ConfigError
 from crawlers.extraction.feed_discovery import sitemaps_of_robots
 from crawlers.extraction.news_reader import NewsReader
 from crawlers.extraction.pool import ExtractionPool
 from crawlers.extraction.rulebook import Rulebook
 from crawlers.frontier.polls import Polls
+from crawlers.signals import crawl_stored
 from crawlers.spiders.newsdesk import SOON, NewsDesk
 from crawlers.spiders.site_spider import SiteSpider
 from crawlers.storage import url_rules
 from crawlers.storage.database import Database
 from crawlers.storage.document_copies import Duplicates
 from crawlers.storage.document_keys import open_keys
+from crawlers.storage.documents import has_earlier_documents
 from crawlers.storage.polls import labels_of, polls_of
-from crawlers.storage.sources import save_sources, stored_sources
+from crawlers.storage.sources import keep_found_feeds, save_sources, stored_sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -69,6 +72,7 @@ class NewsSpider(SiteSpider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._keep_feeds, crawl_stored)
         crawler.signals.connect(spider._close, signals.spider_closed)
         return spider
 
@@ -92,7 +96,7 @@ class NewsSpider(SiteSpider):
         delays: Mapping[int, float],
     ) -> None:
         """The store is open: take up what earlier runs learnt. Raises `ConfigError`."""
-        settings = self._settings
+        settings, self._crawl_id = self._settings, crawl_id
 
         def keep(domain: str, rules: Sequence[UrlRule]) -> Sequence[UrlRule]:
             url_rules.replace_learnt(database, domain, rules)
@@ -116,13 +120,26 @@ class NewsSpider(SiteSpider):
         polls.recall(polls_of(database, crawl_id), time.time())
         self._keys = open_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
         duplicates = Duplicates(database, self._keys, writer.flush, settings.getint("DUPLICATE_DISTANCE"))
-        recheck_s = settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0
-        self.desk = NewsDesk(rulebook, polls, duplicates, database, frontier, recheck_s=recheck_s)
+        options = normalization(settings)
+        self.desk = NewsDesk(
+            rulebook,
+            polls,
+            duplicates,
+            self._keys,
+            database,
+            frontier,
+            resolve=lambda base, path: resolve(base, path, options),
+            recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
+            has_earlier=has_earlier_documents(database, crawl_id),
+        )
+        for url in self.roots:
+            self.desk.has_feed(url)
         self._news = NewsReader(
             lambda news: self.reader(settings, study=news.study),
             rulebook,
             url_rules.content_rules(database),
             self._pool.run,
+            self.desk.is_known,
         )
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
@@ -137,6 +154,10 @@ class NewsSpider(SiteSpider):
             time.time(),
         )
 
+    def _keep_feeds(self) -> None:
+        with closing(Database(self._settings.get("DATABASE_URL"), create=False)) as database:
+            keep_found_feeds(database, self._crawl_id)
+
     def _close(self) -> None:
         self._pool.close()
         if hasattr(self, "_keys"):
@@ -148,7 +169,10 @@ class NewsSpider(SiteSpider):
 
     def found_by_robots(self, text: str) -> list[str]:
         """The sitemaps that a robots.txt names, of sites of the crawl."""
-        return [url for url in sitemaps_of_robots(text) if self.scope is None or self.scope.holds(site_of(url))]
+        found = [url for url in sitemaps_of_robots(text) if self.scope is None or self.scope.holds(site_of(url))]
+        for url in found:
+            self.desk.has_feed(url)
+        return found
 
 
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
@@ -159,7 +183,7 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
             logger.warning("%s; the others are crawled", problem)
         with closing(Database(settings.get("DATABASE_URL"))) as database:
             save_sources(database, sources, enable=False)
-        return sources
+            return stored_sources(database, [source.limits.site for source in sources])
     remedy = "name them with -a sources=sources.yaml, or add them with scrapy sites add URL"
     try:
         stored = Database(settings.get("DATABASE_URL"), create=False)

@@ -6,9 +6,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.document_prints import body_key128, domain_of
 from crawlers.algorithms.news_scores import FIT, FRESH
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
+from crawlers.extraction.feed_discovery import USUAL_PLACES
 from crawlers.frontier.polls import PAGE
 from crawlers.items import News, Place, Places, State
 from crawlers.storage.documents import NEW, add_document
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from crawlers.items import Page, Target
     from crawlers.storage.database import Database
     from crawlers.storage.document_copies import Duplicates
+    from crawlers.storage.document_keys import DocumentKeys
 
 logger = logging.getLogger(__name__)
 
@@ -33,25 +36,48 @@ MOST_REMEMBERED = 200_000  # announced URLs that were not fetched yet
 
 
 class NewsDesk:
-    """Decides with *rulebook*, *polls* and *duplicates*; *database* is the store, *frontier* that of the crawl."""
+    """Decides with *rulebook*, *polls* and *duplicates*; *database* is the store, *frontier* that of the crawl.
+
+    *recheck_s*: after so long an article is fetched once more; 0: never. *has_earlier*: the store has documents of
+    other crawls.
+    """
 
     def __init__(
         self,
         rulebook: Rulebook,
         polls: Polls,
         duplicates: Duplicates,
+        keys: DocumentKeys,
         database: Database,
         frontier: CrawlFrontier,
         *,
+        resolve: Callable[[str, str], Target],
         recheck_s: float,
+        has_earlier: bool,
     ) -> None:
         self._rulebook = rulebook
         self._polls = polls
         self._duplicates = duplicates
+        self._keys = keys
+        self._has_earlier = has_earlier
         self._database = database
         self._frontier = frontier
+        self._resolve = resolve
         self._recheck_s = recheck_s
         self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
+        self._fed: set[str] = set()  # domains of which a feed or sitemap is known
+
+    def reason_against(self, target: Target) -> str | None:
+        """Why a new URL is not to be fetched: an earlier crawl has its document."""
+        if not self._has_earlier or self._rulebook.weight(target.site, target.url) <= 0.0:
+            return None
+        holder = self._duplicates.holder(target.url, domain_of(target.url))
+        return None if holder is None else f"document {holder} of an earlier crawl"
+
+    def is_known(self, page: Page) -> str:
+        """Why the article of a page need not be taken out of it: a document was made of the same bytes. Or ""."""
+        (holder,) = self._keys.find([body_key128(domain_of(page.url), page.content_hash)])
+        return f"same bytes as document {holder}" if holder not in (None, page.id) else ""
 
     def kind(self, lease: Lease) -> str:
         """What sort of poll a lease is; "" for none."""
@@ -71,7 +97,12 @@ class NewsDesk:
                 self._label(lease, page, news, unit, now)
             if news.article is not None:
                 self._judge(lease, page, news, unit, now)
+            page.reason = page.reason or news.reason
         self._plan(lease, page, news, unit, now)
+
+    def has_feed(self, url: str) -> None:
+        """A feed or sitemap is known at *url*."""
+        self._fed.add(rule_domain(site_of(url)))
 
     def _place_links(self, lease: Lease, page: Page, news: News, now: float) -> None:
         place_of = self._rulebook.place_of
@@ -82,6 +113,8 @@ class NewsDesk:
                 return Place(FRESH, now) if place.queue == FIT else place
         else:
             of_new = place_of
+        if lease.level == 0 and news.kind in ("", PAGE) and not lease.is_again:
+            self._find_feeds(page, news)
         announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in news.items}
         announced.update((target.key, SOON) for target in news.feeds)
         here = site_of(page.url)
@@ -90,6 +123,13 @@ class NewsDesk:
             if target.key not in known:
                 (page.links if target.site == here else page.elsewhere).append((target, 1))
         page.places = _Counting(of_new, announced)
+
+    def _find_feeds(self, page: Page, news: News) -> None:
+        """Without any feed, those places are tried where sites usually have one."""
+        domain = rule_domain(site_of(page.url))
+        if not news.feeds and domain not in self._fed:
+            news.feeds = [self._resolve(page.url, place) for place in USUAL_PLACES]
+        self._fed.add(domain)
 
     def _label(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
         site = site_of(page.url)
@@ -110,6 +150,7 @@ class NewsDesk:
         else:
             where = (lease.id, lease.site_id, page.url, news.article, news.prints, now)
             news.outcome = add_document(self._database, unit, *where, is_again=lease.is_again)
+            self._keys.claim([body_key128(news.prints.domain, page.content_hash)], lease.id, unit)
 
     def _plan(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
         """Say when the page comes back; asked when its links are known."""

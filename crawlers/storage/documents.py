@@ -35,7 +35,7 @@ def add_document(
 
     *is_again*: the page was fetched before, and may be a document already: what it was is kept as a version.
     """
-    text_hash = f"{prints.text[0] & (1 << 64) - 1:016x}{prints.text[1] & (1 << 64) - 1:016x}"
+    text_hash = prints.text_hash
     version, stored_at, changed_at = 1, now, None
     if is_again:
         with database.read() as connection:
@@ -69,6 +69,13 @@ def add_document(
         ]
     )
     return NEW if version == 1 else CHANGED
+
+
+def has_earlier_documents(database: Database, crawl_id: int) -> bool:
+    """Whether the store has a document of another crawl."""
+    others = select(document.c.page_id).join(site, site.c.id == document.c.site_id).where(site.c.crawl_id != crawl_id)
+    with database.read() as connection:
+        return connection.execute(others.limit(1)).first() is not None
 
 
 def count_documents(database: Database, crawl_id: int) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 FEED, SITEMAP = "feed", "sitemap"
-LIMITS = ("start_url", "parallel", "max_level", "delay_s")
+LIMITS = ("start_url", "parallel", "max_level", "delay_s", "hosts")
 KEPT = ("name", "language", "region")  # what stays as it is when a file does not say it
 
 
@@ -98,6 +98,7 @@ def stored_sources(database: Database, sites: Iterable[str] | None = None) -> li
                     content.get(domain, {}),
                     row.language,
                     row.region,
+                    tuple((row.hosts or "").split()),
                 )
             )
     return found
@@ -116,6 +117,24 @@ def add_found_feeds(database: Database, seed_number: int, found: Iterable[tuple[
         if rows:
             connection.execute(insert(feed), rows)
     return len(rows)
+
+
+def keep_found_feeds(database: Database, crawl_id: int) -> int:
+    """Keep the feeds and sitemaps that a crawl polls for the seeds of their sites; return how many nobody knew."""
+    statement = (
+        select(site.c.seed_id, page.c.url, poll.c.kind)
+        .select_from(poll)
+        .join(page, page.c.id == poll.c.page_id)
+        .join(site, site.c.id == poll.c.site_id)
+        .join(seed, seed.c.id == site.c.seed_id)  # sites that turned up while it ran are no seeds
+        .where(site.c.crawl_id == crawl_id, poll.c.kind.in_((FEED, SITEMAP)))
+        .order_by(poll.c.page_id)
+    )
+    found: dict[int, list[tuple[str, str]]] = {}
+    with database.read() as connection:
+        for number, url, kind in connection.execute(statement):
+            found.setdefault(number, []).append((url, kind))
+    return sum(add_found_feeds(database, number, feeds) for number, feeds in found.items())
 
 
 def add_feed(database: Database, owner: Seed, url: str, kind: str) -> bool:
@@ -194,6 +213,7 @@ def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[s
             "parallel": limits.parallel,
             "max_level": limits.max_level,
             "delay_s": limits.delay_s,
+            "hosts": " ".join(source.hosts) or None,
             **{name: getattr(source, name) for name in KEPT},
         }
         number = known.get(limits.site)
@@ -206,7 +226,7 @@ def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[s
         if connection.dialect.name != "sqlite":  # a server counts by itself, and has not seen these numbers
             connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
     if changed:
-        said = {name: bindparam(name) for name in LIMITS}
+        said: dict[str, Any] = {name: bindparam(name) for name in LIMITS}
         said |= {name: func.coalesce(bindparam(name, type_=seed.c[name].type), seed.c[name]) for name in KEPT}
         if enable:
             said["enabled"] = True
@@ -228,7 +248,7 @@ def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> 
     if new:
         connection.execute(insert(feed), new)
     if changed:
-        said = {name: bindparam(name) for name in ("seed_id", "kind", "is_given")}
+        said: dict[str, Any] = {name: bindparam(name) for name in ("seed_id", "kind", "is_given")}
         connection.execute(update(feed).where(feed.c.id == bindparam("feed_id")).values(said), changed)
 
 

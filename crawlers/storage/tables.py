@@ -71,6 +71,7 @@ seed = Table(
     Column("delay_s", Float),
     Column("language", String),  # of its articles, ISO 639
     Column("region", Text),
+    Column("hosts", Text),  # other ones with pages of it, with blanks between them
 )
 
 site = Table(

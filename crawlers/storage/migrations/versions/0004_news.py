@@ -188,6 +188,7 @@ def upgrade() -> None:
     op.create_index("url_rule_of_domain", "url_rule", ["domain", "regex"], unique=True)
     op.add_column("seed", sa.Column("language", sa.String(), nullable=True))
     op.add_column("seed", sa.Column("region", sa.Text(), nullable=True))
+    op.add_column("seed", sa.Column("hosts", sa.Text(), nullable=True))
 
     for statement in FTS5 if op.get_bind().dialect.name == "sqlite" else (GIN,):
         op.execute(statement)

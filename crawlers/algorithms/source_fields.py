@@ -1,0 +1,235 @@
+"""A source of news, and what each of its fields in sources.yaml may say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import yaml
+
+from crawlers.algorithms.seed_list import LIMITS, seed_address, seed_limit, tidy_name
+from crawlers.algorithms.url_rules import UrlRule, check_regex
+from crawlers.algorithms.urls import parsed, resolve
+from crawlers.algorithms.yaml_entries import fields_of_node
+from crawlers.algorithms.yaml_fields import Wrong, item_of, items_of, shown
+from crawlers.errors import BadUrl, ConfigError
+from crawlers.items import SiteLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlers.algorithms.yaml_fields import Field, Item
+
+MOST_VALUES = 1_000  # feeds, rules or hosts of one source; who has more named the wrong thing
+LONGEST = 500  # characters of a name or selector
+
+PARTS = ("title", "text", "published", "authors", "section", "image")  # those of items.Article that stand on a page
+FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "region", *LIMITS, "hosts")
+
+T = TypeVar("T")
+
+_LANGUAGE = re.compile("[a-z]{2,3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A site that publishes news, with what people know of it."""
+
+    limits: SiteLimits
+    name: str | None = None
+    feeds: tuple[str, ...] = ()  # absolute
+    sitemaps: tuple[str, ...] = ()  # absolute
+    rules: tuple[UrlRule, ...] = ()  # of hand
+    content: dict[str, str] = field(default_factory=dict)  # the part of an article -> its selector
+    language: str | None = None  # ISO 639
+    region: str | None = None
+    hosts: tuple[str, ...] = ()  # whose pages belong to it as well
+
+    @property
+    def domain(self) -> str:
+        """What its rules hold for: see `rule_domain`."""
+        return rule_domain(self.limits.site)
+
+
+def rule_domain(site: str) -> str:
+    """Return the domain by which the rules of *site* (scheme://host[:port]) are kept: its host without `www.`.
+
+    >>> rule_domain("https://www.example.org:8443"), rule_domain("http://sport.example.org")
+    ('example.org', 'sport.example.org')
+    """
+    host = str(parsed(site).hostname)
+    bare = host.removeprefix("www.")
+    return bare if "." in bare else host
+
+
+def is_in_domain(url: str, domain: str) -> bool:
+    """Return whether an absolute *url* is of *domain* or of a host below it.
+
+    >>> is_in_domain("http://www.example.org/x", "example.org"), is_in_domain("http://an-example.org", "example.org")
+    (True, False)
+    """
+    host = str(parsed(url).hostname)
+    return host == domain or host.endswith(f".{domain}")
+
+
+def feed_address(text: str, start_url: str) -> str:
+    """Return the URL of a feed as people write it: an address, or a path of the site; raises `ConfigError`.
+
+    >>> feed_address("/feed/politics", "https://example.org/en/")
+    'https://example.org/feed/politics'
+    """
+    try:
+        url = resolve(start_url, text).url
+    except BadUrl:
+        url = ""
+    if not url or any(one <= " " for one in text) or "@" in url.split("/", 3)[2]:
+        raise ConfigError(f"{shown(text)} is no address of a feed; write https://host/rss.xml, or a path: /rss.xml")
+    return url
+
+
+def check_rule(regex: str) -> None:
+    """Raise `ConfigError` for what can't be a rule: see `check_regex`; nor can what no URL begins with."""
+    check_regex(regex)
+    _check_shown(regex)
+    if not regex or regex[0].isalnum():
+        raise ConfigError(
+            f"{shown(regex)} fits no URL: what stands behind a host begins with /; write {shown(f'/{regex}')}"
+        )
+
+
+def _check_shown(text: str) -> None:
+    if not text.isprintable():  # NUL among them, which no database takes
+        raise ConfigError(f"{shown(text)} has characters that can't be shown; write them as escapes, such as \\t")
+
+
+def rule_weight(text: str) -> float:
+    """Return the weight of a rule that *text* says; raises `ConfigError`."""
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0.0 <= weight <= 1.0:  # nor is nan
+        raise ConfigError(f"weight is {shown(text)}, expected a number from 0 (such URLs never are articles) to 1")
+    return weight
+
+
+def source_of(node: yaml.Node) -> Source:
+    """Return the source that an entry of the file describes; raises `Wrong`."""
+    if isinstance(node, yaml.ScalarNode):
+        return Source(_limits(item_of(node), {}))
+    if not isinstance(node, yaml.MappingNode):
+        raise Wrong(node.start_mark.line + 1, "a source is a site, or fields such as `site: https://example.org`")
+    fields = fields_of_node(node, FIELDS)
+    if "site" not in fields:
+        raise Wrong(node.start_mark.line + 1, "site is missing; write `site: https://example.org`")
+    limits = _limits(item_of(fields["site"].value), fields)
+    feeds, sitemaps = (_urls(fields.get(name), str(limits.start_url)) for name in ("feeds", "sitemaps"))
+    if both := set(feeds) & set(sitemaps):
+        raise Wrong(fields["sitemaps"].line, f"{min(both)} is among feeds as well; keep one of the two")
+    return Source(
+        limits,
+        _text(fields.get("name")),
+        feeds,
+        sitemaps,
+        _rules(fields.get("rules")),
+        _content(fields.get("content")),
+        _language(fields.get("language")),
+        _text(fields.get("region")),
+        tuple(dict.fromkeys(_host(item) for item in _several(fields.get("hosts")))),
+    )
+
+
+def _read(item: Item, reading: Callable[[str], T]) -> T:
+    try:
+        return reading(item.text)
+    except ConfigError as error:
+        raise Wrong(item.line, str(error)) from None
+
+
+def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
+    name, start_url = _read(site, seed_address)
+    parallel, max_level, delay_ms = (_limit(fields.get(limit), limit) for limit in LIMITS)
+    return SiteLimits(name, parallel, max_level, None if delay_ms is None else delay_ms / 1000, start_url)
+
+
+def _limit(given: Field | None, name: str) -> int | None:
+    if given is None:
+        return None
+    return _read(item_of(given.value), lambda text: seed_limit(text, name))
+
+
+def _several(given: Field | None) -> list[Item]:
+    items = [] if given is None else items_of(given)
+    if given is not None and len(items) > MOST_VALUES:
+        raise Wrong(given.line, f"{given.name} has {len(items)} values; keep at most {MOST_VALUES}")
+    return items
+
+
+def _text(given: Field | None) -> str | None:
+    return None if given is None else tidy_name(item_of(given.value).text[:LONGEST])
+
+
+def _urls(given: Field | None, start_url: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_read(item, lambda text: feed_address(text, start_url)) for item in _several(given)))
+
+
+def _rules(given: Field | None) -> tuple[UrlRule, ...]:
+    if given is None:
+        return ()
+    nodes = given.value.value if isinstance(given.value, yaml.SequenceNode) else [given.value]
+    if len(nodes) > MOST_VALUES:
+        raise Wrong(given.line, f"rules has {len(nodes)} values; keep at most {MOST_VALUES}")
+    rules: dict[str, UrlRule] = {}
+    for node in nodes:
+        rule = _rule(node)
+        if rule.regex in rules:
+            raise Wrong(node.start_mark.line + 1, f"the rule {shown(rule.regex)} is here twice; keep one of the two")
+        rules[rule.regex] = rule
+    return tuple(rules.values())
+
+
+def _rule(node: yaml.Node) -> UrlRule:
+    weight: Field | None = None
+    if isinstance(node, yaml.MappingNode):
+        fields = fields_of_node(node, ("regex", "weight"))
+        if "regex" not in fields:
+            raise Wrong(node.start_mark.line + 1, "regex is missing; write {regex: '/video/.*', weight: 0}")
+        node, weight = fields["regex"].value, fields.get("weight")
+    regex = item_of(node)
+    _read(regex, check_rule)
+    return UrlRule(regex.text, _read(item_of(weight.value), rule_weight) if weight else 1.0, "hand")
+
+
+def _content(given: Field | None) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given.value, yaml.MappingNode):
+        raise Wrong(given.line, "content is no mapping; write each part with its selector, such as `title: h1`")
+    selectors = {}
+    for name, part in fields_of_node(given.value, PARTS).items():
+        line, text = item = item_of(part.value)
+        _read(item, _check_shown)
+        if len(text) > LONGEST:
+            raise Wrong(line, f"the selector of {name} has {len(text)} characters; write one of at most {LONGEST}")
+        selectors[name] = text
+    return selectors
+
+
+def _language(given: Field | None) -> str | None:
+    if given is None:
+        return None
+    line, text = item_of(given.value)
+    if not _LANGUAGE.fullmatch(text.lower()):
+        raise Wrong(line, f"language is {shown(text)}, expected a code of ISO 639 such as en; a country is the region")
+    return text.lower()
+
+
+def _host(item: Item) -> str:
+    try:
+        if set(item.text) & set("/:@?#,"):
+            raise ConfigError(item.text)
+        return str(parsed(seed_address(item.text)[0]).hostname)
+    except ConfigError:
+        remedy = "write a name such as sport.example.org, without protocol, port and path"
+        raise Wrong(item.line, f"{shown(item.text)} in hosts is no host; {remedy}") from None

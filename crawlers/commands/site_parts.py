@@ -1,0 +1,60 @@
+"""What all actions of `scrapy sites` use: the store, files, and tables on the screen."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.seed_list import find_seed
+from crawlers.algorithms.source_fields import rule_domain
+from crawlers.errors import ConfigError
+from crawlers.storage.database import Database
+from crawlers.storage.seeds import list_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.seed_list import Seed
+
+NOTHING = "-"
+
+
+def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]:
+    """The store, for a with statement; raises `ConfigError` if it is not there and not to be created."""
+    return closing(Database(settings.get("DATABASE_URL"), create=create))
+
+
+def seed_meant(database: Database, wanted: str) -> Seed:
+    """The seed that *wanted* means: the only one of that domain, else see `find_seed`. Raises `ConfigError`."""
+    seeds = list_seeds(database)
+    of_domain = [seed for seed in seeds if rule_domain(seed.site) == wanted.strip().lower()]
+    return of_domain[0] if len(of_domain) == 1 else find_seed(seeds, wanted)
+
+
+def domain_meant(database: Database, wanted: str) -> str:
+    """The domain by whose name rules are kept: itself, or that of the seed that *wanted* means."""
+    seeds = list_seeds(database)
+    named = wanted.strip().lower()
+    return named if named in {rule_domain(seed.site) for seed in seeds} else rule_domain(find_seed(seeds, wanted).site)
+
+
+def read_text(name: str) -> str:
+    """The text of a file; raises `ConfigError`."""
+    try:
+        return Path(name).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{name} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"{name} can't be read: {error.strerror}; check name and permissions") from error
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """The *rows* with their cells below each other; the last ones may be of any length."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

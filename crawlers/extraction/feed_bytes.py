@@ -1,0 +1,104 @@
+"""The bytes of a feed or sitemap, made fit for a parser: inflated, in UTF-8, from its root element to its end."""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+from crawlers.extraction.charset import decode
+
+INFLATED_MAX = 50_000_000  # bytes; what the protocol of sitemaps allows one of them
+GZIP = b"\x1f\x8b"
+
+_CHUNK = 1024  # what is lost before a damage
+_GZIP_WINDOW = 31  # zlib's word for: a gzip header, and any window
+_NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
+_ROOT = re.compile(
+    rb"<(?:!doctype\s+(html)\b|(?:[\w.-]+:)?(rss|rdf|feed|channel|urlset|sitemapindex|html|head|body)(?=[\s/>]|\Z))",
+    re.I,
+)
+# Ampersands that begin nothing that XML knows (addresses have them), and characters by number. In CDATA they are text.
+_REFERENCE = re.compile(
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,7}|x[0-9a-fA-F]{1,6});)?", re.S
+)
+
+
+def inflated(body: bytes, limit: int = INFLATED_MAX) -> tuple[bytes, str]:
+    """Return *body* without gzip, at most *limit* bytes of it, and what was wrong with it.
+
+    What is cut or damaged gives what comes before.
+    """
+    problem = ""
+    levels = 2  # servers compress what is a .gz already
+    while body.startswith(GZIP) and levels:
+        body, problem = _inflate(body, limit)
+        levels -= 1
+    if len(body) > limit:
+        return body[:limit], f"longer than {limit:,} bytes: the rest was left out"
+    return body, problem
+
+
+def _inflate(body: bytes, limit: int) -> tuple[bytes, str]:
+    parts: list[bytes] = []
+    room = limit + 1
+    at = 0
+    stream = zlib.decompressobj(_GZIP_WINDOW)
+    try:
+        while room and at < len(body):
+            chunk = body[at : at + _CHUNK]
+            at += len(chunk)
+            parts.append(stream.decompress(chunk, room))
+            room -= len(parts[-1])
+            if stream.eof:
+                at -= len(stream.unused_data)
+                if not body.startswith(GZIP, at):
+                    return b"".join(parts), ""
+                stream = zlib.decompressobj(_GZIP_WINDOW)
+    except zlib.error:
+        return b"".join(parts), "the gzip data is damaged"
+    return b"".join(parts), "the gzip data is cut off" if room else ""
+
+
+def as_utf8(body: bytes, content_type: str | None) -> bytes:
+    """Return *body* as well-formed UTF-8 without the characters that XML forbids."""
+    utf8, _ = decode(body, content_type)
+    try:
+        utf8.decode()
+    except UnicodeDecodeError:
+        utf8 = utf8.decode("utf-8", "replace").encode()
+    return utf8.translate(None, _NOT_XML).replace(b"\xef\xbf\xbe", b"").replace(b"\xef\xbf\xbf", b"").strip()
+
+
+def root_of(utf8: bytes) -> str:
+    """Return the local name of the root of a feed, sitemap or HTML page, in lower case; empty if there is none.
+
+    >>> root_of(b"<?xml version='1.0'?><rdf:RDF>")
+    'rdf'
+    """
+    found = _ROOT.search(utf8)
+    return "" if found is None else (found[1] or found[2]).decode().lower()
+
+
+def element(utf8: bytes) -> bytes:
+    """Return the root element alone, one known to `root_of`, with its ampersands repaired.
+
+    What stands before it (notices of a script, a DOCTYPE with entities that grow) and after it goes, and so does a
+    text that was cut: half an address would be a wrong one.
+    """
+    found = _ROOT.search(utf8)
+    if found is None:
+        return b""
+    end = utf8.lower().rfind(b"</" + found[0][1:].lower())
+    end = utf8.rfind(b">") if end < 0 else utf8.find(b">", end)
+    xml = utf8[found.start() : end + 1] if end >= 0 else utf8[found.start() :]
+    return _REFERENCE.sub(_repaired, xml) if b"&" in xml else xml
+
+
+def _repaired(found: re.Match[bytes]) -> bytes:
+    if found[1] is not None:
+        return found[1] if found[1].endswith(b"]]>") else found[1].replace(b"&", b"&amp;")
+    if found[2] is None:
+        return b"&amp;"
+    code = int(found[2][1:], 16) if found[2][:1] == b"x" else int(found[2])
+    is_character = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
+    return found[0] if is_character else b""

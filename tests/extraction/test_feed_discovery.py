@@ -1,0 +1,78 @@
+"""Feeds that a page names, sitemaps that robots.txt names."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.extraction.feed_discovery import FEEDS_MAX, SITEMAPS_MAX, USUAL_PLACES, feeds_of, sitemaps_of_robots
+
+RSS = "rel=alternate type=application/rss+xml"
+
+
+def feeds(head: str, url: str = "https://example.com/news/") -> list[str]:
+    return feeds_of(f"<!DOCTYPE html><html><head>{head}</head><body></body></html>".encode(), "text/html", url)
+
+
+def test_feeds_come_in_the_order_of_the_page_each_once() -> None:
+    head = f"""<link {RSS} href=/b>
+        <link rel="Alternate home" type="application/atom+xml; charset=utf-8" href="a.atom#x">
+        <link rel=alternate type=application/feed+json href=//cdn.example.net/f.json><link {RSS} href=/b>"""
+    assert feeds(head) == ["https://example.com/b", "https://example.com/news/a.atom", "https://cdn.example.net/f.json"]
+
+
+def test_the_base_of_the_page_counts() -> None:
+    assert feeds(f"<base href=/deep/><link {RSS} href=feed>") == ["https://example.com/deep/feed"]
+
+
+def test_links_to_other_things_are_no_feeds() -> None:
+    head = """<link rel=stylesheet type=application/rss+xml href=/a><link rel=alternate hreflang=de href=/de>
+        <link rel=alternate type=application/json href=/wp-json/wp/v2/pages/2>
+        <link rel=alternate type=application/json+oembed href=/feed/oembed><link rel=alternate type=application/rss+xml>
+        <link rel=alternate type=application/rss+xml href="mailto:a@example.com">"""
+    assert feeds(head) == []
+
+
+def test_vague_types_are_feeds_if_the_address_says_so() -> None:
+    head = "<link rel=alternate type=application/json href=/feed.json><link rel=alternate type=text/xml href=/rss>"
+    assert feeds(head) == ["https://example.com/feed.json", "https://example.com/rss"]
+
+
+def test_feeds_of_comments_are_left_out() -> None:
+    head = f"""<link {RSS} title="Site » Feed" href=/feed/><link {RSS} title="Site » Comments Feed" href=/x/>
+        <link {RSS} title="Site » Kommentar-Feed" href=/comments/feed/><link {RSS} href="/?feed=comments-rss2">
+        <link {RSS} title="Flux des commentaires" href=/y/>"""
+    assert feeds(head) == ["https://example.com/feed/"]
+
+
+def test_the_scheme_of_old_readers_is_understood() -> None:
+    head = f"<link {RSS} href=feed://example.com/a><link {RSS} href=feed:https://example.com/b>"
+    assert feeds(head) == ["http://example.com/a", "https://example.com/b"]
+
+
+def test_feeds_are_bounded() -> None:
+    assert len(feeds("".join(f"<link {RSS} href=/{i}>" for i in range(50)))) == FEEDS_MAX
+
+
+def test_robots_names_sitemaps_anywhere_in_any_case() -> None:
+    text = """\ufeffSitemap: https://example.com/a.xml
+User-agent: *
+Disallow: /x
+  SITEMAP :https://example.com/b.xml.gz # news\r
+sitemap: /relative.xml
+# Sitemap: https://example.com/c.xml
+Sitemap: https://example.com/a.xml"""
+    assert sitemaps_of_robots(text) == ["https://example.com/a.xml", "https://example.com/b.xml.gz"]
+    assert len(sitemaps_of_robots("\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000)))) == SITEMAPS_MAX
+
+
+def test_usual_places_are_few_paths() -> None:
+    assert len(set(USUAL_PLACES)) == len(USUAL_PLACES) <= 15
+    assert all(place.startswith("/") for place in USUAL_PLACES)
+
+
+@given(st.binary(max_size=200), st.text(max_size=40))
+@settings(max_examples=40)
+def test_no_bytes_raise(body: bytes, url: str) -> None:
+    for prefix in (b"", b"<link rel=alternate type=application/rss+xml href=", b"<base href="):
+        assert feeds_of(prefix + body, None, url) == feeds_of(prefix + body, None, url)

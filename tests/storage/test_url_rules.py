@@ -1,0 +1,159 @@
+"""Rules are replaced by where they come from, and never against what a person said of one."""
+
+from __future__ import annotations
+
+from shutil import copy
+
+import pytest
+from sqlalchemy import insert
+
+from crawlers.algorithms.url_rules import UrlRule
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.storage.database import Database
+from crawlers.storage.news_tables import document
+from crawlers.storage.tables import page, site
+from crawlers.storage.url_rules import (
+    HAND,
+    LEARNT,
+    add_rule,
+    content_rules,
+    edit_rule,
+    forbid_rule,
+    list_rules,
+    pages_of_domain,
+    pin_rule,
+    remove_rule,
+    replace_content,
+    replace_learnt,
+    replace_rules,
+    rule_numbered,
+    rules_by_domain,
+)
+
+A, B = "a.example", "b.example"
+
+
+@pytest.fixture(scope="module")
+def empty_store(tmp_path_factory):
+    """The file of a store with its tables, which takes long to make."""
+    path = tmp_path_factory.mktemp("store") / "empty.sqlite"
+    Database(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture
+def store(empty_store, tmp_path):
+    """An empty SQLite store; what depends on the kind of database is tested with `database`."""
+    database = Database(f"sqlite:///{copy(empty_store, tmp_path)}")
+    yield database
+    database.close()
+
+
+def learnt(regex, weight=0.9, support=40):
+    return UrlRule(regex, weight, LEARNT, False, support, 0.87, 1000.0)
+
+
+def regexes(database):
+    return {domain: {rule.regex for rule in rules} for domain, rules in rules_by_domain(database).items()}
+
+
+def numbers(database):
+    return {rule.rule.regex: rule.number for rule in list_rules(database)}
+
+
+def test_what_was_learnt_comes_back_as_it_was(store):
+    rules = [learnt("/a"), learnt("/b", 0.5)]
+    replace_learnt(store, A, rules)
+    assert rules_by_domain(store) == {A: rules}
+
+
+def test_learnt_again_the_same_rule_keeps_its_number_and_others_go(store):
+    replace_learnt(store, A, [learnt("/a"), learnt("/b")])
+    replace_learnt(store, B, [learnt("/b")])
+    before = numbers(store)
+    replace_learnt(store, A, [learnt("/b", 0.4, 80), learnt("/c")])
+    assert regexes(store) == {A: {"/b", "/c"}, B: {"/b"}}
+    (b, c) = list_rules(store, A)[::-1]
+    assert (b.rule, c.number in before.values()) == (learnt("/b", 0.4, 80), False)
+    replace_learnt(store, A, [])
+    assert regexes(store) == {B: {"/b"}}
+
+
+def test_what_a_person_said_stays_when_rules_are_learnt(store):
+    replace_learnt(store, A, [learnt("/pinned"), learnt("/wrong"), learnt("/narrow"), learnt("/gone")])
+    number = numbers(store)
+    pin_rule(store, number["/pinned"])
+    forbid_rule(store, number["/wrong"])
+    edit_rule(store, number["/narrow"], "/narrower")
+    add_rule(store, A, "/mine", 0.7)
+    remove_rule(store, number["/gone"])
+    replace_learnt(store, A, [learnt("/wrong"), learnt("/mine"), learnt("/pinned", 0.1), learnt("/new")])
+    rules = {rule.regex: rule for rule in rules_by_domain(store)[A]}
+    assert rules == {
+        "/pinned": UrlRule("/pinned", 0.9, LEARNT, True, 40, 0.87, 1000.0),
+        "/wrong": UrlRule("/wrong", 0.0, HAND, True, 40, 0.87, 1000.0),
+        "/narrower": UrlRule("/narrower", 0.9, HAND, True),
+        "/mine": UrlRule("/mine", 0.7, HAND, True),
+        "/new": learnt("/new"),
+    }
+
+
+def test_rules_of_a_file_stand_above_learnt_ones_and_below_commands(database):
+    replace_learnt(database, A, [learnt("/both"), learnt("/learnt")])
+    add_rule(database, A, "/mine", 1.0)
+    file = [UrlRule("/both", 1.0, HAND), UrlRule("/mine", 0.2, HAND), UrlRule("/file", 0.0, HAND)]
+    for _ in range(2):
+        with database.write() as connection:
+            replace_rules(connection, HAND, {A: file, B: []})
+        rules = {rule.regex: (rule.weight, rule.origin) for rule in rules_by_domain(database)[A]}
+        assert rules == {"/both": (1.0, HAND), "/mine": (1.0, HAND), "/file": (0.0, HAND), "/learnt": (0.9, LEARNT)}
+    replace_learnt(database, A, [learnt("/both")])
+    with database.write() as connection:
+        replace_rules(connection, HAND, {A: file[:1], B: []})
+    rules = {rule.regex: rule.origin for rule in rules_by_domain(database)[A]}
+    assert rules == {"/both": HAND, "/mine": HAND}, "what stands no more in the file goes, unless it was pinned"
+
+
+def test_a_rule_that_is_added_again_is_changed(store):
+    replace_learnt(store, A, [learnt("/a")])
+    first = add_rule(store, A, "/a", 0.5)
+    assert first.rule == UrlRule("/a", 0.5, HAND, is_pinned=True)
+    assert add_rule(store, A, "/a", 0.2).number == first.number
+    assert add_rule(store, B, "/a", 0.2).number != first.number
+
+
+def test_unknown_numbers_and_expressions_that_are_there_are_told(store):
+    for action in (rule_numbered, pin_rule, forbid_rule, remove_rule, lambda *its: edit_rule(*its, "/x")):
+        with pytest.raises(ConfigError, match="there is no rule 7; `scrapy sites rules` shows all"):
+            action(store, 7)
+    first, second = (add_rule(store, A, regex, 1.0).number for regex in ("/a", "/b"))
+    with pytest.raises(ConfigError, match=f"rule {first} of {A} is '/a' already; pin that one and remove {second}"):
+        edit_rule(store, second, "/a")
+    assert edit_rule(store, second, "/b").rule.regex == "/b"
+
+
+def test_content_rules_are_replaced_by_domain(store):
+    with store.write() as connection:
+        replace_content(connection, {A: {"title": "h1", "text": "article"}, B: {"title": "h2"}})
+    with store.write() as connection:
+        replace_content(connection, {A: {"title": "//h1"}})
+    assert content_rules(store) == {A: {"title": "//h1"}, B: {"title": "h2"}}
+
+
+def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_what_became_of_them(store):
+    sites = {1: "http://a.example", 2: "http://a.example", 3: "https://www.a.example", 4: "http://notA.example".lower()}
+    row = {"crawl_id": 1, "seed_id": 1, "parallel": 1, "delay_s": 0.0}
+    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    pages = [
+        {"id": n, "site_id": n, "key": n, "url": f"{name}/{n}", "state": int(State.DONE), **unsaid}
+        for n, name in sites.items()
+    ]
+    text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    with store.write() as connection:
+        connection.execute(insert(site), [{**row, "id": n, "crawl_id": n, "site": name} for n, name in sites.items()])
+        connection.execute(insert(page), pages)
+        connection.execute(insert(document).values(page_id=3, site_id=3, url=pages[2]["url"], stored_at=0.0, **text))
+    found = [("http://a.example/2", False), ("https://www.a.example/3", True)]
+    assert list(pages_of_domain(store, A)) == found
+    assert list(pages_of_domain(store, "nowhere.example")) == []
