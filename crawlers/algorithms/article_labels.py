@@ -1,0 +1,63 @@
+"""Is a page an article? Evidence from its HTML, its feeds and its visits, as a sum of log-odds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+SURE = 2.0  # evidence that adds up to less, for or against, makes no label
+DENSE = 0.6  # a page with so much of its text in links is a list
+PREFIXES_MIN = 5  # other URLs that begin with this one make it a directory
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was seen of a page; whoever reads HTML fills it in."""
+
+    in_feed: bool = False  # RSS, Atom, JSON Feed or a news sitemap names it
+    structured: bool = False  # JSON-LD or microdata: NewsArticle, Article, BlogPosting
+    og_article: bool = False
+    has_date: bool = False  # article:published_time, or <time datetime> near the h1
+    is_texty: bool = False  # one h1, a block of more than 800 characters, link density below 0.3
+    link_density: float = 0.0  # share of the text that stands in links
+    og_website: bool = False
+    has_pagination: bool = False  # rel=next or prev
+    is_prefix_of: int = 0  # how many other URLs of the host begin with this one
+    changed: bool = False  # the content differed between two fetches
+    is_feed: bool = False  # a feed or sitemap itself
+
+
+def log_odds(evidence: Evidence) -> float:
+    """Return how much speaks for an article (positive) or against it (negative).
+
+    >>> log_odds(Evidence(in_feed=True, changed=True))
+    2.0
+
+    Notes
+    -----
+    The weights are judgements, not fitted: what a site says on purpose (its feed, its markup) counts most.
+    """
+    if evidence.is_feed:
+        return -math.inf
+    weights = (
+        (evidence.in_feed, 3.0),
+        (evidence.structured, 3.0),
+        (evidence.og_article, 2.0),
+        (evidence.has_date, 1.5),
+        (evidence.is_texty, 1.5),
+        (evidence.link_density > DENSE, -2.0),
+        (evidence.og_website, -1.5),
+        (evidence.has_pagination, -1.5),
+        (evidence.is_prefix_of >= PREFIXES_MIN, -2.0),
+        (evidence.changed, -1.0),
+    )
+    return sum(weight for is_seen, weight in weights if is_seen)
+
+
+def label(odds: float) -> bool | None:
+    """Return whether a page with these *odds*, of `log_odds`, is an article; None if nobody can be sure.
+
+    >>> label(3.0), label(2.0), label(-2.5)
+    (True, None, False)
+    """
+    return odds > 0 if abs(odds) > SURE else None

@@ -1,0 +1,133 @@
+"""What a URL is made of, for rules: segments and values of parameters, each of a kind that has an expression.
+
+Every text is of exactly one kind. Expressions have no loop within a loop, and what follows a loop can't be taken by
+it: matching is linear in the length of the URL.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+_PLAIN = "[^/?&=._-]"  # within a word of a title; %D0%BF are characters of it
+_PIECE = "[^/?&=.]"
+_END = f"(?!{_PIECE})"
+_NO_DATE = f"(?![0-9][0-9_-]*{_END})"
+_NO_ID = f"{_NO_DATE}(?![0-9]{{4,}}[-_])(?!{_PIECE}*[-_][0-9]{{4,}}{_END})"
+
+KINDS = {
+    "empty": "",
+    "day": "[0-9]{1,2}",  # or a month, or the number of a page
+    "year": "(?:19|20)[0-9]{2}",
+    "date8": "(?:19|20)[0-9]{6}",
+    "number": f"(?!(?:19|20)[0-9]{{2}}{_END})(?!(?:19|20)[0-9]{{6}}{_END})[0-9]{{3,}}",
+    "word": "[A-Za-z]+",
+    "alnum": "(?=[0-9]*[A-Za-z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]+",
+    "odd": f"(?=[A-Za-z0-9]*[^/?&=._A-Za-z0-9-]){_PLAIN}+",  # a word of another alphabet, or with signs
+    "date": "[0-9]+[-_][0-9_-]*",  # 2024-05-01
+    "idslug": f"{_NO_DATE}(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}})",
+    "pair": f"{_NO_ID}{_PLAIN}*[-_]{_PLAIN}*",  # two words: of a section as well as of a title
+    "slug": f"{_NO_ID}{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
+}
+OTHER = "other"  # all the rest; its expression depends on the place
+
+# Several kinds in one expression. Rules ask for these first: they are short, and they hold for more.
+FAMILIES = {
+    "digits": (frozenset({"day", "year", "date8", "number"}), "[0-9]+"),
+    "long": (frozenset({"year", "date8", "number"}), "[0-9]{3,}"),
+    "dashed": (frozenset({"date", "idslug", "pair", "slug"}), f"{_PLAIN}*[-_]{_PIECE}*"),
+    "title": (
+        frozenset({"idslug", "slug"}),
+        f"{_NO_DATE}(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}}|{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*)",
+    ),
+}
+
+# A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 don't.
+NUMBERED = "#"  # stands for the number; no path or query has this character
+NUMBER = "[0-9]{4,}"
+_WITH_NUMBER = re.compile(f"([A-Za-z]{{1,20}}[-_]?){NUMBER}")
+
+_KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in KINDS.items()))
+
+
+class Token(NamedTuple):
+    """A segment of the path (of the last one what stands before the extension), or the value of a parameter."""
+
+    text: str  # article# of article123456
+    kind: str
+
+
+class Shape(NamedTuple):
+    """What URLs of one rule share: the number of segments, the extension, and the parameters in their order."""
+
+    segments: int
+    extension: str  # with its dot, or ""
+    parameters: tuple[str, ...] | None  # "id=" of id=5, "" of a value without a name; None without a query
+
+
+class UrlTokens(NamedTuple):
+    """A URL in pieces."""
+
+    shape: Shape
+    has_slash: bool  # at the end of the path
+    segments: tuple[Token, ...]
+    values: dict[str, Token]  # of the first parameter of each name
+
+
+def kind_of(text: str) -> str:
+    """Return the kind of *text*, or of a token's text: one of `KINDS` or `OTHER`.
+
+    >>> [kind_of(text) for text in ("2024", "17", "politics", "who-won-the-cup", "cup-123456", "v1.2")]
+    ['year', 'day', 'word', 'slug', 'idslug', 'other']
+    """
+    match = _KIND.fullmatch(text.replace(NUMBERED, "0000"))
+    return match.lastgroup or OTHER if match else OTHER
+
+
+def target_of_url(url: str) -> str:
+    """Return what stands behind the host of *url*, the fragment left out: what rules are matched with.
+
+    >>> target_of_url("https://example.com/story.php?id=5#top")
+    '/story.php?id=5'
+    """
+    parts = urlsplit(url)
+    query = "?" + parts.query if "?" in url.partition("#")[0] else ""
+    return f"{parts.path or '/'}{query}"
+
+
+def tokens_of(target: str) -> UrlTokens | None:
+    """Return the pieces of *target*, a path and query; None if a segment is empty or a
+    name before an extension: no rule is made of such URLs.
+
+    >>> tokens_of("/news/who-won-it.html").shape
+    Shape(segments=2, extension='.html', parameters=None)
+    """
+    path, mark, query = target.partition("?")
+    texts = path.split("/")[1:]
+    has_slash = not texts or not texts[-1]
+    if has_slash:
+        texts = texts[:-1]
+    if not all(texts):
+        return None
+    extension = ""
+    if texts:
+        stem, dot, rest = texts[-1].rpartition(".")
+        if dot and not stem:
+            return None
+        if dot:
+            texts[-1], extension = stem, dot + rest
+    names: list[str] = []
+    values: dict[str, Token] = {}
+    for parameter in query.split("&") if mark else ():
+        name, equals, value = parameter.partition("=")
+        key = name + equals if equals else ""
+        names.append(key)
+        values.setdefault(key, _token(value if equals else parameter))
+    shape = Shape(len(texts), extension, tuple(names) if mark else None)
+    return UrlTokens(shape, has_slash, tuple(map(_token, texts)), values)
+
+
+def _token(text: str) -> Token:
+    match = _WITH_NUMBER.fullmatch(text)
+    return Token(match[1] + NUMBERED if match else text, kind_of(text))
