@@ -154,6 +154,7 @@ class News:
     kind: str = ""  # feed, sitemap or page, if it is (to be) polled
     fits: bool = False  # a rule says that its URL is an article, or a feed announced it
     odds: float = 0.0  # what its content says for its being an article (above 0), or against it
+    has_date: bool = False  # its markup tells when it was published
     items: list[Announced] = field(default_factory=list)
     feeds: list[Target] = field(default_factory=list)  # feeds and sitemaps that it names
     span_s: float | None = None  # age of the oldest item

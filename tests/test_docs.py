@@ -27,7 +27,7 @@ from crawlers.items import State
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
 from crawlers.storage.graph_files import FORMATS
-from crawlers.storage.score_tables import metadata
+from crawlers.storage.news_tables import metadata
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-SURE = 2.0  # evidence that adds up to less, for or against, makes no label
+SURE = 2.0  # evidence for an article must add up to more, evidence against it to no less
 DENSE = 0.6  # a page with so much of its text in links is a list
 PREFIXES_MIN = 5  # other URLs that begin with this one make it a directory
 
@@ -57,7 +57,11 @@ def log_odds(evidence: Evidence) -> float:
 def label(odds: float) -> bool | None:
     """Return whether a page with these *odds*, of `log_odds`, is an article; None if nobody can be sure.
 
-    >>> label(3.0), label(2.0), label(-2.5)
+    One thing that a site says for an article is not enough; that most of a text is links is.
+
+    >>> label(3.0), label(2.0), label(-2.0)
     (True, None, False)
     """
-    return odds > 0 if abs(odds) > SURE else None
+    if odds > SURE:
+        return True
+    return False if odds <= -SURE else None

@@ -122,7 +122,7 @@ class OrderOptions:
     weights: Weights = STRATEGIES["mixed"]  # topic
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that fit no rule
     explore_share: float = 0.05  # fit: of a site's budget, for such URLs
-    archive_share: float = 0.1  # fit: of a site's budget, for pagination and calendars
+    archive_share: float = 0.03  # fit: of a site's budget, for pagination and calendars
 
 
 def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:

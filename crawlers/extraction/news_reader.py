@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 
 SNIFFED_BYTES = 4096
 FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
+PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule
+DATED = 1.5  # log-odds for a date that only the extraction found, as for one in the markup
 NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages that it links to
 
 
 class NewsReader:
     """Reads answers with *reader*, which must call `study` as its study.
 
-    *content_rules* has the selectors of domains, see `extraction.content_rules`.
+    *content_rules* has the selectors of domains, see `extraction.content_rules`; *is_known* says why a page need not be
+    read for an article, or "".
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class NewsReader:
         rulebook: Rulebook,
         content_rules: Mapping[str, Mapping[str, str]],
         run: Callable[..., Awaitable[Any]],
+        is_known: Callable[[Page], str],
     ) -> None:
         self._rulebook = rulebook
         self._content_rules = content_rules
         self._run = run
+        self._is_known = is_known
         self._reader = reader(self)
 
     def accepts(self, content_type: str | None) -> bool:
@@ -74,23 +79,35 @@ class NewsReader:
             news.odds += 3.0
         if level <= NEAREST_LEVELS and not news.fits:
             news.feeds = self._targets(page.url, feeds_of(answer.body, answer.content_type, answer.url))
-        if news.fits or news.odds > SURE:
-            await self._article(news, answer, now)
+        if news.fits or news.odds >= PROMISING:
+            news.reason = self._is_known(page)
+            if news.reason:
+                news.outcome = "duplicate"
+            else:
+                await self._article(news, answer, now)
         return page
 
     def study(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
         """Note what speaks for the page's being an article."""
         here = page.url.rstrip("/") + "/"
         below = sum(target.url.startswith(here) for target, _ in page.links)
-        page.news = News(odds=log_odds(evidence(parsed, text, is_prefix_of=below)))
+        seen = evidence(parsed, text, is_prefix_of=below)
+        page.news = News(odds=log_odds(seen), has_date=seen.has_date)
 
     async def _article(self, news: News, answer: Answer, now: float) -> None:
+        """Take the article out of the page, if it is one."""
         rules = self._content_rules.get(rule_domain(self._site(answer.url)), {})
         found = await self._run(article_of, answer.body, answer.url, answer.content_type, dict(rules), now)
         if isinstance(found, str):
             news.reason = found
+            return
+        article, prints = found
+        if article.published_at is not None and not news.has_date:
+            news.odds += DATED  # no markup says so, but it has one
+        if news.fits or news.odds > SURE:
+            news.article, news.prints = article, prints
         else:
-            news.article, news.prints = found
+            news.reason = "too little says that it is an article"
 
     async def _feed(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
         content: FeedContent | str = await self._run(read_feed, answer.body, answer.url, answer.content_type, now)

@@ -26,9 +26,9 @@ from crawlers.spiders.site_spider import SiteSpider
 from crawlers.storage import url_rules
 from crawlers.storage.database import Database
 from crawlers.storage.document_copies import Duplicates
-from crawlers.storage.document_keys import open_keys
 from crawlers.storage.documents import has_earlier_documents
 from crawlers.storage.polls import labels_of, polls_of
+from crawlers.storage.redis_keys import open_document_keys
 from crawlers.storage.sources import keep_found_feeds, save_sources, stored_sources
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class NewsSpider(SiteSpider):
         for site_id, delay_s in delays.items():
             polls.set_delay(site_id, delay_s)
         polls.recall(polls_of(database, crawl_id), time.time())
-        self._keys = open_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
+        self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
         duplicates = Duplicates(database, self._keys, writer.flush, settings.getint("DUPLICATE_DISTANCE"))
         options = normalization(settings)
         self.desk = NewsDesk(
@@ -158,8 +158,8 @@ class NewsSpider(SiteSpider):
         with closing(Database(self._settings.get("DATABASE_URL"), create=False)) as database:
             keep_found_feeds(database, self._crawl_id)
 
-    def _close(self) -> None:
-        self._pool.close()
+    async def _close(self) -> None:
+        await self._pool.close()
         if hasattr(self, "_keys"):
             self._keys.close()
 

@@ -1,0 +1,138 @@
+"""How often each page is fetched when not all can be fetched all the time: LambdaCrawl, with bounds and host caps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Floats: TypeAlias = NDArray[np.float64]
+STEPS = 200  # of a bisection at most; it ends as soon as two floats have none between them
+
+
+def harmonic(weight: Floats, rate: Floats, price: Floats) -> Floats:
+    """The visits per s of pages where each further one is worth *price* (LambdaCrawl): every page gets some.
+
+    Solves *weight* *rate* / (rho (rho + *rate*)) = *price* for rho, without subtracting nearly equal numbers.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        value = weight / price
+        visits = 2.0 * value / (1.0 + np.sqrt(1.0 + 4.0 * value / rate))
+    return np.where((rate > 0.0) & (weight > 0.0), np.where(np.isnan(visits), np.inf, visits), 0.0)
+
+
+def best_visits(weight: float, rate: float, price: float) -> float:
+    """Likewise of one page with a *rate* > 0, without an array: infinite at price 0.
+
+    >>> best_visits(1.0, 2.0, 1 / 4)
+    2.0
+    """
+    value = weight / price if price > 0.0 else math.inf
+    return 2.0 * value / (1.0 + math.sqrt(1.0 + 4.0 * value / rate)) if value < math.inf else math.inf
+
+
+def binary(weight: Floats, rate: Floats, price: Floats) -> Floats:
+    """Likewise where only "as it is now, or not" counts (Azar et al.): none for pages that change too fast."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        return np.fmax(0.0, np.sqrt(weight * rate / price) - rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What a budget of visits is best spent on."""
+
+    rates: Floats  # visits per s of each page
+    price: float  # what one more visit per s would be worth; 0 where all pages have their highest rate
+    host_prices: Floats  # likewise of each host whose cap binds, 0 of the others: the larger price counts
+    share: float  # of the lowest rates that the budget allows: 1, or less if they are more than it
+    host_shares: Floats  # likewise of the lowest rates of each host, by its cap
+
+
+def lambda_crawl(
+    weights: Sequence[float] | Floats,
+    rates: Sequence[float] | Floats,
+    budget_per_s: float,
+    *,
+    lowest: Sequence[float] | Floats | float = 0.0,
+    highest: Sequence[float] | Floats | float = np.inf,
+    hosts: Sequence[int] | NDArray[np.int64] | None = None,
+    host_caps: Sequence[float] | Floats = (),
+    answer: Callable[[Floats, Floats, Floats], Floats] = harmonic,
+) -> Allocation:
+    """Return the visits per s that cost least, by pages in the order given.
+
+    *weights* say how much each page counts, *rates* how often it changes, per s; each gets from *lowest* to *highest*
+    visits per s, all together *budget_per_s*, those of host number *hosts*[i] at most *host_caps*[*hosts*[i]]. What
+    a missed change costs is *answer*'s. Where the lowest rates are too much for the budget or a cap, each page
+    gets the same share of its own.
+
+    >>> lambda_crawl([1, 1], [1, 100], 1.0).rates.round(3).tolist()
+    [0.415, 0.585]
+    >>> lambda_crawl([1, 1], [1, 100], 1.0, lowest=[0.5, 0.0], highest=[1.0, 0.25]).rates.round(3).tolist()
+    [0.75, 0.25]
+
+    Notes
+    -----
+    Minimises the sum of weight ln((rate + rho) / rho), rho being the visits. A page's visits only fall as the price
+    rises, so one bisection finds each host's own price, all hosts at once, and one more the price of the budget:
+    O(n) a step, some 60 steps. With the larger one of the two prices the conditions of Karush, Kuhn and Tucker hold.
+
+    References
+    ----------
+    .. [1] Kolobov, Peres, Lu, Horvitz (2019), Staying up to Date with Online Content Changes Using Reinforcement
+       Learning for Scheduling, NeurIPS.
+    .. [2] Kolobov, Peres, Lubetzky, Horvitz (2019), Optimal Freshness Crawl under Politeness Constraints, SIGIR.
+    .. [3] Azar, Horvitz, Lubetzky, Peres, Shahaf (2018), Tractable near-optimal policies for crawling, PNAS 115.
+    """
+    weight, rate = np.asarray(weights, np.float64), np.asarray(rates, np.float64)
+    top = np.broadcast_to(np.asarray(highest, np.float64), rate.shape)
+    low = np.minimum(np.broadcast_to(np.asarray(lowest, np.float64), rate.shape), top)
+    caps = np.asarray(host_caps, np.float64)
+    host = np.zeros(rate.shape, np.int64) if hosts is None else np.asarray(hosts, np.int64)
+    if hosts is None:
+        caps = np.array([np.inf])
+
+    def of_hosts(visits: Floats) -> Floats:
+        return np.bincount(host, visits, caps.size).astype(np.float64)
+
+    host_shares = _shares(caps, of_hosts(low))
+    low = low * host_shares[host]
+    share = float(_shares(np.array([budget_per_s]), low.sum(keepdims=True))[0])
+    low = low * share
+
+    def visits_at(price: Floats) -> Floats:
+        return np.clip(answer(weight, rate, price), low, top)
+
+    host_prices = _prices(lambda price: of_hosts(visits_at(price[host])), caps)
+    at_least = host_prices[host]
+    price = _prices(lambda price: visits_at(np.maximum(price, at_least)).sum(keepdims=True), np.array([budget_per_s]))
+    return Allocation(visits_at(np.maximum(price, at_least)), float(price[0]), host_prices, share, host_shares)
+
+
+def _shares(allowed: Floats, wanted: Floats) -> Floats:
+    """What part of *wanted* is allowed."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(wanted > allowed, allowed / wanted, 1.0)
+
+
+def _prices(visits_at: Callable[[Floats], Floats], allowed: Floats) -> Floats:
+    """The lowest prices at which no more than *allowed* visits are made; infinite where the lowest rates take all."""
+    free = visits_at(np.zeros(allowed.shape))
+    is_scarce = ~(free <= allowed)  # not-a-number too
+    below, above = np.full(allowed.shape, -700.0), np.full(allowed.shape, 700.0)  # logarithms: scales don't matter
+    never = is_scarce & (visits_at(np.exp(above)) >= allowed * (1.0 - 1e-12))
+    for _ in range(STEPS):
+        middle = (below + above) / 2
+        if not ((middle > below) & (middle < above) & is_scarce & ~never).any():
+            break
+        too_many = visits_at(np.where(is_scarce, np.exp(middle), 0.0)) > allowed
+        below, above = np.where(too_many, middle, below), np.where(too_many, above, middle)
+        if (above - below).max(initial=0.0) < 1e-12:
+            break
+    return np.where(never, np.inf, np.where(is_scarce, np.exp(above), 0.0))

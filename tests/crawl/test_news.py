@@ -1,0 +1,198 @@
+"""News crawls of two papers that go on publishing: what is stored, once, whenever the crawl is killed."""
+
+from __future__ import annotations
+
+import random
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.sites.server import Web
+
+from .running import add_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.sites.server import Exchange
+
+    from .running import Crawl
+
+WORDS = (
+    "river bridge council market harbour winter school engine garden letter signal copper meadow tunnel orchard".split()
+)
+OLD, NEW = 12, 24  # articles of each paper when the crawl begins, and in the end
+SHOWN = 8  # items of the feed
+SETTINGS = {
+    "SITE_DELAY_SECONDS": 0,
+    "STORE_BATCH_SECONDS": 0.01,
+    "RETRY_BACKOFF_SECONDS": 0.01,
+    "FEED_MIN_SECONDS": 0.05,
+    "FEED_MAX_SECONDS": 0.1,
+    "FEED_POLLS_PER_SECOND": 50,
+    "EXTRACTION_PROCESSES": 1,
+    "NEWS_ONCE": 1,
+}
+
+
+class Press:
+    """Papers `fed`, with a feed, and `bare`, without. An article appears at every second request."""
+
+    def __init__(self) -> None:
+        self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
+        self.on_request: Callable[[], None] | None = None
+        self._asked = {"fed": 0, "bare": 0}
+
+    @property
+    def sources(self) -> str:
+        rules = "rules: ['/story-\\d+\\.html']"
+        return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}', {rules}}}\n" for name in self._asked)
+
+    def path(self, number: int) -> str:
+        return f"/story-{number}.html"
+
+    def _paper(self, name: str) -> Any:
+        async def answer(exchange: Exchange) -> None:
+            if exchange.path == "/robots.txt":
+                await exchange.page("none", 404)
+                return
+            if self.on_request is not None:
+                self.on_request()
+            self._asked[name] += 1
+            published = min(NEW, OLD + self._asked[name] // 2)
+            origin, path = self.web[name].origin, exchange.path
+            if path == "/feed.xml" and name == "fed":
+                items = "".join(
+                    f"<item><title>Story {n}</title><link>{origin}{self.path(n)}</link></item>"
+                    for n in range(published, max(0, published - SHOWN), -1)
+                )
+                body = f"<rss version='2.0'><channel><title>Fed</title>{items}</channel></rss>"
+                await exchange.page(body, 200, Content_Type="application/rss+xml")
+            elif path == "/":
+                feed = "<link rel=alternate type=application/rss+xml href=/feed.xml>" if name == "fed" else ""
+                links = "".join(f"<p><a href={self.path(n)}>Story {n}</a>" for n in range(1, published + 1))
+                await exchange.page(f"<title>Home</title>{feed}<a href=/about.html>about</a>{links}")
+            elif path == "/about.html":
+                await exchange.page("<title>About</title><p>We write.")
+            elif path.startswith("/story-") and (number := int(path[7:-5])) <= published:
+                await exchange.page(story(name, number))
+            else:
+                await exchange.page("nothing", 404)
+
+        return answer
+
+
+def story(name: str, number: int) -> str:
+    rng = random.Random(f"{name} {number}")
+    paragraphs = "".join(f"<p>{' '.join(rng.choices(WORDS, k=60)).capitalize()}.</p>" for _ in range(4))
+    date = f"2026-11-{number % 20 + 1:02}T08:00:00+00:00"
+    return (
+        f"<html><head><title>Story {number} of {name}</title><meta property=og:type content=article>"
+        f"<meta property='article:published_time' content='{date}'></head><body><nav><a href=/>home</a></nav>"
+        f"<article><h1>Story {number} of {name}</h1>{paragraphs}</article></body></html>"
+    )
+
+
+@pytest.fixture
+def press():
+    press = Press()
+    with press.web:
+        yield press
+
+
+def news_in(crawl_in: Callable[..., Crawl], press: Press, name: str, **settings: object) -> Crawl:
+    crawl = crawl_in(name, (), spider="news", **SETTINGS, **settings)
+    (crawl.folder / "sources.yaml").write_text(press.sources, "utf-8")
+    return crawl
+
+
+def run(crawl: Crawl, **settings: object) -> int:
+    return crawl.start(arguments=("sources=sources.yaml",), **settings).wait().status
+
+
+def documents(crawl: Crawl) -> list[tuple[Any, ...]]:
+    return crawl.query("SELECT url, title FROM document ORDER BY url")
+
+
+def all_of(press: Press) -> list[tuple[str, str]]:
+    return sorted(
+        (press.web[name].origin + press.path(number), f"Story {number} of {name}")
+        for name in ("fed", "bare")
+        for number in range(1, NEW + 1)
+    )
+
+
+def go_on_until_all_is_published(crawl: Crawl, press: Press) -> None:
+    """Each run polls what is due and ends; after some, nothing new appears."""
+    for _ in range(12):
+        assert run(crawl) == 0
+        if len(documents(crawl)) == 2 * NEW:
+            return
+
+
+def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in):
+    crawl = news_in(crawl_in, press, "whole")
+    go_on_until_all_is_published(crawl, press)
+    assert documents(crawl) == all_of(press)
+    assert crawl.query("SELECT kind, count(*) FROM poll GROUP BY 1 ORDER BY 1") == [("feed", 1), ("page", 2)]
+    ((text, published),) = crawl.query(
+        f"SELECT text, published FROM document WHERE url LIKE '%{press.path(3)}' LIMIT 1"
+    )
+    assert "home" not in text
+    assert published.startswith("2026-11-04T08:00")
+
+
+def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
+    started = crawl.start(arguments=("sources=sources.yaml",), STORE_BATCH_PAGES=rng.choice((1, 5, 20)))
+    left = rng.randint(3, 20)
+
+    def count() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            started.kill()
+
+    press.on_request = count
+    status = started.wait().status
+    press.on_request = None
+    return status
+
+
+def kill_before_commit(crawl: Crawl, press: Press, rng: random.Random) -> int:
+    where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(3, 12)}
+    return run(crawl, STORE_BATCH_PAGES=2, **where)
+
+
+def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, crawl_in):
+    crawl = news_in(crawl_in, press, "killed")
+    rng = random.Random(3)
+    statuses = [
+        kill(crawl, press, rng) for kill in (kill_at_request, kill_before_commit, kill_at_request, kill_before_commit)
+    ]
+    assert statuses.count(-signal.SIGKILL) >= 3
+    go_on_until_all_is_published(crawl, press)
+    assert documents(crawl) == all_of(press)
+    items = crawl.query(
+        "SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key JOIN document d ON d.page_id = p.id"
+    )
+    assert len(set(items)) == len(items)
+    announced = {url for (url,) in items}
+    assert announced <= {url for url, _ in documents(crawl)}
+    assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
+
+
+def test_sources_of_the_store_need_no_file(press, crawl_in):
+    crawl = news_in(crawl_in, press, "stored")
+    assert run(crawl, PAGE_BUDGET=4) == 0
+    ended = crawl.start(arguments=()).wait()
+    assert ended.status != 0
+    assert "no enabled" in ended.stderr
+
+
+def test_no_source_at_all_is_one_sentence(crawl_in):
+    crawl = crawl_in("none", (), spider="news")
+    ended = crawl.start(arguments=()).wait()
+    assert ended.status == 2
+    assert len(ended.errors) == 1
+    assert "sources.yaml" in ended.errors[0]

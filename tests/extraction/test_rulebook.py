@@ -1,0 +1,81 @@
+"""The rules of a news crawl about URLs, as it uses and learns them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.news_scores import ARCHIVE, FIT
+from crawlers.algorithms.page_scores import OTHER
+from crawlers.algorithms.url_rules import UrlRule
+from crawlers.algorithms.urls import resolve
+from crawlers.extraction.rulebook import Rulebook
+from crawlers.items import Place
+
+SITE = "http://www.paper.example"
+
+
+def rulebook(rules=(), keep=None):
+    known = {"paper.example": [UrlRule(regex, weight, "hand") for regex, weight in rules]} if rules else {}
+    return Rulebook(known, keep, fit_factor=2.0, else_factor=0.01)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/news/1.html", Place(FIT, 1.0)),
+        ("/video/1.html", Place(OTHER, 0.01)),
+        ("/news/page/2", Place(ARCHIVE, 0.01)),
+        ("/about", Place(OTHER, 0.01)),
+    ],
+)
+def test_urls_have_their_place_by_rules_and_by_their_looks(path, place):
+    book = rulebook([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
+    assert book.place(SITE, SITE + path) == place
+    assert book.place_of(resolve(SITE + "/", path)) == place
+
+
+def labelled(book, numbers):
+    for number in numbers:
+        book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", 3.0)
+        book.label(SITE, f"{SITE}/tag/{number}", -3.5)
+
+
+def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
+    kept = []
+
+    def keep(domain, rules):
+        kept.append((domain, list(rules)))
+        return list(rules)
+
+    book = rulebook(keep=keep)
+    labelled(book, range(10))
+    assert not book.learn(SITE, 0.0)
+    labelled(book, range(10, 20))
+    assert book.learn(SITE, 0.0)
+    assert [domain for domain, _ in kept] == ["paper.example"]
+    assert book.place(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
+    assert book.place(SITE, f"{SITE}/tag/777").queue == OTHER
+    assert not book.learn(SITE, 0.0), "not before there are more labels"
+
+
+def test_labels_of_earlier_runs_count():
+    book = rulebook(keep=lambda domain, rules: rules)
+    book.recall(
+        [(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
+        + [(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
+    )
+    assert book.learn(SITE, 0.0)
+
+
+def test_without_leave_nothing_is_learnt():
+    book = rulebook()
+    labelled(book, range(100))
+    assert not book.learn(SITE, 0.0)
+    assert not book.has_rules(SITE)
+
+
+def test_what_is_not_sure_is_no_label():
+    book = rulebook(keep=lambda domain, rules: rules)
+    for number in range(100):
+        book.label(SITE, f"{SITE}/{number}", 1.5)
+    assert not book.learn(SITE, 0.0)
