@@ -9,6 +9,7 @@ import heapq
 from typing import TYPE_CHECKING, cast
 
 from crawlers.errors import FrontierError
+from crawlers.items import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,6 +132,12 @@ class Agenda:
             return 0.0
         times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
+
+    def only_returns(self, now: float) -> bool:
+        """Whether nothing waits but pages that come back later. O(sites)."""
+        first = self._first_rested()
+        is_due = first is not None and first <= now
+        return not is_due and not any(site.counts.get(State.WAITING) for site in self.sites.values())
 
     @property
     def is_idle(self) -> bool:

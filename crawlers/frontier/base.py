@@ -143,6 +143,9 @@ class Outlook(Protocol):
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
 
+    def only_returns(self, now: float) -> bool:
+        """Whether nothing is leased, and nothing waits but pages that come back later."""
+
     @property
     def is_spent(self) -> bool:
         """Whether the page budget is used up, whatever still waits."""

@@ -71,8 +71,8 @@ class QueuedFrontier:
         self._interner = Interner(journal, order, admit, cache_urls, self._held, self._scoring)
         self._arrivals = Arrivals(self._interner, self._scoring, self._agenda.called)
         self._leases: dict[int, Lease] = {}
-        if self._scoring is not None and self._scoring.has_changes:  # what earlier runs left is put right
-            self._submit(Unit(), 0.0)
+        if self._scoring is not None and self._scoring.has_changes:
+            self._submit(Unit(), 0.0)  # what earlier runs left is put right
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} sites={len(self._agenda.sites)} leased={len(self._leases)}>"
@@ -91,9 +91,11 @@ class QueuedFrontier:
         """Whether any URL waits or is leased: the crawl is not finished."""
         return any(site.is_waiting for site in self._agenda.sites.values())
 
+    def only_returns(self, now: float) -> bool:
+        return not self._leases and self._agenda.only_returns(now)
+
     @property
     def leases(self) -> int:
-        """How many URLs are handed out."""
         return len(self._leases)
 
     def is_drained(self, site_id: int) -> bool:
@@ -101,7 +103,6 @@ class QueuedFrontier:
         return not self._agenda.site(site_id).is_waiting
 
     def leased(self, page_id: int) -> Lease | None:
-        """The open lease of a page."""
         return self._leases.get(page_id)
 
     # What comes in ----------------------------------------------------------------------------------
