@@ -85,7 +85,7 @@ FEED_MAX_SECONDS = 21_600.0  # likewise, at most
 FEED_DEADLINE_SECONDS = 43_200.0  # seconds from an article's publication until it is stored
 EXTRACTION_PROCESSES = 2  # processes that take articles out of pages
 EXTRACTION_TIMEOUT_SECONDS = 30.0  # seconds for a page
-DUPLICATE_DISTANCE = 3  # bits of 64 in which the simhashes of two documents may differ that are nearly the same
+DUPLICATE_DISTANCE = 12  # bits of 64 in which the fingerprints of two texts may differ to be compared word by word
 DOCUMENT_KEYS_URL = ""  # where keys of documents are kept: redis://host/0; empty: in the store
 
 # URLs: steps of the normal form that tells spellings of one page apart from pages

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL server for the tests, started once a session from the programs that are installed."""
+"""Throw-away servers for the tests, PostgreSQL and Redis, started once from the programs that are installed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+import redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +74,28 @@ def running_postgresql() -> Iterator[Path]:
         options = f"-F -c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=100"
         run(*pg_ctl, "-w", "-l", str(folder / "server.log"), "-o", options, "start")
         yield folder
+
+
+@contextmanager
+def running_redis() -> Iterator[str]:
+    """The URL of an empty Redis server that lives as long as the block, and keeps nothing on disk."""
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    if program is None:
+        unavailable("no Redis server installed")
+    assert program is not None
+    folder = Path(tempfile.mkdtemp(prefix="redis-"))
+    socket, pid = folder / "socket", folder / "pid"
+    command = [program, "--port", "0", "--unixsocket", str(socket), "--pidfile", str(pid), "--daemonize", "yes"]
+    command += ["--dir", str(folder), "--save", "", "--appendonly", "no", "--logfile", str(folder / "server.log")]
+    stop = f"kill -9 $(cat {shlex.quote(str(pid))}); rm -rf {shlex.quote(str(folder))}"  # told kindly, it takes seconds
+    with _at_the_end(stop, {}):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
+        client = redis.Redis(
+            unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.05), 200, (redis.ConnectionError,))
+        )
+        with client:
+            client.ping()  # it answers a moment after the command ended
+        yield f"unix://{socket}"
 
 
 @contextmanager

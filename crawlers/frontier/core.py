@@ -15,6 +15,7 @@ from crawlers.errors import FrontierError
 from crawlers.frontier.agenda import Agenda
 from crawlers.frontier.arrivals import Arrivals
 from crawlers.frontier.base import NOTHING, Lease
+from crawlers.frontier.corrections import Corrections
 from crawlers.frontier.head import Head
 from crawlers.frontier.interning import Interner, waiting_row
 from crawlers.frontier.journal import Entry
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
     from crawlers.frontier.head import QueueHead
     from crawlers.frontier.journal import ScoreJournal
     from crawlers.frontier.politeness import HostGate
-    from crawlers.items import Page, Place, Target
+    from crawlers.items import Page, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
 LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
 
 
-class QueuedFrontier:
+class QueuedFrontier(Corrections):
     """A frontier of one process. See `base.Frontier` for the contract.
 
     *admit* says why a URL that was never seen before is not to be fetched at all, or None; it is asked
@@ -290,11 +291,6 @@ class QueuedFrontier:
                 head.refill(limit)
             site.settle(group, head)
         site.hungry.clear()
-
-    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place], now: float) -> None:
-        if self._scoring is not None:
-            self._scoring.place_again(site_id, site, place_of)
-            self._submit(Unit(), now)
 
     def counts(self) -> dict[int, Counts]:
         return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._agenda.sites.values()}

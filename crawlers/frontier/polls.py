@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawlers.storage.unit import Unit
 
 FEED, SITEMAP, PAGE = "feed", "sitemap", "page"
+ARTICLE = "article"  # that comes back once, to see whether it changed
 MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
 FADED_S = 14 * 86_400.0  # a page that brought nothing new for so long is given up
 
@@ -46,6 +47,8 @@ class Polls:
     def recall(self, rows: Iterable[PollRow], now: float) -> None:
         """Take up what earlier runs learnt."""
         for row in rows:
+            if row.kind == ARTICLE:
+                continue
             items, seconds, window = json.loads(row.rate)
             state = PollState(row.polled_at, int(window), ArrivalRate(items, seconds))
             self._add(row.page_id, row.site_id, row.kind, now, state)

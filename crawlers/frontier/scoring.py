@@ -118,6 +118,14 @@ class Scoring:
                 return
             after = (entries[-1].priority, entries[-1].id)
 
+    def fetch_again(self, page_id: int) -> bool:
+        """A page that was over is to be fetched once more, as soon as possible; whether it was over."""
+        if self.news is None or page_id in self._held or self.scores.queue(page_id) != GONE:
+            return False
+        self.news.returning(page_id)
+        self._changed[page_id] = None
+        return True
+
     def returns(self, page_id: int) -> None:
         """A page that was read comes back."""
         if self.news is not None:

@@ -128,6 +128,8 @@ class NewsSpider(SiteSpider):
             self._keys,
             database,
             frontier,
+            crawl_id=crawl_id,
+            flush=writer.flush,
             resolve=lambda base, path: resolve(base, path, options),
             recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
             has_earlier=has_earlier_documents(database, crawl_id),

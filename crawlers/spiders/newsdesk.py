@@ -11,10 +11,10 @@ from crawlers.algorithms.news_scores import FIT, FRESH
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
 from crawlers.extraction.feed_discovery import USUAL_PLACES
-from crawlers.frontier.polls import PAGE
+from crawlers.frontier.polls import ARTICLE, PAGE
 from crawlers.items import News, Place, Places, State
 from crawlers.storage.documents import NEW, add_document
-from crawlers.storage.polls import known_items
+from crawlers.storage.polls import known_items, pages_without_document
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class NewsDesk:
         database: Database,
         frontier: CrawlFrontier,
         *,
+        crawl_id: int,
+        flush: Callable[[], None],
         resolve: Callable[[str, str], Target],
         recheck_s: float,
         has_earlier: bool,
@@ -62,9 +64,12 @@ class NewsDesk:
         self._has_earlier = has_earlier
         self._database = database
         self._frontier = frontier
+        self._crawl_id = crawl_id
+        self._flush = flush
         self._resolve = resolve
         self._recheck_s = recheck_s
         self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
+        self._announced: dict[int, None] = {}  # keys, the latest ones last
         self._fed: set[str] = set()  # domains of which a feed or sitemap is known
 
     def reason_against(self, target: Target) -> str | None:
@@ -85,7 +90,9 @@ class NewsDesk:
 
     def is_announced(self, lease: Lease) -> bool:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
-        return lease.group == FRESH and lease.level > 0
+        if lease.is_again and not self._polls.kind(lease.id):
+            return True  # fetched once more for that
+        return lease.key in self._announced or (lease.group == FRESH and lease.level > 0)
 
     def ending(self, lease: Lease, page: Page, now: float) -> None:
         """Complete *page*, whose lease is about to end."""
@@ -116,6 +123,9 @@ class NewsDesk:
         if lease.level == 0 and news.kind in ("", PAGE) and not lease.is_again:
             self._find_feeds(page, news)
         announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in news.items}
+        self._announced.update(dict.fromkeys(announced))
+        while len(self._announced) > MOST_REMEMBERED:
+            del self._announced[next(iter(self._announced))]
         announced.update((target.key, SOON) for target in news.feeds)
         here = site_of(page.url)
         known = {target.key for target, _ in page.links} | {target.key for target, _ in page.elsewhere}
@@ -168,6 +178,7 @@ class NewsDesk:
             known = known_items(self._database, lease.id, keys) if lease.is_again else set()
             new = [item for item in news.items if item.target.key not in known]
             unit.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
+            self._read_again([item.target.key for item in new], now)
             page.again = lambda: polls.ended(
                 *here,
                 news.kind,
@@ -179,9 +190,22 @@ class NewsDesk:
                 problem=news.problem,
             )
         elif news.outcome == NEW and self._recheck_s and not lease.is_again:
-            page.again = lambda: now + self._recheck_s
+            due_at = now + self._recheck_s
+            unit.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
+            page.again = lambda: due_at
         elif not news.fits:
             page.again = lambda: self._hub(lease, page, news, unit, now)
+
+    def _read_again(self, keys: list[int], now: float) -> None:
+        """Articles that were read before anybody said that they are some: they must not be missed."""
+        if not keys:
+            return
+        self._flush()
+        found: dict[int, list[int]] = {}
+        for site_id, page_id in pages_without_document(self._database, self._crawl_id, keys):
+            found.setdefault(site_id, []).append(page_id)
+        for site_id, pages in found.items():
+            self._frontier.fetch_again(site_id, pages, now)
 
     def _hub(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> float | None:
         places = page.places

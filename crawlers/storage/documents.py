@@ -62,7 +62,7 @@ def add_document(
             article.image or None,
             article.taken_by,
             text_hash,
-            prints.simhash,
+            prints.simhash.value,
             version,
             stored_at,
             changed_at,

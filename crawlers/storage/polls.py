@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, func, select
 
-from crawlers.storage.news_tables import feed_item, news_score, page_label, poll
+from crawlers.items import State
+from crawlers.storage.news_tables import document, feed_item, news_score, page_label, poll
 from crawlers.storage.tables import page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from crawlers.storage.database import Database
+
+MOST_KEYS = 5_000
 
 
 class PollRow(NamedTuple):
@@ -46,9 +49,34 @@ def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
 
 def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
     """Which of the items of these *keys* the feed announced before."""
-    statement = select(feed_item.c.key).where(feed_item.c.feed_id == feed_id, feed_item.c.key.in_(keys))
+    known: set[int] = set()
     with database.read() as connection:
-        return set(connection.execute(statement).scalars())
+        for some in _parts(keys):
+            statement = select(feed_item.c.key).where(feed_item.c.feed_id == feed_id, feed_item.c.key.in_(some))
+            known.update(connection.execute(statement).scalars())
+    return known
+
+
+def pages_without_document(database: Database, crawl_id: int, keys: Collection[int]) -> list[tuple[int, int]]:
+    """(site id, page) of the pages of these *keys* that were read, but made no document and are no copy of one."""
+    statement = (
+        select(page.c.site_id, page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .outerjoin(document, document.c.page_id == page.c.id)
+        .where(
+            site.c.crawl_id == crawl_id,
+            page.c.key.in_(bindparam("keys", expanding=True)),
+            page.c.state == int(State.DONE),
+            document.c.page_id.is_(None),
+            func.coalesce(page.c.reason, "").not_like("% as document %"),
+        )
+    )
+    with database.read() as connection:
+        return [
+            (site_id, page_id)
+            for some in _parts(keys)
+            for site_id, page_id in connection.execute(statement, {"keys": some})
+        ]
 
 
 def labels_of(database: Database, crawl_id: int) -> list[tuple[str, str, float]]:
@@ -63,3 +91,9 @@ def labels_of(database: Database, crawl_id: int) -> list[tuple[str, str, float]]
     )
     with database.read() as connection:
         return [(name, url, odds) for name, url, odds in connection.execute(statement)]
+
+
+def _parts(keys: Collection[int]) -> Iterator[list[int]]:
+    """*keys* in lists that fit into a statement: a sitemap may have 50,000."""
+    known = list(keys)
+    return (known[start : start + MOST_KEYS] for start in range(0, len(known), MOST_KEYS))

@@ -167,3 +167,30 @@ def test_each_url_is_handed_out_once(engine: Engine, order: str) -> None:
     begun(site, *(f"/{kind}{number}" for kind in "asp" for number in range(30)))
     paths = drained(site)
     assert len(paths) == len(set(paths)) == 90
+
+
+def test_page_that_was_over_is_fetched_once_more(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/x1", "/x2")
+    first = {lease.url.removeprefix(site.root): lease.id for lease in site.frontier.lease(NOW, 9)}
+    for page_id in first.values():
+        lease = site.frontier.leased(page_id)
+        assert lease is not None
+        end(site, lease)
+    site.frontier.fetch_again(site.id, [first["/x1"], 99], NOW)
+    (lease,) = site.frontier.lease(NOW, 9)
+    assert (lease.id, lease.is_again) == (first["/x1"], True)
+    end(site, lease, "/x3", now=NOW + 1)
+    assert drained(site) == ["/x3"]
+    assert not site.frontier.is_waiting
+
+
+def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> None:
+    site = news_site(durable)
+    begun(site, "/x1")
+    lease = site.one()
+    end(site, lease)
+    site.frontier.fetch_again(site.id, [lease.id], NOW)
+    durable.close_writer()
+    again = news_site(durable, site.id)
+    assert again.paths(again.frontier.lease(NOW, 9)) == ["/x1"]
