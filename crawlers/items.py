@@ -155,6 +155,7 @@ class News:
     fits: bool = False  # a rule says that its URL is an article, or a feed announced it
     odds: float = 0.0  # what its content says for its being an article (above 0), or against it
     has_date: bool = False  # its markup tells when it was published
+    announces: bool = False  # what it lists are articles; a plain sitemap has all pages of a site
     items: list[Announced] = field(default_factory=list)
     feeds: list[Target] = field(default_factory=list)  # feeds and sitemaps that it names
     span_s: float | None = None  # age of the oldest item

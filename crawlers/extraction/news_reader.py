@@ -122,17 +122,18 @@ class NewsReader:
             return page
         if "sitemap" in content.kind:
             news.kind = "sitemap"
+        news.announces = content.kind != "sitemap"
         page.title, news.problem = content.title[:500], content.problem
         news.feeds = self._targets(answer.url, content.further)
-        is_news = content.kind != "sitemap"
-        for item in content.items:
-            (target,) = self._targets(answer.url, [item.url]) or (None,)
-            if target is not None:
-                news.items.append(Announced(target, item.published_at if is_news else None, item.title))
-        dates = [item.published_at for item in news.items if item.published_at is not None]
-        news.span_s = max(0.0, now - min(dates)) if dates and len(dates) == len(news.items) else None
-        here = self._site(answer.url)
-        for target in [*(item.target for item in news.items), *news.feeds]:
+        directory = self._reader.resolver.directory(answer.url)
+        found = [(directory[item.url], item) for item in content.items]
+        items = [Announced(target, i.published_at, i.title) for target, i in found if not isinstance(target, BadUrl)]
+        if news.announces:
+            news.items = items
+            dates = [item.published_at for item in items if item.published_at is not None]
+            news.span_s = max(0.0, now - min(dates)) if dates and len(dates) == len(items) else None
+        here = self._reader.site(answer.url)
+        for target in dict.fromkeys([*(item.target for item in items), *news.feeds]):
             if target.site == here:
                 page.links.append((target, 1))
             elif self._reader.holds(target.site):

@@ -57,12 +57,13 @@ class ParsedPage:
     """
 
     __slots__ = (
-        "_around", "_nodes", "_tag", "_tree", "base", "canonical", "charset", "hrefs", "robots", "title",
+        "_around", "_json_ld", "_nodes", "_tag", "_tree", "base", "canonical", "charset", "hrefs", "robots", "title",
     )  # fmt: skip
 
     def __init__(self, tree: LexborHTMLParser, charset: str, tags: frozenset[str]) -> None:
         self._tree = tree
         self._around = Surroundings()
+        self._json_ld: list[str] = []  # of the scripts that left the tree
         self.charset = charset
         self.title = ""
         self.base: str | None = None  # raw href of the first <base href>
@@ -102,8 +103,20 @@ class ParsedPage:
         if root is None:
             return ""
         for node in root.css("script,style"):
+            if "ld+json" in (node.attrs.sget("type") or ""):
+                self._json_ld.append(node.text())
             node.decompose()
         return root.text(separator=" ", skip_empty=True)
+
+    @property
+    def tree(self) -> LexborHTMLParser:
+        """The tree, to be read only; after `text` without scripts and styles of the body."""
+        return self._tree
+
+    @property
+    def json_ld(self) -> list[str]:
+        """What scripts say in JSON-LD, raw, before or after `text`."""
+        return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
 
     def _read_metadata(self) -> None:
         robots: set[str] = set()

@@ -120,7 +120,8 @@ class Scoring:
 
     def fetch_again(self, page_id: int) -> bool:
         """A page that was over is to be fetched once more, as soon as possible; whether it was over."""
-        if self.news is None or page_id in self._held or self.scores.queue(page_id) != GONE:
+        is_known = self._site_of[page_id] > 0
+        if self.news is None or not is_known or page_id in self._held or self.scores.queue(page_id) != GONE:
             return False
         self.news.returning(page_id)
         self._changed[page_id] = None

@@ -11,7 +11,7 @@ from crawlers.algorithms.news_scores import FIT, FRESH
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
 from crawlers.extraction.feed_discovery import USUAL_PLACES
-from crawlers.frontier.polls import ARTICLE, PAGE
+from crawlers.frontier.polls import ARTICLE, PAGE, SITEMAP
 from crawlers.items import News, Place, Places, State
 from crawlers.storage.documents import NEW, add_document
 from crawlers.storage.polls import known_items, pages_without_document
@@ -173,7 +173,7 @@ class NewsDesk:
                 page.again = lambda: polls.failed(*here, now, unit, page.reason or "no answer")
         elif page.is_unchanged:
             page.again = lambda: polls.ended(*here, news.kind, now, unit, new_items=0, shown=0)
-        elif news.kind and news.kind != PAGE:
+        elif news.announces:
             keys = [item.target.key for item in news.items]
             known = known_items(self._database, lease.id, keys) if lease.is_again else set()
             new = [item for item in news.items if item.target.key not in known]
@@ -212,12 +212,12 @@ class NewsDesk:
         assert isinstance(places, _Counting)
         is_poll = bool(self._polls.kind(lease.id))
         found = places.fits if self._rulebook.has_rules(site_of(page.url)) else places.new
-        is_home = lease.level == 0
+        is_home = lease.level == 0 or news.kind == SITEMAP
         is_worth = found >= LEAST_NEW and lease.level > 0 and places.fits and self._polls.has_room(lease.site_id)
         if not (is_poll or is_home or is_worth) or news.outcome == NEW:
             return None
-        new = found if is_poll else 0
-        return self._polls.ended(lease.id, lease.site_id, PAGE, now, unit, new_items=new, shown=len(page.links))
+        counts = {"new_items": found if is_poll else 0, "shown": len(page.links)}
+        return self._polls.ended(lease.id, lease.site_id, news.kind or PAGE, now, unit, **counts)
 
 
 class _Counting(Places):

@@ -1,0 +1,86 @@
+"""The text of an article as lines, one a paragraph: of elements, and of what a page says to machines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lxml import etree, html
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_LINES = frozenset(
+    b"address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main"
+    b" nav ol p pre section table td th tr ul".decode().split()
+)
+_UNSEEN = frozenset(["script", "style", "noscript", "template", "iframe", "svg", "button", "form", "head"])
+_MARKUP = re.compile(r"</?(?:p|br|div|h[1-6]|li|ul|a|b|i|em|strong|span)\b[^>]*>", re.I)
+_CUT_OFF = re.compile(r"(?:…|\.\.\.|\[\+?\d* ?\w*\])\s*\Z")
+_WORD = re.compile(r"\w+")
+
+_LEAST_SHARE = 0.8  # of the length of the text seen: a text for machines that is shorter is its beginning
+_LEAST_COMMON = 0.5  # of its words: otherwise it is another text
+_LINE_HEAD = 40  # characters by which a line is known: behind them one copy may have a blank that the other has not
+_LEAST_LEAD = 80  # characters: a sentence, no name and no date
+
+
+def lines_of(node: HtmlElement) -> str:
+    """Return the text that a reader sees of *node*, one paragraph a line."""
+    parts: list[str] = []
+    walk = etree.iterwalk(node, events=("start", "end", "comment", "pi"))
+    for event, part in walk:
+        if part.tag in _LINES:
+            parts.append("\n")
+        if event != "start":
+            text = None if part is node else part.tail
+        elif part.tag in _UNSEEN:
+            walk.skip_subtree()
+            text = None
+        else:
+            text = part.text
+        # Line breaks in the source are blanks.
+        parts.append(" ".join(text.split("\n")) if text else "")
+    return as_lines("".join(parts))
+
+
+def as_lines(text: str) -> str:
+    """Return *text* with blanks collapsed and without empty lines."""
+    return "\n".join(line for raw in text.splitlines() if (line := " ".join(raw.split())))
+
+
+def whole_text(said: str, seen: str) -> str | None:
+    """Return the text that a page *said* to machines, in the paragraphs of what is *seen*; None if it isn't the whole.
+
+    What is said for machines has no boxes and links between its paragraphs, but often no paragraphs either, and
+    behind paywalls or for short it is only the beginning.
+    """
+    if _MARKUP.search(said):
+        said = lines_of(html.fragment_fromstring(said, create_parent="div"))
+    said = as_lines(said)
+    if not said or len(said) < _LEAST_SHARE * len(seen) or _CUT_OFF.search(said):
+        return None
+    words = set(_WORD.findall(seen.lower()))
+    if words and len(words & set(_WORD.findall(said.lower()))) < _LEAST_COMMON * len(words):
+        return None
+    return _in_paragraphs(said, seen)
+
+
+def _in_paragraphs(said: str, seen: str) -> str:
+    """Return *said*, broken where a line of *seen* begins or ends, behind the lead that is seen before it."""
+    breaks: set[int] = set()
+    before: list[str] = []
+    start = 0
+    for line in seen.splitlines():
+        found = said.find(line[:_LINE_HEAD], start)
+        if found >= 0:
+            breaks.add(found)
+            start = found + len(line[:_LINE_HEAD])
+            if said.startswith(line, found):
+                start = found + len(line)
+                breaks.add(start)
+        elif not breaks and len(line) >= _LEAST_LEAD:
+            before.append(line)
+    ends = sorted(breaks - {0, len(said)})
+    parts = [said[one:other] for one, other in zip([0, *ends], [*ends, len(said)], strict=True)]
+    return as_lines("\n".join([*(before if breaks else ()), *parts]))

@@ -1,0 +1,90 @@
+"""The title of an article, out of all the places where its page repeats it, without the name of the site."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?|ǀ|｜|_)\s*|\s*:\s+(?=\S+\Z)|:\s+")
+_NO_LETTERS = re.compile(r"[\W_]+")
+_LEAST_LABEL = 3  # letters of a part of a host that may be its name: "de" and "tv" are none
+_SURE_LABEL = 5  # that a name may begin with: "example.org" is "Example Weekly"
+_LONGEST_NAME = 4  # words
+_LEAST_SHARE = 0.6  # of an h1 that is the title, behind a kicker
+
+
+def headline(said: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
+    """Return the title of the article that a page says in several places; empty if in none.
+
+    *said* is the headline of its structured data, *visible* are its h1, *shared* is its title for social networks
+    and *window* that of its window. The title that most of these agree on is taken. What the page calls its site,
+    *names*, and the host of *url* are cut off either end.
+    """
+    sites = _site_names(names, url)
+    # Some pages give their title for the name of their site too: then nothing is cut off.
+    said, shared, window = (_without_site(title, sites) or " ".join(title.split()) for title in (said, shared, window))
+    visible = [cut for title in visible if (cut := _without_site(title, sites))]
+    # One h1 is what a reader takes for the title; of several, some are the site's own or of boxes at the side.
+    candidates = [*visible, said, shared] if len(visible) == 1 else [said, shared, *visible]
+    candidates = [title for title in candidates if title]
+    if not candidates:
+        return max(_SEPARATOR.split(window), key=len)
+    # Window and networks are usually given one text by one template: a single voice.
+    behind_kickers = {_letters(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
+    voices = [_ends([said]), _ends(visible) | behind_kickers, _ends([shared, window])]
+    best = max(candidates, key=lambda title: sum(_letters(title) in voice for voice in voices))
+    # In machines' copies the punctuation is right where an h1 shows parts below each other.
+    return next(title for title in (said, shared, best) if _letters(title) == _letters(best))
+
+
+def _site_names(names: Iterable[str], url: str) -> set[str]:
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    labels = [label for label in host.split(".") if len(label) >= _LEAST_LABEL]
+    known = [part for name in names for part in (name, *_SEPARATOR.split(name))]
+    return {letters for name in (*known, host, *labels) if len(letters := _letters(name)) > 1}
+
+
+def _without_site(title: str, sites: set[str]) -> str:
+    """Return *title* without the names of *sites* (letters only) at its ends; empty if nothing else is there."""
+    title = " ".join(title.split())
+    for _ in range(3):  # section, site, its owner
+        for between in _SEPARATOR.finditer(title):
+            if _is_site(title[between.end() :], sites):
+                title = title[: between.start()]
+                break
+            if _letters(title[: between.start()]) in sites:
+                title = title[between.end() :]
+                break
+    return "" if _letters(title) in sites else title
+
+
+def _is_site(part: str, sites: set[str]) -> bool:
+    letters = _letters(part)
+    if letters in sites or not letters:
+        return True
+    return len(part.split()) <= _LONGEST_NAME and any(
+        len(site) >= _SURE_LABEL and letters.startswith(site) for site in sites
+    )
+
+
+def _ends(titles: Iterable[str]) -> set[str]:
+    """Return *titles*, and their beginnings and ends at a separator, as letters."""
+    found = set()
+    for title in titles:
+        found.add(_letters(title))
+        for between in _SEPARATOR.finditer(title):
+            found |= {_letters(title[: between.start()]), _letters(title[between.end() :])}
+    return found
+
+
+def _is_most_of(title: str, visible: str) -> bool:
+    """Tell whether the h1 *visible* is *title* with a kicker before it."""
+    return _letters(visible).endswith(_letters(title)) and len(title) > _LEAST_SHARE * len(visible)
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTERS.sub("", text).casefold()

@@ -1,0 +1,1 @@
+"""A simulated press: many news sites whose pages are functions of a seed and the time; see `press` and `server`."""
