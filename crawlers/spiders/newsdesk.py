@@ -216,8 +216,10 @@ class NewsDesk:
         is_worth = found >= LEAST_NEW and lease.level > 0 and places.fits and self._polls.has_room(lease.site_id)
         if not (is_poll or is_home or is_worth) or news.outcome == NEW:
             return None
-        counts = {"new_items": found if is_poll else 0, "shown": len(page.links)}
-        return self._polls.ended(lease.id, lease.site_id, news.kind or PAGE, now, unit, **counts)
+        kind, new = news.kind or PAGE, found if is_poll else 0
+        return self._polls.ended(
+            lease.id, lease.site_id, kind, now, unit, new_items=new, shown=len(page.links), problem=news.problem
+        )
 
 
 class _Counting(Places):
