@@ -265,7 +265,7 @@ def _check_scrapy(words: list[str]) -> None:
     if words[0] == "crawl":
         spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
         assert [name for name in options.arguments if name not in spiders] == []
-        assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic"}
+        assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic", "sources"}
 
 
 @every_document

@@ -80,6 +80,7 @@ class NewsSpider(SiteSpider):
         sources = _sources(getattr(self, "sources", None), settings)
         self.site_limits = [source.limits for source in sources]
         self.roots = tuple(url for source in sources for url in (*source.feeds, *source.sitemaps))
+        self._languages = {source.domain: source.language for source in sources if source.language}
         hosts = {host for source in sources for host in (source.domain, *source.hosts)}
         self.scope = Scope(",".join(sorted(hosts)), [limits.site for limits in self.site_limits])
         self._settings = settings
@@ -128,6 +129,7 @@ class NewsSpider(SiteSpider):
             self._keys,
             database,
             frontier,
+            languages=self._languages,
             crawl_id=crawl_id,
             flush=writer.flush,
             resolve=lambda base, path: resolve(base, path, options),

@@ -4,6 +4,7 @@ it is a document. The scheduler asks before a lease ends, whatever came of it.""
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.document_prints import body_key128, domain_of
@@ -18,7 +19,7 @@ from crawlers.storage.polls import known_items, pages_without_document
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from crawlers.extraction.rulebook import Rulebook
     from crawlers.frontier.base import CrawlFrontier, Lease
@@ -38,8 +39,8 @@ MOST_REMEMBERED = 200_000  # announced URLs that were not fetched yet
 class NewsDesk:
     """Decides with *rulebook*, *polls* and *duplicates*; *database* is the store, *frontier* that of the crawl.
 
-    *recheck_s*: after so long an article is fetched once more; 0: never. *has_earlier*: the store has documents of
-    other crawls.
+    *languages* has those of sources by domain, for articles that name none. *recheck_s*: after so long an article is
+    fetched once more; 0: never. *has_earlier*: the store has documents of other crawls.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class NewsDesk:
         database: Database,
         frontier: CrawlFrontier,
         *,
+        languages: Mapping[str, str],
         crawl_id: int,
         flush: Callable[[], None],
         resolve: Callable[[str, str], Target],
@@ -64,6 +66,7 @@ class NewsDesk:
         self._has_earlier = has_earlier
         self._database = database
         self._frontier = frontier
+        self._languages = languages
         self._crawl_id = crawl_id
         self._flush = flush
         self._resolve = resolve
@@ -158,7 +161,10 @@ class NewsDesk:
         if copy is not None:
             news.outcome, news.reason = "duplicate", f"{copy.reason} as document {copy.page_id}"
         else:
-            where = (lease.id, lease.site_id, page.url, news.article, news.prints, now)
+            article = news.article
+            if not article.language:
+                article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
+            where = (lease.id, lease.site_id, page.url, article, news.prints, now)
             news.outcome = add_document(self._database, unit, *where, is_again=lease.is_again)
             self._keys.claim([body_key128(news.prints.domain, page.content_hash)], lease.id, unit)
 
