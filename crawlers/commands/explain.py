@@ -1,4 +1,4 @@
-"""`scrapy explain URL`: the story of one URL, as the store knows it."""
+"""`scrapy explain URL`: the story of one URL, as the store knows it; and `--search WORDS`: documents that have them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
+from crawlers.commands.lab_options import whole_number
 from crawlers.errors import BadUrl, CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, crawl_named
+from crawlers.storage.search import search
 from crawlers.storage.story import bad_link_story, story
+from crawlers.storage.story_words import when
 
 if TYPE_CHECKING:
     import argparse
@@ -24,25 +27,32 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
     def syntax(self) -> str:
-        return "[options] <url>"
+        return "[options] <url> | --search <words>"
 
     def short_desc(self) -> str:
-        return "Tell why a URL was fetched, or why not, and what became of it"
+        return "Tell why a URL was fetched, or why not, and what became of it; or search in documents"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
+        parser.add_argument("--crawl", help="name or number of the crawl (default: the latest; --search: all)")
+        parser.add_argument("--search", metavar="WORDS", help="show documents that have these words, the best first")
+        parser.add_argument(
+            "--limit", type=int, default=10, metavar="N", help="--search: documents to show (%(default)s)"
+        )
+        parser.add_argument("--site", help="--search: only those of this site, or host")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        if len(args) != 1:
-            raise UsageError("name one URL")
+        if len(args) != (opts.search is None):
+            raise UsageError("name one URL, or give words with --search")
         try:
             database = Database(self.settings.get("DATABASE_URL"), create=False)
             try:
-                lines = self._lines(
-                    database, crawl_named(database, opts.crawl or self.settings.get("CRAWL") or None), args[0]
-                )
+                name = opts.crawl or self.settings.get("CRAWL") or None
+                if opts.search is not None:
+                    lines = self._found(database, crawl_named(database, name).id if name else None, opts)
+                else:
+                    lines = self._lines(database, crawl_named(database, name), args[0])
             finally:
                 database.close()
         except CrawlersError as error:
@@ -61,3 +71,18 @@ class Command(ScrapyCommand):
                 raise BadUrl(f"{text}: {error}, nor a link of any page; give a whole URL, http://…") from error
             return lines
         return story(database, crawl, target)
+
+    def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
+        most = whole_number("--limit", opts.limit, 1)
+        found = search(database, opts.search, most, site=opts.site, crawl_id=crawl_id)
+        if not found:
+            return [f"no document for: {opts.search}"]
+        return [
+            line
+            for one in found
+            for line in (
+                f"{(one.published or when(one.stored_at))[:10]}  {one.title}",
+                f"  {one.url}",
+                f"  {' '.join(one.snippet.split())}",
+            )
+        ]

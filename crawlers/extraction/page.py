@@ -48,6 +48,20 @@ _OTHER_TAG = re.compile(
     re.I,
 )
 
+_MOST_ATTRIBUTES = 256  # of a tag, with different names; Lexbor compares each with all before it
+_BLOCK_BYTES = 1024  # a tag that holds no whole block is short enough
+_MOST_ROOTS = 8  # <html> and <body> in a probe; the attributes of all are gathered in the first one
+_ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]++))?+"""
+_TAG = rb"<[a-zA-Z][^\s/>]*+"
+_CROWDED = re.compile(rb"%b(?:%b){%d}" % (_TAG, _ATTRIBUTE, _MOST_ATTRIBUTES + 1))
+# All that begins with <, so that what looks like a tag in a script is none; and what a tag has too many of.
+_SURPLUS = re.compile(
+    rb"(<!--.*?(?:-->|\Z)|<(?:script|style|textarea|title)\b.*?(?:</|\Z))|(%b(?:%b){0,%d}+)(?:%b)*+"
+    % (_TAG, _ATTRIBUTE, _MOST_ATTRIBUTES, _ATTRIBUTE),
+    re.I | re.S,
+)
+_ROOT_TAG = re.compile(rb"<(?:html|body)(?=[\s/>])[^>]*+>?", re.I)
+
 
 class ParsedPage:
     """A page, parsed. Keeps the tree alive as long as it or one of its links lives.
@@ -150,7 +164,7 @@ def parse_page(body: bytes, content_type: str | None, tags: frozenset[str]) -> P
     wanted, out of `LINK_TAGS`. The caller limits the size of *body*.
     """
     utf8, charset = decode(body, content_type)
-    return ParsedPage(LexborHTMLParser(_flatten(utf8)), charset, frozenset(tags & LINK_TAGS.keys()))
+    return ParsedPage(LexborHTMLParser(_thin(_flatten(utf8))), charset, frozenset(tags & LINK_TAGS.keys()))
 
 
 def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str]]:
@@ -259,3 +273,28 @@ def _depth(body: bytes) -> int:
             opened[name] = count - 1
             depth -= 1
     return deepest
+
+
+def _thin(body: bytes) -> bytes:
+    """Return *body*, freed of surplus attributes if a tag has too many of them to be parsed.
+
+    Lexbor takes time quadratic in them (40,000: 3 s), as in those of repeated <body>. Such a page is broken.
+    """
+    if len(body) < _HARMLESS_BYTES:
+        return body
+    if _is_crowded(body):
+        body = _SURPLUS.sub(rb"\1\2", body)
+    for start in range(0, len(body), _PROBE_EVERY):
+        if len(_ROOT_TAG.findall(body, start, start + _PROBE_BYTES)) > _MOST_ROOTS:
+            return _ROOT_TAG.sub(b" ", body)
+    return body
+
+
+def _is_crowded(body: bytes) -> bool:
+    """Whether a tag that is longer than usual has too many attributes."""
+    for start in range(0, len(body) - _BLOCK_BYTES, _BLOCK_BYTES):
+        if body.find(b">", start, start + _BLOCK_BYTES) < 0:
+            tag = body.rfind(b"<", max(0, start - _BLOCK_BYTES), start + 1)
+            if tag >= 0 and _CROWDED.match(body, tag):
+                return True
+    return False

@@ -9,7 +9,6 @@ import heapq
 from typing import TYPE_CHECKING, cast
 
 from crawlers.errors import FrontierError
-from crawlers.items import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,11 +132,12 @@ class Agenda:
         times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
 
-    def only_returns(self, now: float) -> bool:
-        """Whether nothing waits but pages that come back later. O(sites)."""
+    def only_returns(self, after: float) -> bool:
+        """Whether all that waits are pages that come back *after* that time. O(sites)."""
         first = self._first_rested()
-        is_due = first is not None and first <= now
-        return not is_due and not any(site.counts.get(State.WAITING) for site in self.sites.values())
+        if first is not None and first <= after:
+            return False
+        return sum(site.pending for site in self.sites.values()) == len(self._resting)
 
     @property
     def is_idle(self) -> bool:

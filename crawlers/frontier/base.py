@@ -146,8 +146,8 @@ class Outlook(Protocol):
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
 
-    def only_returns(self, now: float) -> bool:
-        """Whether nothing is leased, and nothing waits but pages that come back later."""
+    def only_returns(self, after: float) -> bool:
+        """Whether nothing is leased, and all that waits are pages that come back *after* that time."""
 
     @property
     def is_spent(self) -> bool:

@@ -92,8 +92,8 @@ class QueuedFrontier(Corrections):
         """Whether any URL waits or is leased: the crawl is not finished."""
         return any(site.is_waiting for site in self._agenda.sites.values())
 
-    def only_returns(self, now: float) -> bool:
-        return not self._leases and self._agenda.only_returns(now)
+    def only_returns(self, after: float) -> bool:
+        return not self._leases and self._agenda.only_returns(after)
 
     @property
     def leases(self) -> int:

@@ -101,7 +101,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _open(self, spider: Spider) -> None:
         settings = self._settings
-        now = self._clock()
+        now = self._began_at = self._clock()
         mission = Mission.of(spider, settings)
         self._is_mission = bool(mission.sites)
         self._hooks = Hooks(spider)
@@ -169,7 +169,7 @@ class AdaptiveScheduler(BaseScheduler):
     # What the engine asks ---------------------------------------------------------------------------
 
     def has_pending_requests(self) -> bool:
-        if self.failure is not None or (self._ends_early and self.frontier.only_returns(self._clock())):
+        if self.failure is not None or (self._ends_early and self.frontier.only_returns(self._began_at)):
             return False
         return self.frontier.has_pending
 

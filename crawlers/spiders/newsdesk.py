@@ -73,6 +73,7 @@ class NewsDesk:
         self._recheck_s = recheck_s
         self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
         self._announced: dict[int, None] = {}  # keys, the latest ones last
+        self._lists: set[int] = set()  # keys of what may be a feed
         self._fed: set[str] = set()  # domains of which a feed or sitemap is known
 
     def reason_against(self, target: Target) -> str | None:
@@ -93,9 +94,11 @@ class NewsDesk:
 
     def is_announced(self, lease: Lease) -> bool:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
+        if lease.level == 0:
+            return False
         if lease.is_again and not self._polls.kind(lease.id):
             return True  # fetched once more for that
-        return lease.key in self._announced or (lease.group == FRESH and lease.level > 0)
+        return lease.key in self._announced or (lease.group == FRESH and lease.key not in self._lists)
 
     def ending(self, lease: Lease, page: Page, now: float) -> None:
         """Complete *page*, whose lease is about to end."""
@@ -130,6 +133,7 @@ class NewsDesk:
         while len(self._announced) > MOST_REMEMBERED:
             del self._announced[next(iter(self._announced))]
         announced.update((target.key, SOON) for target in news.feeds)
+        self._lists.update(target.key for target in news.feeds)
         here = site_of(page.url)
         known = {target.key for target, _ in page.links} | {target.key for target, _ in page.elsewhere}
         for target in news.feeds:
@@ -199,6 +203,8 @@ class NewsDesk:
             due_at = now + self._recheck_s
             unit.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
             page.again = lambda: due_at
+        elif not (news.fits or news.outcome or lease.is_again) and lease.key in self._announced:
+            page.again = lambda: now  # announced while it was read: once more, with that in mind
         elif not news.fits:
             page.again = lambda: self._hub(lease, page, news, unit, now)
 

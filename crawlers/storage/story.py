@@ -8,6 +8,7 @@ from sqlalchemy import collate, func, select
 
 from crawlers.items import State
 from crawlers.storage.change_story import change_story
+from crawlers.storage.document_story import document_story
 from crawlers.storage.score_story import score_story
 from crawlers.storage.story_words import SHOWN, url_of, when
 from crawlers.storage.tables import bad_link, external_link, external_url, link, page, site
@@ -71,6 +72,7 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
     lines += _copies(connection, row)
     lines += _linking(connection, row)
     lines += score_story(connection, crawl.id, row.id)
+    lines += document_story(connection, crawl.id, row)
     lines += change_story(connection, row.id)
     return lines
 

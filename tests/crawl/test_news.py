@@ -19,17 +19,15 @@ if TYPE_CHECKING:
 
     from .running import Crawl
 
-WORDS = (
-    "river bridge council market harbour winter school engine garden letter signal copper meadow tunnel orchard".split()
-)
+WORDS = [f"{a}{b}" for a in ("river", "council", "winter", "engine") for b in ("side", "house", "land", "works")]
 OLD, NEW = 12, 24  # articles of each paper when the crawl begins, and in the end
 SHOWN = 8  # items of the feed
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0,
     "STORE_BATCH_SECONDS": 0.01,
     "RETRY_BACKOFF_SECONDS": 0.01,
-    "FEED_MIN_SECONDS": 0.05,
-    "FEED_MAX_SECONDS": 0.1,
+    "FEED_MIN_SECONDS": 0.5,
+    "FEED_MAX_SECONDS": 1.0,
     "FEED_POLLS_PER_SECOND": 50,
     "EXTRACTION_PROCESSES": 1,
     "NEWS_ONCE": 1,
@@ -42,12 +40,13 @@ class Press:
     def __init__(self) -> None:
         self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
         self.on_request: Callable[[], None] | None = None
+        self.is_plain = False  # nothing in the stories says that they are articles
+        self.is_corrected = False  # the stories changed
         self._asked = {"fed": 0, "bare": 0}
 
-    @property
-    def sources(self) -> str:
-        rules = "rules: ['/story-\\d+\\.html']"
-        return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}', {rules}}}\n" for name in self._asked)
+    def sources(self, *, rules: bool = True) -> str:
+        own = ", rules: ['/story-\\d+\\.html']" if rules else ""
+        return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}'{own}}}\n" for name in self._asked)
 
     def path(self, number: int) -> str:
         return f"/story-{number}.html"
@@ -76,16 +75,20 @@ class Press:
             elif path == "/about.html":
                 await exchange.page("<title>About</title><p>We write.")
             elif path.startswith("/story-") and (number := int(path[7:-5])) <= published:
-                await exchange.page(story(name, number))
+                await exchange.page(story(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
             else:
                 await exchange.page("nothing", 404)
 
         return answer
 
 
-def story(name: str, number: int) -> str:
+def story(name: str, number: int, *, is_plain: bool = False, is_corrected: bool = False) -> str:
     rng = random.Random(f"{name} {number}")
     paragraphs = "".join(f"<p>{' '.join(rng.choices(WORDS, k=60)).capitalize()}.</p>" for _ in range(4))
+    if is_plain:
+        return f"<title>Story {number} of {name}</title><h1>Story {number} of {name}</h1><div>{paragraphs}</div>"
+    if is_corrected:
+        paragraphs += "<p>Correction: the bridge is older than we wrote, and it was never sold to anybody."
     date = f"2026-11-{number % 20 + 1:02}T08:00:00+00:00"
     return (
         f"<html><head><title>Story {number} of {name}</title><meta property=og:type content=article>"
@@ -101,9 +104,11 @@ def press():
         yield press
 
 
-def news_in(crawl_in: Callable[..., Crawl], press: Press, name: str, **settings: object) -> Crawl:
-    crawl = crawl_in(name, (), spider="news", **SETTINGS, **settings)
-    (crawl.folder / "sources.yaml").write_text(press.sources, "utf-8")
+def news_in(
+    crawl_in: Callable[..., Crawl], press: Press, name: str, *, rules: bool = True, **settings: object
+) -> Crawl:
+    crawl = crawl_in(name, (), spider="news", **{**SETTINGS, **settings})
+    (crawl.folder / "sources.yaml").write_text(press.sources(rules=rules), "utf-8")
     return crawl
 
 
@@ -196,3 +201,39 @@ def test_no_source_at_all_is_one_sentence(crawl_in):
     assert ended.status == 2
     assert len(ended.errors) == 1
     assert "sources.yaml" in ended.errors[0]
+
+
+def test_article_that_was_read_before_a_feed_announced_it_is_read_again(press, crawl_in):
+    press.is_plain = True
+    crawl = news_in(crawl_in, press, "plain", rules=False, NEWS_LEARN_RULES=0)
+    for _ in range(3):
+        assert run(crawl) == 0
+    origin = press.web["fed"].origin
+    announced = crawl.query("SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key ORDER BY 1")
+    assert len(announced) > SHOWN
+    assert [(url,) for url, _ in documents(crawl)] == announced
+    assert all(url.startswith(origin) for (url,) in announced)
+
+
+def test_article_that_changed_keeps_its_versions(press, crawl_in):
+    crawl = news_in(crawl_in, press, "corrected", NEWS_RECHECK_HOURS=1e-5)
+    assert run(crawl, PAGE_BUDGET=12) == 0
+    before = dict(crawl.query("SELECT page_id, text FROM document WHERE version = 1"))
+    press.is_corrected = True
+    assert run(crawl) == 0
+    changed = crawl.query("SELECT page_id, text FROM document WHERE version = 2 AND changed_at > stored_at")
+    versions = dict(crawl.query("SELECT page_id, text FROM document_version WHERE version = 1"))
+    assert changed
+    assert all("never sold" in text for _, text in changed)
+    assert {page: versions[page] for page, _ in changed} == {page: before[page] for page, _ in changed}
+
+
+def test_documents_of_an_earlier_crawl_are_not_fetched_again(press, crawl_in):
+    crawl = news_in(crawl_in, press, "twice")
+    go_on_until_all_is_published(crawl, press)
+    asked = sum(path.startswith("/story-") for path in press.web["bare"].paths)
+    assert run(crawl, CRAWL="again") == 0
+    assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == asked
+    assert documents(crawl) == all_of(press)
+    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'document % of an earlier crawl'")
+    assert reasons == [(2 * NEW,)]

@@ -1,0 +1,130 @@
+"""Decides what in a news crawl somebody should look at: dead feeds, sources that stopped, extraction that fails."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+DAY_S = 86_400.0
+DEAD_FEED, SILENT, EXTRACTION, DISCOVERY = "dead feed", "silent source", "failing extraction", "no discovery"
+
+MANY_TIMES = 10  # the usual interval, before a silence means something
+LEAST_PAGES = 20  # a day, before a share of them means something
+LEAST_SHARE = 0.2  # of a day's pages that look like articles, to become documents
+LEAST_DOCUMENTS = 5  # of a site, before it is known to be a source
+
+
+class Limits(NamedTuple):
+    """How long something may last before it is an alarm, in seconds."""
+
+    dead_feed_s: float = DAY_S
+    silent_s: float = 3 * DAY_S
+    discovery_s: float = 2 * DAY_S
+
+
+class FeedHealth(NamedTuple):
+    """A feed or sitemap that gives nothing."""
+
+    url: str
+    since: float
+    problem: str
+
+
+class SiteHealth(NamedTuple):
+    """A site that has documents, or pages that look like articles; times in seconds since 1970."""
+
+    site: str
+    published: Sequence[float] = ()  # when its latest documents were published, or stored if that is not known
+    failed: int = 0  # pages of the last day that look like articles and gave no document, and why one of them
+    reason: str = ""
+    stored: int = 0  # documents of the last day
+    discovered_at: float | None = None  # when a poll brought something new; None: nothing is polled
+    answered_at: float | None = None  # when a poll was answered last
+
+
+class Alarm(NamedTuple):
+    """Something that somebody should look at; *kind* and *subject* tell alarms apart."""
+
+    kind: str
+    subject: str
+    message: str  # what, and what to do
+
+
+class Pause(NamedTuple):
+    """When nobody looked, for the crawl was stopped."""
+
+    began_at: float = 0.0
+    ended_at: float = 0.0
+
+    def watched_s(self, since: float, now: float) -> float:
+        """How long the crawl has run between *since* and *now*.
+
+        >>> Pause(100.0, 160.0).watched_s(90.0, 200.0), Pause(100.0, 160.0).watched_s(170.0, 200.0)
+        (50.0, 30.0)
+        """
+        return now - since - max(0.0, self.ended_at - max(since, self.began_at))
+
+
+def patience_s(published: Sequence[float], least_s: float) -> float:
+    """How long a source may bring nothing: *least_s*, or ten times what usually lies between two of its documents.
+
+    >>> patience_s([0.0, 60.0, 120.0], 3600.0), patience_s([0.0, 60.0, 120.0], 10.0)
+    (3600.0, 600.0)
+    """
+    times = sorted(published)
+    gaps = [after - before for before, after in pairwise(times)]
+    return max(least_s, MANY_TIMES * median(gaps)) if gaps else least_s
+
+
+def alarms_of(
+    feeds: Iterable[FeedHealth], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
+) -> list[Alarm]:
+    """Everything that is wrong at *now*; while the crawl was stopped nothing can have come."""
+    found = [_dead(feed) for feed in feeds if pause.watched_s(feed.since, now) >= limits.dead_feed_s]
+    for site in sites:
+        found += _of_site(site, limits, now, pause)
+    return found
+
+
+def _dead(feed: FeedHealth) -> Alarm:
+    return Alarm(
+        DEAD_FEED,
+        feed.url,
+        f"{feed.problem or 'it gives no answer'}; look at it in a browser, and remove it (scrapy sites remove-feed) or "
+        "give its new address (scrapy sites add-feed)",
+    )
+
+
+def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iterator[Alarm]:
+    if site.failed + site.stored >= LEAST_PAGES and site.stored < LEAST_SHARE * (site.failed + site.stored):
+        yield Alarm(
+            EXTRACTION,
+            site.site,
+            f"of {site.failed + site.stored} pages of the last day that look like articles {site.stored} became "
+            f"documents, the others not ({site.reason}); the site may have a new layout: give it content rules "
+            "(content: in sources.yaml), or see what its rules take (scrapy sites test-rule)",
+        )
+    if len(site.published) < LEAST_DOCUMENTS:
+        return
+    silent_s = pause.watched_s(max(site.published), now)
+    if silent_s >= patience_s(site.published, limits.silent_s):
+        yield Alarm(
+            SILENT,
+            site.site,
+            f"no article of the last {silent_s / DAY_S:.1f} days; see whether the site still publishes, and what its "
+            "feeds say (scrapy sites feeds)",
+        )
+    if site.discovered_at is None or site.answered_at is None or site.answered_at < now - DAY_S:
+        return  # a site that does not answer has other troubles
+    lost_s = pause.watched_s(site.discovered_at, now)
+    if lost_s >= patience_s(site.published, limits.discovery_s):
+        yield Alarm(
+            DISCOVERY,
+            site.site,
+            f"it answers, and nothing on it was new for {lost_s / DAY_S:.1f} days; see whether its feeds and its home "
+            "page still show new articles, and whether their links can be seen without scripts",
+        )

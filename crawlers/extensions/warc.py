@@ -1,0 +1,92 @@
+"""Keeps every answer of a crawl in a WARC file, before anything else is made of it."""
+
+from __future__ import annotations
+
+import http
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import scrapy
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawlers import __version__
+from crawlers.errors import CrawlersError
+from crawlers.storage.warc_file import Exchange, WarcFile, check_warc
+from crawlers.storage.writable import check_file
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.http.headers import Headers
+
+REBUILT = (
+    "Not the bytes of the connection: bodies are decoded (no Content-Encoding, no Transfer-Encoding, Content-Length of "
+    "the decoded body), headers are rebuilt from what the crawler knows of them, request headers without those "
+    "that the connection adds, but for Host. A page that was asked for again after a kill is there twice."
+)
+TRUNCATED = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}  # by Scrapy's flags
+
+
+class Warc:
+    """Of all that *crawler* downloads, robots.txt and errors included, into *file*."""
+
+    def __init__(self, crawler: Crawler, file: WarcFile) -> None:
+        self._crawler = crawler
+        self._file = file
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        path = settings.get("WARC_FILE")
+        if not path:
+            raise NotConfigured  # not wanted: nothing to warn of
+        check_warc("WARC_FILE")
+        check_file(Path(path), "WARC_FILE")
+        about = {
+            "software": f"crawlers/{__version__} Scrapy/{scrapy.__version__}",
+            "format": "WARC File Format 1.0",
+            "isPartOf": settings.get("CRAWL") or crawler.spider.name,  # type: ignore[union-attr]
+            "http-header-user-agent": settings.get("USER_AGENT"),
+            "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+            "description": REBUILT,
+        }
+        extension = cls(crawler, WarcFile(Path(path), about))
+        crawler.signals.connect(extension._received, signals.response_received)
+        crawler.signals.connect(extension._closed, signals.spider_closed)
+        return extension
+
+    def _received(self, response: Response, request: Request) -> None:
+        ip_address = getattr(response, "ip_address", None)
+        try:
+            phrase = http.HTTPStatus(response.status).phrase
+        except ValueError:
+            phrase = ""
+        exchange = Exchange(
+            response.url,
+            request.method,
+            [(name, value) for name, value in _pairs(request.headers) if name != "Host"],
+            request.body,
+            response.protocol or "HTTP/1.1",
+            response.status,
+            phrase,
+            _pairs(response.headers),
+            response.body,
+            next((TRUNCATED[flag] for flag in response.flags if flag in TRUNCATED), ""),
+            str(ip_address) if ip_address is not None else "",
+        )
+        try:
+            self._file.add(exchange)
+            self._crawler.stats.inc_value("warc/answers")
+        except CrawlersError as error:  # a page that is not kept must not be stored either
+            self._crawler.engine.scheduler.give_up(error)  # type: ignore[union-attr]  # our own scheduler
+
+    def _closed(self) -> None:
+        self._file.close()
+
+
+def _pairs(headers: Headers) -> list[tuple[str, str]]:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, values in headers.items() for value in values]

@@ -1,0 +1,77 @@
+"""Finds documents by words: SQLite's FTS5, PostgreSQL's text search. What is typed is never an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import OperationalError
+
+from crawlers.errors import ConfigError
+from crawlers.storage.news_tables import SEARCHED, document
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+TITLE_WEIGHT = 5.0  # of a word in the title, against one in the text
+SNIPPET_WORDS = 24
+
+_OF_SITE = "(CAST(:site AS text) IS NULL OR s.site = :site OR s.site LIKE '%://' || :site)"
+_FTS5 = text(f"""
+    SELECT d.url, d.title, d.published, d.stored_at,
+        snippet(document_text, 1, '[', ']', '…', {SNIPPET_WORDS}) AS snippet
+    FROM document_text JOIN document AS d ON d.page_id = document_text.rowid JOIN site AS s ON s.id = d.site_id
+    WHERE document_text MATCH :words AND (:crawl IS NULL OR s.crawl_id = :crawl) AND {_OF_SITE}
+    ORDER BY bm25(document_text, {TITLE_WEIGHT}, 1.0), d.page_id LIMIT :most""")  # noqa: S608 - our own numbers
+# Headlines are made of those that are shown only: each reads its whole text.
+_TSVECTOR = text(f"""
+    SELECT url, title, published, stored_at, ts_headline('simple', left(text, 100000), asked,
+        'MaxFragments=1, StartSel=[, StopSel=], MinWords=12, MaxWords={SNIPPET_WORDS}') AS snippet
+    FROM (
+        SELECT d.url, d.title, d.published, d.stored_at, d.text, asked, d.page_id,
+            ts_rank(setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', left(text, 100000)), asked)
+                AS rank
+        FROM document AS d JOIN site AS s ON s.id = d.site_id, websearch_to_tsquery('simple', :words) AS asked
+        WHERE {SEARCHED} @@ asked AND (CAST(:crawl AS integer) IS NULL OR s.crawl_id = :crawl) AND {_OF_SITE}
+        ORDER BY rank DESC, d.page_id LIMIT :most
+    ) AS found ORDER BY rank DESC, page_id""")  # noqa: S608 - names of our own columns
+
+
+class Found(NamedTuple):
+    """A document that was searched for."""
+
+    url: str
+    title: str
+    published: str | None  # ISO 8601
+    stored_at: float
+    snippet: str  # of its text; the words are in brackets
+
+
+def search(
+    database: Database, words: str, most: int, *, site: str | None = None, crawl_id: int | None = None
+) -> list[Found]:
+    """At most *most* documents for *words*, the best first; of one *site* (or host), or of one crawl, if given.
+
+    Raises `ConfigError` if the store has no document at all.
+    """
+    words = words.replace("\0", " ").encode("utf-8", "replace").decode()
+    values = {"words": words, "site": site, "crawl": crawl_id, "most": most}
+    with database.read() as connection:
+        if connection.execute(select(func.min(document.c.page_id))).scalar() is None:
+            raise ConfigError(
+                f"{database.name} holds no document to search in; collect some: "
+                "scrapy crawl news -a sources=sources.yaml"
+            )
+        rows = _by_fts5(connection, values) if database.is_sqlite else connection.execute(_TSVECTOR, values).all()
+    return [Found(*row) for row in rows]
+
+
+def _by_fts5(connection: Connection, values: dict[str, Any]) -> list[Any]:
+    """FTS5 has a language of its own (AND, OR, NOT, NEAR, "…", word*); what is no such text is taken word by word."""
+    try:
+        return list(connection.execute(_FTS5, values))
+    except OperationalError:
+        plain = " ".join('"' + word.replace('"', '""') + '"' for word in values["words"].split())
+        return list(connection.execute(_FTS5, values | {"words": plain or '""'}))

@@ -1,0 +1,162 @@
+"""Appends what was asked and answered to a WARC file, a gzip member a record, so that nothing that it has is lost.
+
+The records of an answer are one write: a kill leaves all of it, or a torn end that the next run cuts off.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib
+import importlib.util
+import io
+import logging
+import os
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from crawlers.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+MEMBER = b"\x1f\x8b\x08"  # how a gzip member begins
+RECORD = b"WARC/"  # how what is in it does
+LOOK_BYTES = 1 << 20  # at the end of the file, at first; then ever more
+LOST = ("content-encoding", "transfer-encoding", "content-length")  # headers that are not true of a decoded body
+
+
+class Exchange(NamedTuple):
+    """A request and its answer."""
+
+    url: str
+    method: str
+    asked: Sequence[tuple[str, str]]  # headers
+    sent: bytes  # body of the request
+    protocol: str  # HTTP/1.1
+    status: int
+    phrase: str
+    answered: Sequence[tuple[str, str]]
+    body: bytes  # decoded
+    truncated: str  # why the body is not complete, in a word of the standard: length, disconnect; or ""
+    ip_address: str
+
+
+class WarcFile:
+    """A file that is open until `close`. Raises `ConfigError` if it can't be written, or another process writes it."""
+
+    def __init__(self, path: Path, about: Mapping[str, str]) -> None:
+        self._path = path
+        self._warc = importlib.import_module("warcio.warcwriter")  # an extra
+        self._headers = importlib.import_module("warcio.statusandheaders").StatusAndHeaders
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise ConfigError(f"WARC_FILE={path} can't be written ({error.strerror}); name another file") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise ConfigError(f"WARC_FILE={path} is being written by another crawl; name another file") from error
+        self._size = self._cut_torn_end()
+        self._about: Mapping[str, str] | None = about
+
+    def add(self, exchange: Exchange) -> None:
+        """Append the records of *exchange*. Raises `StoreError`."""
+        buffer = io.BytesIO()
+        writer = self._warc.WARCWriter(buffer, gzip=True)
+        if self._about is not None:
+            writer.write_record(writer.create_warcinfo_record(self._path.name, self._about))
+        answered = [(name, value) for name, value in exchange.answered if name.lower() not in LOST]
+        answered.append(("Content-Length", str(len(exchange.body))))
+        more = {"WARC-IP-Address": exchange.ip_address} if exchange.ip_address else {}
+        more |= {"WARC-Truncated": exchange.truncated} if exchange.truncated else {}
+        response = writer.create_warc_record(
+            exchange.url,
+            "response",
+            payload=io.BytesIO(exchange.body),
+            length=len(exchange.body),  # without it, warcio goes by a temporary file
+            http_headers=self._headers(f"{exchange.status} {exchange.phrase}", answered, exchange.protocol),
+            warc_headers_dict=more,
+        )
+        parts = urlsplit(exchange.url)
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        line = f"{exchange.method} {path} {exchange.protocol}"
+        request = writer.create_warc_record(
+            exchange.url,
+            "request",
+            payload=io.BytesIO(exchange.sent),
+            length=len(exchange.sent),
+            http_headers=self._headers(line, [("Host", parts.netloc), *exchange.asked], is_http_request=True),
+        )
+        writer.write_request_response_pair(request, response)
+        self._append(memoryview(buffer.getvalue()))
+        self._about = None
+
+    def close(self) -> None:
+        """Nothing more is added; a file without any record goes."""
+        if not self._size:
+            self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def _append(self, records: memoryview) -> None:
+        done = 0
+        try:
+            while done < len(records):
+                done += os.pwrite(self._file, records[done:], self._size + done)
+        except OSError as error:
+            os.ftruncate(self._file, self._size)  # half an answer would hide all that come after it
+            raise StoreError(
+                f"WARC_FILE={self._path} can't be written: {error.strerror}; make room and go on"
+            ) from error
+        self._size += done
+
+    def _cut_torn_end(self) -> int:
+        """The size of the file, without a record at its end that a kill left incomplete. Raises `ConfigError`."""
+        size = os.fstat(self._file).st_size
+        look = LOOK_BYTES
+        while size:
+            tail = os.pread(self._file, look, max(0, size - look))
+            end = _end_of_last_record(tail)
+            if end is not None and end == len(tail):
+                return size
+            if end:
+                logger.warning(
+                    "WARC_FILE=%s: %d bytes of an incomplete record are cut off", self._path, len(tail) - end
+                )
+                size -= len(tail) - end
+                os.ftruncate(self._file, size)
+            elif look < size:
+                look *= 8
+            elif end is None:
+                raise ConfigError(f"WARC_FILE={self._path} is there and is no compressed WARC file; name another file")
+            else:
+                size = 0
+                os.ftruncate(self._file, 0)
+        return size
+
+
+def check_warc(setting: str) -> None:
+    """Raise `ConfigError` that names *setting* if no WARC file can be written here."""
+    if importlib.util.find_spec("warcio") is None:
+        raise ConfigError(f"{setting} needs warcio, which is not installed; pip install warcio")
+
+
+def _end_of_last_record(tail: bytes) -> int | None:
+    """Where the last complete record in *tail* ends; 0 if only an incomplete one was found, None if none at all."""
+    place, found = len(tail), None
+    while (place := tail.rfind(MEMBER, 0, place)) >= 0:
+        unpacked = zlib.decompressobj(wbits=31)
+        try:
+            began = unpacked.decompress(tail[place:])
+        except zlib.error:
+            continue  # three bytes within a record that look alike
+        if unpacked.eof and began.startswith(RECORD):
+            return len(tail) - len(unpacked.unused_data)
+        if RECORD.startswith(began[: len(RECORD)]):
+            found = 0
+    return found
