@@ -83,6 +83,14 @@ FEED_POLLS_PER_SECOND = 1.0  # polls of all feeds and hubs together, on average
 FEED_MIN_SECONDS = 300.0  # seconds between two polls of a feed, at least
 FEED_MAX_SECONDS = 21_600.0  # likewise, at most
 FEED_DEADLINE_SECONDS = 43_200.0  # seconds from an article's publication until it is stored
+NEWS_ITERATION_PAGES = 1000  # downloads that are counted together; 0: not by number
+NEWS_ITERATION_MINUTES = 0.0  # minutes that are counted together, if they end first; 0: not by time
+NEWS_ALARM_MINUTES = 10.0  # between two looks for what is wrong with the sources; 0: only at the end
+NEWS_ALARM_DEAD_FEED_HOURS = 24.0  # hours that a feed may fail
+NEWS_ALARM_SILENT_DAYS = 3.0  # days without a new article of a source, or ten times what it usually takes
+NEWS_ALARM_DISCOVERY_DAYS = 2.0  # days without a new URL of a source that answers, likewise
+NEWS_FAIL_ON_ALARM = False  # exit with a status other than 0 if alarms are open at the end
+DOCUMENTS_PARQUET = ""  # a Parquet file of all documents, written when the crawl stops; empty: none
 EXTRACTION_PROCESSES = 2  # processes that take articles out of pages
 EXTRACTION_TIMEOUT_SECONDS = 30.0  # seconds for a page
 DUPLICATE_DISTANCE = 12  # bits of 64 in which the fingerprints of two texts may differ to be compared word by word
@@ -120,6 +128,8 @@ FRONTIER_HEAD_URLS = 100_000  # waiting URLs kept in memory, all sites together
 STORE_BATCH_PAGES = 200  # pages a transaction
 STORE_BATCH_SECONDS = 1.0  # seconds that a page waits for its transaction at most
 
+WARC_FILE = ""  # a .warc.gz file that every answer is appended to; empty: none
+
 # Graphs
 
 GRAPH_FORMATS = ["gexf"]  # written when the crawl stops: gexf, graphml, csv; empty: none
@@ -139,12 +149,19 @@ SPIDER_MODULES = ["crawlers.spiders"]
 NEWSPIDER_MODULE = "crawlers.spiders"
 COMMANDS_MODULE = "crawlers.commands"
 SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
-ITEM_PIPELINES = {"crawlers.pipelines.store.StorePipeline": 900}  # behind everybody else's
+ITEM_PIPELINES = {
+    "crawlers.pipelines.store.StorePipeline": 900,  # behind everybody else's
+    "crawlers.pipelines.documents.DocumentPipeline": 950,
+}
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.leases.LeaseMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.graphs.Graphs": 0,
     "crawlers.extensions.topic_results.TopicResults": 0,
+    "crawlers.extensions.iterations.IterationsPicture": 0,
+    "crawlers.extensions.document_files.DocumentFiles": 0,
+    "crawlers.extensions.alarms.Alarms": 0,
+    "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.progress.Progress": 0,
 }
 DOWNLOADER_MIDDLEWARES = {

@@ -1,4 +1,4 @@
-"""`scrapy lab`: compares site rules, and strategies of topic crawls, before a crawl and after it."""
+"""`scrapy lab`: compares site rules, strategies of topic crawls, and news crawls, before a crawl and after it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.commands import lab_options, lab_replay, lab_report, lab_simulate, lab_topic
+from crawlers.commands import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
 from crawlers.errors import CrawlersError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ PARTS = {
     "replay": lab_replay,
     "report": lab_report,
     "topic": lab_topic,
+    "news": lab_news,
 }  # a module each: HELP, add_options(parser), run(opts, settings)
 
 
@@ -30,7 +31,7 @@ class Command(ScrapyCommand):
         return f"{' | '.join(PARTS)} [options]"
 
     def short_desc(self) -> str:
-        return "Compare site rules, and topic crawls"
+        return "Compare site rules, topic crawls, and news crawls"
 
     def long_desc(self) -> str:
         return " ".join(f"{name}: {part.HELP}" for name, part in PARTS.items())
@@ -42,9 +43,10 @@ class Command(ScrapyCommand):
             part.add_options(parser.add_argument_group(f"only {name}"))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1 or args[0] not in PARTS:
+        if not args or args[0] not in PARTS or (len(args) > 1 and args[0] != "news"):
             raise UsageError(f"say what to do: {', '.join(PARTS)}")
         assert self.settings is not None
+        opts.names = args[1:]
         try:
             PARTS[args[0]].run(opts, self.settings)
         except CrawlersError as error:

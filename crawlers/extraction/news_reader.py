@@ -74,6 +74,8 @@ class NewsReader:
             return page
         news, site = page.news, self._site(page.url)
         news.kind = kind
+        if kind in ("feed", "sitemap"):
+            news.problem = f"is no {kind} any more"
         news.fits = is_announced or self._rulebook.weight(site, page.url) > 0.0
         if is_announced:
             news.odds += 3.0

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-STATS = {NEW: "news/documents", CHANGED: "news/changed"}  # by what came of a page; others are duplicates
 _COLUMNS = [name for name, _ in DOCUMENT]
 
 
@@ -54,8 +53,12 @@ class DocumentPipeline:
     def process_item(self, item: Any) -> Any:
         if not isinstance(item, Page) or item.news is None or not item.news.outcome:
             return item
-        self._stats.inc_value(STATS.get(item.news.outcome, "news/duplicates"))
-        if item.news.outcome not in STATS:
+        if item.news.outcome == NEW:
+            self._stats.inc_value("news/documents")
+        elif item.news.outcome == CHANGED:
+            self._stats.inc_value("news/changed")
+        else:
+            self._stats.inc_value("news/duplicates")
             return item
         article = item.news.article
         assert article is not None

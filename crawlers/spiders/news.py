@@ -27,6 +27,7 @@ from crawlers.storage import url_rules
 from crawlers.storage.database import Database
 from crawlers.storage.document_copies import Duplicates
 from crawlers.storage.documents import has_earlier_documents
+from crawlers.storage.iterations import Iterations
 from crawlers.storage.polls import labels_of, polls_of
 from crawlers.storage.redis_keys import open_document_keys
 from crawlers.storage.sources import keep_found_feeds, save_sources, stored_sources
@@ -47,12 +48,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # which no other mission asks for
+DOCUMENT = "crawlers.pipelines.documents.Document"  # what feeds hold, of the items of this spider
 
 
 class NewsSpider(SiteSpider):
     """`scrapy crawl news -a sources=sources.yaml`; without it, of the sources in the store."""
 
     name = "news"
+    is_news = True  # it has iterations, alarms and documents
     arguments = ("sources",)
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
@@ -68,6 +71,9 @@ class NewsSpider(SiteSpider):
         super().update_settings(settings)
         extensions = [name for name in settings.getlist("IGNORED_EXTENSIONS") if name not in FEED_EXTENSIONS]
         settings.set("IGNORED_EXTENSIONS", extensions, priority="spider")
+        feeds = {uri: {"item_classes": [DOCUMENT], **options} for uri, options in settings.getdict("FEEDS").items()}
+        if feeds:  # one above: Scrapy sets what the command line said once more before the crawl
+            settings.set("FEEDS", feeds, priority=(settings.getpriority("FEEDS") or 0) + 1)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -132,6 +138,12 @@ class NewsSpider(SiteSpider):
             languages=self._languages,
             crawl_id=crawl_id,
             flush=writer.flush,
+            iterations=Iterations(
+                database,
+                crawl_id,
+                settings.getint("NEWS_ITERATION_PAGES"),
+                settings.getfloat("NEWS_ITERATION_MINUTES") * 60.0,
+            ),
             resolve=lambda base, path: resolve(base, path, options),
             recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
             has_earlier=has_earlier_documents(database, crawl_id),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.document_copies import Duplicates
     from crawlers.storage.document_keys import DocumentKeys
+    from crawlers.storage.iterations import Iterations
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class NewsDesk:
         languages: Mapping[str, str],
         crawl_id: int,
         flush: Callable[[], None],
+        iterations: Iterations,
         resolve: Callable[[str, str], Target],
         recheck_s: float,
         has_earlier: bool,
@@ -69,6 +71,7 @@ class NewsDesk:
         self._languages = languages
         self._crawl_id = crawl_id
         self._flush = flush
+        self._iterations = iterations
         self._resolve = resolve
         self._recheck_s = recheck_s
         self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
@@ -112,6 +115,7 @@ class NewsDesk:
                 self._judge(lease, page, news, unit, now)
             page.reason = page.reason or news.reason
         self._plan(lease, page, news, unit, now)
+        self._iterations.count(page, unit, now, is_again=lease.is_again)
 
     def has_feed(self, url: str) -> None:
         """A feed or sitemap is known at *url*."""

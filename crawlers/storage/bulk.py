@@ -31,7 +31,8 @@ def write_unit(connection: Connection, unit: u.Unit) -> None:
         rows = getattr(unit, name)
         if name in _LAST_COUNTS:
             # Of several rows that match, an UPDATE takes any: it must see the last one of each page only.
-            rows = list({row[0]: row for row in rows}.values())
+            width = _KEY_COLUMNS.get(name, 1)
+            rows = list({tuple(row[:width]): row for row in rows}.values())
         if rows:
             connection.exec_driver_sql(statement, (_storable(json.dumps(rows, ensure_ascii=False)),))
     if unit.links:
@@ -81,8 +82,9 @@ def _insert(table: str, columns: Columns, rows: str, *, skip_known: bool = False
     return f"INSERT INTO {table} ({names}) {rows}{conflict}"
 
 
-def _upsert(table: str, columns: Columns, rows: str) -> str:
-    key, changes = columns[0][0], ", ".join(f"{name} = excluded.{name}" for name, _ in columns[1:])
+def _upsert(table: str, columns: Columns, rows: str, key_columns: int = 1) -> str:
+    key = ", ".join(name for name, _ in columns[:key_columns])
+    changes = ", ".join(f"{name} = excluded.{name}" for name, _ in columns[key_columns:])
     return f"{_insert(table, columns, rows)} WHERE true ON CONFLICT ({key}) DO UPDATE SET {changes}"
 
 
@@ -126,6 +128,7 @@ def _statements(dialect: str) -> dict[str, str]:
         "documents": _upsert("document", u.DOCUMENT, rows(u.DOCUMENT)),
         "document_keys": _insert("document_key", u.DOCUMENT_KEY, rows(u.DOCUMENT_KEY), skip_known=True),
         "document_bands": _insert("document_band", u.DOCUMENT_BAND, rows(u.DOCUMENT_BAND), skip_known=True),
+        "iterations": _upsert("iteration", u.ITERATION, rows(u.ITERATION), _KEY_COLUMNS["iterations"]),
         "topic_pages": _upsert("topic_page", u.TOPIC_PAGE, rows(u.TOPIC_PAGE)),
         "link_texts": _insert("link_text", u.LINK_TEXT, rows(u.LINK_TEXT), skip_known=True),
         "order_totals": _upsert("order_totals", u.ORDER_TOTALS, rows(u.ORDER_TOTALS)),
@@ -134,8 +137,10 @@ def _statements(dialect: str) -> dict[str, str]:
     }
 
 
+_KEY_COLUMNS = {"iterations": 2}  # of others that are replaced, the first column is the key
 _REPLACED = (
-    "importance", "relevance", "news_score", "polls", "page_labels", "documents", "topic_pages", "order_totals",
+    "importance", "relevance", "news_score", "polls", "page_labels", "documents", "iterations", "topic_pages",
+    "order_totals",
 )  # fmt: skip
 _LAST_COUNTS = frozenset((*_REPLACED, "waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability"))
 _LINK = (("source_id", "bigint"), ("target_id", "bigint"), ("count", "integer"))

@@ -138,6 +138,19 @@ DOCUMENT_VERSION = (
 )
 DOCUMENT_KEY = (("high", "bigint"), ("low", "bigint"), ("page_id", "bigint"))
 DOCUMENT_BAND = (("band", "bigint"), ("page_id", "bigint"), ("simhash", "bigint"))
+ITERATION = (
+    ("crawl_id", "integer"),
+    ("number", "integer"),
+    ("began_at", "float"),
+    ("ended_at", "float"),
+    ("fit", "integer"),
+    ("not_fit", "integer"),
+    ("polls", "integer"),
+    ("errors", "integer"),
+    ("documents", "integer"),
+    ("duplicates", "integer"),
+    ("total_documents", "integer"),
+)
 TOPIC_PAGE = (("page_id", "bigint"), ("similarity", "float"), ("terms", "text"))
 LINK_TEXT = (("source_id", "bigint"), ("target_id", "bigint"), ("context_id", "bigint"))
 ORDER_TOTALS = (("crawl_id", "integer"), ("totals", "text"))
@@ -189,6 +202,7 @@ class Unit:
     document_versions: list[Row] = field(default_factory=list)
     document_keys: list[Row] = field(default_factory=list)
     document_bands: list[Row] = field(default_factory=list)
+    iterations: list[Row] = field(default_factory=list)
     topic_pages: list[Row] = field(default_factory=list)
     link_texts: list[Row] = field(default_factory=list)
     order_totals: list[Row] = field(default_factory=list)

@@ -26,7 +26,7 @@ def explain(crawled, capsys):
         command = Command()
         command.settings = Settings({"DATABASE_URL": f"sqlite:///{crawled[0].folder / 'crawl.sqlite'}", **settings})
         command.settings.setmodule("crawlers.settings", priority="default")
-        command.run(list(arguments), Namespace(crawl=crawl))
+        command.run(list(arguments), Namespace(crawl=crawl, search=None))
         return Told(command.exitcode, *capsys.readouterr())
 
     return told

@@ -11,6 +11,7 @@ from scrapy.utils.conf import build_component_list
 from crawlers.pipelines.store import StorePipeline
 
 STORE = "crawlers.pipelines.store.StorePipeline"
+DOCUMENTS = "crawlers.pipelines.documents.DocumentPipeline"
 
 
 class OwnSpider(Spider):
@@ -36,11 +37,12 @@ def components(name, spider=Spider, **cmdline):
     "own", [{"tests.sites.ordinary.ItemsPipeline": 300}, '{"tests.sites.ordinary.ItemsPipeline": 300}']
 )
 def test_pipeline_of_a_user_comes_before_the_store(own):
-    assert components("ITEM_PIPELINES", ITEM_PIPELINES=own) == ["tests.sites.ordinary.ItemsPipeline", STORE]
+    built = components("ITEM_PIPELINES", ITEM_PIPELINES=own)
+    assert built == ["tests.sites.ordinary.ItemsPipeline", STORE, DOCUMENTS]
 
 
 def test_project_as_it_is_stays_as_it_is():
-    assert components("ITEM_PIPELINES") == [STORE]
+    assert components("ITEM_PIPELINES") == [STORE, DOCUMENTS]
     assert components("SPIDER_MIDDLEWARES")[0] == "crawlers.middlewares.leases.LeaseMiddleware"
 
 
@@ -59,8 +61,9 @@ def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
 
 @pytest.mark.parametrize("path", [STORE, StorePipeline])
 def test_part_that_is_named_is_left_as_it_is_named(path):
-    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == []
+    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == [DOCUMENTS]
     assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: 5, "tests.sites.ordinary.ItemsPipeline": 300}) == [
         STORE,
         "tests.sites.ordinary.ItemsPipeline",
+        DOCUMENTS,
     ]

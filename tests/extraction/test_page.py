@@ -183,6 +183,40 @@ def test_tags_that_never_end_take_linear_time(piece: bytes) -> None:
     assert time.process_time() - start < 3  # it is 0.1 s
 
 
+def attributes(count: int, form: str = " a%d=1") -> bytes:
+    return "".join(form % number for number in range(count)).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<p" + attributes(100_000) + b"><a href=x>t</a>",
+        b"<p" + attributes(100_000, "/a%d") + b"><a href=x>t</a>",
+        b"<p" + attributes(100_000, "a%d=''") + b"><a href=x>t</a>",
+        b"<!--c-->text <a href=x>t</a>" + (b"<p" + attributes(5_000) + b">") * 20,
+        attributes(100_000, "<body a%d>") + b"<a href=x>t</a>",
+        b"<a href=x" + attributes(100_000) + b">t</a>",
+    ],
+    ids=["one tag", "slashes", "quotes", "many tags", "bodies", "link"],
+)
+def test_attributes_without_measure_still_give_the_links(body: bytes) -> None:
+    start = time.process_time()
+    assert parse_page(body, None, A).hrefs == ["x"]
+    assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take 20 s
+
+
+def test_tag_with_as_many_attributes_as_tags_have_keeps_them_and_scripts_keep_all() -> None:
+    words = " ".join(f"w{number}" for number in range(3_000))
+    page = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(99).decode()} title='{words}'>")
+    assert page.json_ld == [f"1<b {words}"]
+    paragraph = page.tree.css_first("p")
+    assert paragraph is not None
+    assert (len(paragraph.attributes), paragraph.attributes["title"]) == (100, words)
+    crowded = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(3_000).decode()}>t")
+    assert crowded.json_ld == [f"1<b {words}"]
+    assert crowded.text().split() == ["t"]
+
+
 def test_page_nested_as_deep_as_pages_are_keeps_its_structure() -> None:
     page = parse("<nav>" + "<div>" * 400 + "<a href=x>t</a>" + "x" * 10_000)
     assert page.link(0).position == "nav"
