@@ -164,7 +164,7 @@ def parse_page(body: bytes, content_type: str | None, tags: frozenset[str]) -> P
     wanted, out of `LINK_TAGS`. The caller limits the size of *body*.
     """
     utf8, charset = decode(body, content_type)
-    return ParsedPage(LexborHTMLParser(_thin(_flatten(utf8))), charset, frozenset(tags & LINK_TAGS.keys()))
+    return ParsedPage(LexborHTMLParser(thin(_flatten(utf8))), charset, frozenset(tags & LINK_TAGS.keys()))
 
 
 def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str]]:
@@ -275,7 +275,7 @@ def _depth(body: bytes) -> int:
     return deepest
 
 
-def _thin(body: bytes) -> bytes:
+def thin(body: bytes) -> bytes:
     """Return *body*, freed of surplus attributes if a tag has too many of them to be parsed.
 
     Lexbor takes time quadratic in them (40,000: 3 s), as in those of repeated <body>. Such a page is broken.

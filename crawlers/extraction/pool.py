@@ -1,23 +1,20 @@
 """Processes for work that is too heavy for the reactor, or that may crash: pure functions of bytes.
 
-Each worker has an executor of its own, so that one that dies takes no page but its own with it. A worker limits
-itself: an alarm ends it when a page takes too long (in the middle of C code, where Python's signals don't reach),
-its address space is bounded, and it ends when the crawler does, however that ends.
+A worker is a Python of its own (`extraction.worker`) that is given calls over its standard input and gives results over
+its standard output. So nothing is forked, a script that uses it is not imported again, and a worker ends when the
+crawler does, however that ends: its input is at an end then. One that takes too long, or dies, takes no page but its
+own with it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
-import resource
-import signal
-import threading
-import time
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+import pickle
+import sys
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from crawlers.extraction.worker import LENGTH, MEMORY, RAISED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,15 +22,13 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; a new worker costs some 50 ms
+TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; a new worker costs half a second of its own
 MEMORY_BYTES = 2 * 1024**3  # of address space; an ordinary worker has 0.4 GB of it
-NICENESS = 5  # the reactor goes first
-
-_PRELOADED = ["crawlers.extraction.article"]  # once, for all workers: they are forks of a server that has it
+START_S = 60.0  # for a worker to begin, on a machine that is busy with other things
 
 
 class ExtractionPool:
-    """Runs functions in up to *processes* workers, each for at most *timeout_s*; start them in a running event loop."""
+    """Runs functions in up to *processes* workers, each for at most *timeout_s*; within one running event loop."""
 
     def __init__(self, processes: int, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
         self._workers = [_Worker(timeout_s, memory_bytes) for _ in range(processes)]
@@ -48,13 +43,14 @@ class ExtractionPool:
         """
         worker = await self._idle.get()
         try:
-            return await worker.run(function, args, named)
+            result: T | str = await worker.run(pickle.dumps((function, args, named)))
+            return result
         finally:
             self._idle.put_nowait(worker)
 
     async def close(self) -> None:
-        """End the workers; one that is at work ends after it."""
-        await asyncio.gather(*(asyncio.to_thread(worker.end) for worker in self._workers))
+        """End the workers, also those that are at work."""
+        await asyncio.gather(*(worker.end() for worker in self._workers))
 
 
 class _Worker:
@@ -63,64 +59,65 @@ class _Worker:
     def __init__(self, timeout_s: float, memory_bytes: int) -> None:
         self._timeout_s = timeout_s
         self._memory_bytes = memory_bytes
-        self._executor: ProcessPoolExecutor | None = None
+        self._process: asyncio.subprocess.Process | None = None
         self._tasks = 0
 
-    async def run(self, function: Callable[..., T], args: tuple[object, ...], named: dict[str, object]) -> T | str:
+    async def run(self, call: bytes) -> Any:
         for _ in range(2):  # one that died may have been killed for the memory of others
-            start = time.monotonic()
             try:
-                future = self._started().submit(_limited, self._timeout_s, function, args, named)
-                return await asyncio.wrap_future(future)
-            except BrokenProcessPool:
-                self._replace()
-                if time.monotonic() - start >= self._timeout_s:
-                    return f"took longer than {self._timeout_s:g} s"
-            except MemoryError:
-                self._replace()
-                return "out of memory"
+                kind, value = await self._answer(call)
+            except TimeoutError:
+                await self.end()
+                return f"took longer than {self._timeout_s:g} s"
+            except (asyncio.IncompleteReadError, OSError):
+                await self.end()
+                continue
+            except asyncio.CancelledError:
+                self._kill()  # its answer would be taken for that of the next call
+                raise
+            if kind == MEMORY:
+                await self.end()
+            elif kind == RAISED:
+                raise value
+            return value
         return "killed its process"
 
-    def _started(self) -> ProcessPoolExecutor:
+    async def _answer(self, call: bytes) -> tuple[str, Any]:
+        process = await self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(LENGTH.pack(len(call)) + call)
+        async with asyncio.timeout(self._timeout_s):
+            await process.stdin.drain()
+            (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
+            answer: tuple[str, Any] = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301 - our own
+        return answer
+
+    async def _started(self) -> asyncio.subprocess.Process:
         if self._tasks >= TASKS_PER_WORKER:
-            self._replace()
-        if self._executor is None:
-            context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload(_PRELOADED)
-            self._executor = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self._memory_bytes,))
+            await self.end()
+        if self._process is None:
+            command = [sys.executable, "-m", "crawlers.extraction.worker", str(self._memory_bytes)]
+            self._process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # which may name an egg
+                start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers in its time
+            )
+            assert self._process.stdout is not None
+            async with asyncio.timeout(START_S):
+                await self._process.stdout.readexactly(1)
         self._tasks += 1
-        return self._executor
+        return self._process
 
-    def _replace(self) -> None:
-        """Let the next task find a new process; this one ends by itself, which nobody waits for."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=False)
-        self._executor = None
-        self._tasks = 0
+    async def end(self) -> None:
+        process = self._kill()
+        if process is not None:
+            await process.wait()
 
-    def end(self) -> None:
-        if self._executor is not None:
-            self._executor.shutdown()
-
-
-def _begin(memory_bytes: int) -> None:
-    """Make this process a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawler, which ends its workers in its time
-    os.nice(NICENESS)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _limited(timeout_s: float, function: Callable[..., T], args: tuple[object, ...], named: dict[str, object]) -> T:
-    signal.setitimer(signal.ITIMER_REAL, timeout_s)  # nobody handles its signal: it kills
-    try:
-        return function(*args, **named)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    def _kill(self) -> asyncio.subprocess.Process | None:
+        process, self._process, self._tasks = self._process, None, 0
+        if process is not None and process.returncode is None:
+            process.kill()
+        return process

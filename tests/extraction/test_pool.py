@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawlers.extraction import pool as pool_module
+from crawlers.extraction import worker
 from crawlers.extraction.article import extract_article
 from crawlers.extraction.pool import ExtractionPool
 
@@ -27,8 +28,7 @@ async def main():
     print(await pool.run(os.getpid), flush=True)
     await asyncio.sleep(60)
 
-if __name__ == "__main__":
-    asyncio.run(main())
+asyncio.run(main())
 """
 
 
@@ -49,7 +49,7 @@ def test_results_come_from_other_processes_of_lower_priority():
 
     pid, niceness = run(scenario)
     assert pid != os.getpid()
-    assert niceness == min(os.nice(0) + pool_module.NICENESS, 19)
+    assert niceness == min(os.nice(0) + worker.NICENESS, 19)
 
 
 def test_an_article_comes_whole_through_the_pool():
@@ -117,3 +117,21 @@ def test_workers_end_when_the_crawler_is_killed(tmp_path):
         assert select.select([worker], [], [], 10)[0] == [worker]  # readable: it has ended
     finally:
         os.close(worker)
+
+
+def test_a_call_that_was_given_up_leaves_its_answer_to_nobody():
+    async def scenario(pool):
+        task = asyncio.ensure_future(pool.run(time.sleep, 0.5))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return await pool.run(math.sqrt, 9.0)
+
+    assert run(scenario) == 3.0
+
+
+def test_what_a_library_prints_is_no_result():
+    async def scenario(pool):
+        return await pool.run(print, "hello"), await pool.run(math.sqrt, 9.0)
+
+    assert run(scenario) == (None, 3.0)
