@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 AT_LEAST_ONE = {
     "CONCURRENT_REQUESTS",
     "CONCURRENT_REQUESTS_PER_DOMAIN",
+    "EXTRACTION_PROCESSES",
     "FRONTIER_CACHE_URLS",
     "FRONTIER_HEAD_URLS",
     "GITTINS_BATCH_PAGES",
@@ -26,6 +27,13 @@ AT_LEAST_ONE = {
     "SITE_PARALLEL",
     "STORE_BATCH_PAGES",
     "UCB1_INITIAL_PAGES",
+}
+ABOVE_ZERO = {
+    "EXTRACTION_TIMEOUT_SECONDS",
+    "FEED_DEADLINE_SECONDS",
+    "FEED_MAX_SECONDS",
+    "FEED_MIN_SECONDS",
+    "FEED_POLLS_PER_SECOND",
 }
 TO_COME = {"FRONTIER_URL"}  # names that are settled already
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
@@ -81,5 +89,7 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
             number = type(example)(value)
         except (TypeError, ValueError):
             number = math.nan
+        if name in ABOVE_ZERO and number == 0:
+            raise ConfigError(f"{name}={value!r} is out of range; write a number above 0")
         if not least <= number < math.inf and (name, number) != ("AOPIC_UNCRAWLED_WEIGHT", math.inf):
             raise ConfigError(f"{name}={value!r} is out of range; write a {kind} of {least} or more")

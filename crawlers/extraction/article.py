@@ -25,6 +25,7 @@ from crawlers.extraction.content_rules import by_rules
 from crawlers.extraction.headline import headline
 from crawlers.extraction.json_ld import json_ld, microdata
 from crawlers.extraction.meta_tags import meta_tags
+from crawlers.extraction.page import thin
 from crawlers.extraction.publication import publication
 from crawlers.items import Article
 
@@ -63,7 +64,7 @@ def extract_article(
     utf8, _ = decode(body[:MOST_BYTES], content_type)
     try:
         # libxml2 stops at a depth of 256 by itself: no need to flatten for it, as for Lexbor.
-        tree = load_html(utf8.decode("utf-8", "replace"))
+        tree = load_html(thin(utf8).decode("utf-8", "replace"))
         return "no text" if tree is None else _Page(tree, url, rules, now).article(least_chars)
     except RecursionError:
         return "too deep"

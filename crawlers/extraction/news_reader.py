@@ -99,7 +99,9 @@ class NewsReader:
     async def _article(self, news: News, answer: Answer, now: float) -> None:
         """Take the article out of the page, if it is one."""
         rules = self._content_rules.get(rule_domain(self._site(answer.url)), {})
-        found = await self._run(article_of, answer.body, answer.url, answer.content_type, dict(rules), now)
+        found = await self._run(
+            self._site(answer.url), article_of, answer.body, answer.url, answer.content_type, dict(rules), now
+        )
         if isinstance(found, str):
             news.reason = found
             return
@@ -112,7 +114,9 @@ class NewsReader:
             news.reason = "too little says that it is an article"
 
     async def _feed(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
-        content: FeedContent | str = await self._run(read_feed, answer.body, answer.url, answer.content_type, now)
+        content: FeedContent | str = await self._run(
+            self._site(answer.url), read_feed, answer.body, answer.url, answer.content_type, now
+        )
         page = Page(page_id, answer.url, level, State.DONE, answer.status)
         page.content_type = (answer.content_type or "")[:200]
         page.size_bytes = len(answer.body)

@@ -12,7 +12,9 @@ import asyncio
 import os
 import pickle
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from crawlers.extraction.worker import LENGTH, MEMORY, RAISED
 
@@ -24,6 +26,7 @@ T = TypeVar("T")
 
 TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; a new worker costs half a second of its own
 MEMORY_BYTES = 2 * 1024**3  # of address space; an ordinary worker has 0.4 GB of it
+MOST_STRIKES = 4  # 30 s become 0.1 s, in which nearly every page is read
 START_S = 60.0  # for a worker to begin, on a machine that is busy with other things
 
 
@@ -31,22 +34,35 @@ class ExtractionPool:
     """Runs functions in up to *processes* workers, each for at most *timeout_s*; within one running event loop."""
 
     def __init__(self, processes: int, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
-        self._workers = [_Worker(timeout_s, memory_bytes) for _ in range(processes)]
+        self._timeout_s = timeout_s
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of owners at work
+        self._strikes: Counter[str] = Counter()  # pages of an owner, one after the other, that took too long
+        self._workers = [_Worker(memory_bytes) for _ in range(processes)]
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()  # the warm ones first
         for worker in self._workers:
             self._idle.put_nowait(worker)
 
-    async def run(self, function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T | str:
+    async def run(self, owner: str, function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T | str:
         """Return what *function* returns, or why it came to no end: "took longer than 30 s" …
+
+        No *owner* (a site) has all workers, and one whose work took too long has a quarter of the time for the next:
+        else one site, all of whose pages do, would take the workers from all others.
 
         It is imported by its name in the worker. What it raises, other than for want of memory, is raised here.
         """
-        worker = await self._idle.get()
-        try:
-            result: T | str = await worker.run(pickle.dumps((function, args, named)))
+        turn = self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
+        async with turn:
+            worker = await self._idle.get()
+            strikes = self._strikes[owner]
+            try:
+                result: T | str = await worker.run(pickle.dumps((function, args, named)), self._timeout_s / 4**strikes)
+            finally:
+                self._idle.put_nowait(worker)
+            if worker.was_slow:
+                self._strikes[owner] = min(MOST_STRIKES, strikes + 1)
+            else:
+                del self._strikes[owner]
             return result
-        finally:
-            self._idle.put_nowait(worker)
 
     async def close(self) -> None:
         """End the workers, also those that are at work."""
@@ -56,19 +72,21 @@ class ExtractionPool:
 class _Worker:
     """One process, replaced when it dies and after so many tasks."""
 
-    def __init__(self, timeout_s: float, memory_bytes: int) -> None:
-        self._timeout_s = timeout_s
+    def __init__(self, memory_bytes: int) -> None:
+        self.was_slow = False  # the latest task
         self._memory_bytes = memory_bytes
         self._process: asyncio.subprocess.Process | None = None
         self._tasks = 0
 
-    async def run(self, call: bytes) -> Any:
+    async def run(self, call: bytes, timeout_s: float) -> Any:
+        self.was_slow = False
         for _ in range(2):  # one that died may have been killed for the memory of others
             try:
-                kind, value = await self._answer(call)
+                kind, value = await self._answer(call, timeout_s)
             except TimeoutError:
                 await self.end()
-                return f"took longer than {self._timeout_s:g} s"
+                self.was_slow = True
+                return f"took longer than {timeout_s:.3g} s"
             except (asyncio.IncompleteReadError, OSError):
                 await self.end()
                 continue
@@ -82,12 +100,12 @@ class _Worker:
             return value
         return "killed its process"
 
-    async def _answer(self, call: bytes) -> tuple[str, Any]:
+    async def _answer(self, call: bytes, timeout_s: float) -> tuple[str, Any]:
         process = await self._started()
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(LENGTH.pack(len(call)) + call)
-        async with asyncio.timeout(self._timeout_s):
+        async with asyncio.timeout(timeout_s):
             await process.stdin.drain()
             (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
             answer: tuple[str, Any] = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301 - our own

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, cast
 
+from crawlers.algorithms.page_scores import RETURNING
 from crawlers.errors import FrontierError
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ class Agenda:
         first = self._first_rested()
         if first is not None and first <= after:
             return False
-        return sum(site.pending for site in self.sites.values()) == len(self._resting)
+        returning = sum(entry.group == RETURNING for _, entry, _ in self._resting)  # others are to be tried again
+        return sum(site.pending for site in self.sites.values()) == returning
 
     @property
     def is_idle(self) -> bool:

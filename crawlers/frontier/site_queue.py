@@ -121,7 +121,9 @@ class SiteQueue:
 
     def discard(self, page_id: int, group: int) -> None:
         """Take a URL out of the heap of its *group*, if it is there."""
-        head = self.heads.get(group if self._scores is None else self._scores.queue(page_id))
+        if self._scores is not None:
+            group = self._scores.queue(page_id)
+        head = self.heads.get(group)
         if head is not None:
             head.discard(page_id)
             self.settle(group, head)

@@ -39,6 +39,7 @@ from crawlers.storage.csv_logs import CsvLogs
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from scrapy import Request
@@ -74,8 +75,6 @@ class AdaptiveScheduler(BaseScheduler):
         crawler.signals.connect(scheduler._spider_opened, signals.spider_opened)
         crawler.signals.connect(scheduler._spider_idle, signals.spider_idle)
         return scheduler
-
-    # Opening and closing ----------------------------------------------------------------------------
 
     def open(self, spider: Spider) -> None:
         # What is raised here makes Scrapy close parts that were never opened, with a traceback for each.
@@ -126,15 +125,13 @@ class AdaptiveScheduler(BaseScheduler):
         self.session.warn_of_left_out()
         self.session.recall_pulls()
         if self._is_mission:
-            starts = (site.start_url or f"{site.site}/" for site in mission.sites)
-            roots = [self._candidate(url, now) for url in (*starts, *mission.roots)]
             self._hooks.opened(self.session)
-            self.frontier.add(roots, now)
+            self._add_urls((*(site.start_url or f"{site.site}/" for site in mission.sites), *mission.roots), now)
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
 
-    def _candidate(self, url: str, now: float) -> Candidate:
-        target = resolve(url, "", self._options)
-        return Candidate(self._sites.id_of(site_of(url), now), target, place=self._start_place)
+    def _add_urls(self, urls: Iterable[str], now: float) -> None:
+        found = [(self._sites.id_of(site_of(url), now), resolve(url, "", self._options)) for url in urls]
+        self.frontier.add([Candidate(*one, place=self._start_place) for one in found], now)
 
     def close(self, reason: str) -> None:
         self._wakeup.cancel()
@@ -179,7 +176,9 @@ class AdaptiveScheduler(BaseScheduler):
             return self._next_request()
         except StoreError as error:
             self.give_up(error)
-            return None
+        except Exception as error:
+            self._give_up_by_mistake("nothing can be asked for", error)
+        return None
 
     def _next_request(self) -> Request | None:
         if not self._hooks.is_ready:
@@ -241,8 +240,7 @@ class AdaptiveScheduler(BaseScheduler):
         except StoreError as error:
             self.give_up(error)
         except Exception as error:
-            logger.exception("A mistake of ours")  # better to stop, and ask for the page again, than to lose it
-            self.give_up(FrontierError(f"{page.url} can't be stored: {type(error).__name__} {error}; please report it"))
+            self._give_up_by_mistake(f"{page.url} can't be stored", error)
 
     def _finish(self, lease: Lease, page: Page) -> None:
         assert self.session is not None
@@ -284,8 +282,7 @@ class AdaptiveScheduler(BaseScheduler):
             return
         self._sites.apply_delay(site_id)
         self.frontier.resume(site_id, self._clock())
-        now = self._clock()
-        self.frontier.add([self._candidate(url, now) for url in self._hooks.found_by_robots(text or "")], now)
+        self._add_urls(self._hooks.found_by_robots(text or ""), self._clock())
 
     def give_up(self, error: CrawlersError, reason: str = "store_failed") -> None:
         """End the crawl because of *error*, which is reported; what is stored stays."""
@@ -293,7 +290,10 @@ class AdaptiveScheduler(BaseScheduler):
             self._fail(error)
             deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
 
+    def _give_up_by_mistake(self, what: str, error: Exception) -> None:
+        logger.exception("A mistake of ours")  # better to stop, and ask for the page again, than to lose it
+        self.give_up(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
+
     def go_on(self) -> None:
         """The spider is ready."""
-        now = self._clock()
-        self._wakeup.at(now, now)
+        self._wakeup.at(now := self._clock(), now)

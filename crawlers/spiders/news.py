@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from crawlers.algorithms.news_scores import NewsScores
 from crawlers.algorithms.poll_plan import PollLimits, PollPlan
+from crawlers.algorithms.rule_settings import chosen_order, chosen_rule
 from crawlers.algorithms.scope import Scope
 from crawlers.algorithms.sources_file import read_sources
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve, site_of
 from crawlers.errors import ConfigError
+from crawlers.extraction.content_rules import check_rules
 from crawlers.extraction.feed_discovery import sitemaps_of_robots
 from crawlers.extraction.news_reader import NewsReader
 from crawlers.extraction.pool import ExtractionPool
@@ -29,7 +33,7 @@ from crawlers.storage.document_copies import Duplicates
 from crawlers.storage.documents import has_earlier_documents
 from crawlers.storage.iterations import Iterations
 from crawlers.storage.polls import labels_of, polls_of
-from crawlers.storage.redis_keys import open_document_keys
+from crawlers.storage.redis_keys import RedisDocumentKeys, open_document_keys
 from crawlers.storage.sources import keep_found_feeds, save_sources, stored_sources
 
 if TYPE_CHECKING:
@@ -60,6 +64,8 @@ class NewsSpider(SiteSpider):
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "ORDER": "fit*opic",
+        # Answers wait for the pool while they count as active; beyond this many bytes Scrapy asks for nothing more.
+        "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
         "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
     }
     roots: tuple[str, ...]
@@ -83,6 +89,7 @@ class NewsSpider(SiteSpider):
         return spider
 
     def prepare(self, settings: BaseSettings) -> None:
+        _check(settings)  # before anything is saved
         sources = _sources(getattr(self, "sources", None), settings)
         self.site_limits = [source.limits for source in sources]
         self.roots = tuple(url for source in sources for url in (*source.feeds, *source.sitemaps))
@@ -191,12 +198,37 @@ class NewsSpider(SiteSpider):
         return found
 
 
+def _check(settings: BaseSettings) -> None:
+    """Raises `ConfigError` for what the scheduler would refuse only when the sources are saved."""
+    chosen_rule(settings)
+    if not isinstance(chosen_order(settings).scores, NewsScores):
+        raise ConfigError(
+            f"ORDER={settings.get('ORDER')} knows nothing of articles; scrapy crawl news needs fit or fit*opic"
+        )
+    if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
+        raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")
+    if settings.getint("DUPLICATE_DISTANCE") > 64:
+        raise ConfigError("DUPLICATE_DISTANCE is out of range; a fingerprint has 64 bits, of which 12 may differ")
+    if url := settings.get("DOCUMENT_KEYS_URL"):
+        RedisDocumentKeys(url).close()
+
+
+def _with_good_selectors(source: Source) -> Source:
+    try:
+        check_rules(source.content)
+    except ConfigError as error:
+        logger.warning("%s: %s; its content rules are left out", source.limits.site, error)
+        return replace(source, content={})
+    return source
+
+
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     """Those of the file, which the store has from now on; or those of the store. Raises `ConfigError`."""
     if path:
         sources, problems = read_sources(path)
         for problem in problems:
             logger.warning("%s; the others are crawled", problem)
+        sources = [_with_good_selectors(source) for source in sources]
         with closing(Database(settings.get("DATABASE_URL"))) as database:
             save_sources(database, sources, enable=False)
             return stored_sources(database, [source.limits.site for source in sources])

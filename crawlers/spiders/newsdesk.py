@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.document_prints import body_key128, domain_of
-from crawlers.algorithms.news_scores import FIT, FRESH
+from crawlers.algorithms.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
 from crawlers.extraction.feed_discovery import USUAL_PLACES
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SOON = Place(FRESH, 4e9)  # of feeds and home pages: before all articles
+PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
+MOST_LISTS = 20  # sitemaps of an index that are read before all articles; the others are archives
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
 MOST_REMEMBERED = 200_000  # announced URLs that were not fetched yet
 
@@ -136,7 +138,8 @@ class NewsDesk:
         self._announced.update(dict.fromkeys(announced))
         while len(self._announced) > MOST_REMEMBERED:
             del self._announced[next(iter(self._announced))]
-        announced.update((target.key, SOON) for target in news.feeds)
+        late = Place(ARCHIVE, SOON.value)
+        announced.update((target.key, SOON if n < MOST_LISTS else late) for n, target in enumerate(news.feeds))
         self._lists.update(target.key for target in news.feeds)
         here = site_of(page.url)
         known = {target.key for target, _ in page.links} | {target.key for target, _ in page.elsewhere}
@@ -179,12 +182,13 @@ class NewsDesk:
     def _plan(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
         """Say when the page comes back; asked when its links are known."""
         polls, here = self._polls, (lease.id, lease.site_id)
-        if page.state in (State.MOVED, State.REJECTED):
+        is_brief = bool(polls.kind(lease.id)) and page.status not in PERMANENT  # a pause for repair, or for consent
+        if page.state is State.REJECTED or (page.state is State.MOVED and not is_brief):
             polls.forget(lease.id)
         elif page.state is not State.DONE:
-            is_root = lease.level == 0 and page.state is State.FAILED
+            is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
             if polls.kind(lease.id) or is_root:
-                page.again = lambda: polls.failed(*here, now, unit, page.reason or "no answer")
+                page.again = lambda: polls.failed(*here, now, unit, page.reason or _went(page))
         elif page.is_unchanged:
             page.again = lambda: polls.ended(*here, news.kind, now, unit, new_items=0, shown=0)
         elif news.announces:
@@ -236,6 +240,10 @@ class NewsDesk:
         return self._polls.ended(
             lease.id, lease.site_id, kind, now, unit, new_items=new, shown=len(page.links), problem=news.problem
         )
+
+
+def _went(page: Page) -> str:
+    return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no answer"
 
 
 class _Counting(Places):

@@ -194,3 +194,11 @@ def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> Non
     durable.close_writer()
     again = news_site(durable, site.id)
     assert again.paths(again.frontier.lease(NOW, 9)) == ["/x1"]
+
+
+def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/a1", again_at=NOW + 60)
+    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, place=Place(FIT, 1.0))], NOW)
+    assert drained(site) == ["/a1"]
+    assert site.frontier.next_due(NOW) == 60
