@@ -14,6 +14,11 @@ COMMANDS = (
     ["bench.rules"],
     ["bench.importance", "--pages", "10000"],
     ["bench.importance_store"],
+    ["bench.url_rules", "--seeds", "5"],
+    ["bench.feeds", "--seeds", "1", "--polls", "0.5,1"],
+    ["bench.duplicates", "documents", "--pages", "20000", "--domains", "20"],
+    ["bench.duplicates", "keys", "--keys", "1000000"],
+    ["bench.press", "bench-out/press", "--pages", "5000"],
     ["bench.graph_writing"],
     ["bench.kills", "--kills", "500"],
 )
