@@ -18,6 +18,7 @@ COMMANDS = (
     ["bench.feeds", "--seeds", "1", "--polls", "0.5,1"],
     ["bench.duplicates", "documents", "--pages", "20000", "--domains", "20"],
     ["bench.duplicates", "keys", "--keys", "1000000"],
+    ["bench.growth", "--documents", "100000", "--links", "5000000"],
     ["bench.press", "bench-out/press", "--pages", "5000"],
     ["bench.graph_writing"],
     ["bench.kills", "--kills", "500"],

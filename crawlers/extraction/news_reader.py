@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SNIFFED_BYTES = 4096
 FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
+IN_FEED = 3.0  # log-odds, as for evidence that the page itself shows
 PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule
 DATED = 1.5  # log-odds for a date that only the extraction found, as for one in the markup
 NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages that it links to
@@ -61,15 +62,18 @@ class NewsReader:
         mime = (content_type or "").lower()
         return self._reader.is_html(content_type) or any(part in mime for part in FEED_TYPES)
 
-    async def read(self, answer: Answer, page_id: int, level: int, kind: str, is_announced: bool, now: float) -> Page:
+    async def read(
+        self, answer: Answer, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float
+    ) -> Page:
         """The page that *answer* is; *kind* says what sort of poll it is, if any. Never raises."""
-        if answer.status == 200 and looks_like_feed(
-            answer.body[:SNIFFED_BYTES], answer.content_type, kind == "sitemap"
-        ):
+        is_list = kind == "sitemap" or answer.url.partition("?")[0].endswith((".txt", ".txt.gz"))
+        if answer.status == 200 and looks_like_feed(answer.body[:SNIFFED_BYTES], answer.content_type, is_list):
             return await self._feed(answer, page_id, level, now)
         page = self._reader.read(answer, page_id, level, now)
         if page.news is None:
             page.news = News(kind)
+        if not self._reader.holds(self._site(page.url)):
+            page.links.clear()  # a host that has but feeds of ours
         if page.state is not State.DONE or page.is_unchanged:
             return page
         news, site = page.news, self._site(page.url)
@@ -77,8 +81,8 @@ class NewsReader:
         if kind in ("feed", "sitemap"):
             news.problem = f"is no {kind} any more"
         news.fits = is_announced or self._rulebook.weight(site, page.url) > 0.0
-        if is_announced:
-            news.odds += 3.0
+        if is_in_feed:
+            news.odds += IN_FEED
         if level <= NEAREST_LEVELS and not news.fits:
             news.feeds = self._targets(page.url, feeds_of(answer.body, answer.content_type, answer.url))
         if news.fits or news.odds >= PROMISING:

@@ -124,8 +124,11 @@ class _Worker:
                 start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers in its time
             )
             assert self._process.stdout is not None
-            async with asyncio.timeout(START_S):
-                await self._process.stdout.readexactly(1)
+            try:
+                async with asyncio.timeout(START_S):
+                    await self._process.stdout.readexactly(1)
+            except TimeoutError as error:
+                raise OSError("the worker did not begin") from error
         self._tasks += 1
         return self._process
 

@@ -25,7 +25,7 @@ def main(memory_bytes: int) -> None:
     calls, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no result
     os.nice(NICENESS)
-    from crawlers.extraction import article  # noqa: F401 - so that the first call need not wait for it
+    from crawlers.extraction import news_reader  # noqa: F401 - so that no call need wait for what it imports
 
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     results.write(b"+")

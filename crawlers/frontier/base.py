@@ -76,6 +76,7 @@ class Earned(NamedTuple):
 
 NOTHING = Earned()
 Counts = dict[State, int]
+SeenPage = tuple[int, str | None, float | None]  # number, reason and time of the last visit
 
 
 class Frontier(Protocol):
@@ -124,8 +125,8 @@ class Steering(Protocol):
     def leased(self, page_id: int) -> Lease | None:
         """The open lease of a page."""
 
-    def fetch_again(self, site_id: int, page_ids: Iterable[int], now: float) -> None:
-        """Let pages of a site that were fetched, and don't come back, be fetched once more."""
+    def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
+        """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""
 
     def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place], now: float) -> None:
         """Let the waiting pages of a site take the places that *place_of* gives them by site and URL."""

@@ -79,6 +79,11 @@ class QueuedFrontier(Corrections):
         return f"<{type(self).__name__} sites={len(self._agenda.sites)} leased={len(self._leases)}>"
 
     @property
+    def pending(self) -> int:
+        """URLs that wait and are not handed out."""
+        return sum(site.pending for site in self._agenda.sites.values())
+
+    @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without further news; O(1) on average."""
         return not self._agenda.is_idle and not self.pulls.is_spent
@@ -89,7 +94,6 @@ class QueuedFrontier(Corrections):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether any URL waits or is leased: the crawl is not finished."""
         return any(site.is_waiting for site in self._agenda.sites.values())
 
     def only_returns(self, after: float) -> bool:

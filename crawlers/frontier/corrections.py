@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from crawlers.frontier.agenda import Agenda
+    from crawlers.frontier.base import SeenPage
     from crawlers.frontier.scoring import Scoring
     from crawlers.items import Place
 
@@ -29,11 +30,15 @@ class Corrections:
             self._scoring.place_again(site_id, site, place_of)
             self._submit(Unit(), now)
 
-    def fetch_again(self, site_id: int, page_ids: Iterable[int], now: float) -> None:
-        """Let pages of a site that were fetched, and don't come back, be fetched once more."""
-        if self._scoring is not None:
-            site = self._agenda.site(site_id)
-            number = sum(self._scoring.fetch_again(page_id) for page_id in page_ids)
-            site.pending += number
-            site.returning += number
-            self._submit(Unit(), now)
+    def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
+        """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""
+        its = self._agenda.called(site)
+        if self._scoring is None or its is None:  # a site that today's list leaves out
+            return
+        unit = Unit()
+        for page_id, reason, fetched_at in pages:
+            if self._scoring.fetch_again(page_id):
+                its.pending += 1
+                its.returning += 1
+                unit.seen_again.append([page_id, reason, fetched_at, None, None])
+        self._submit(unit, now)

@@ -95,8 +95,8 @@ class Interner:
                 new += 1
             elif not value & TAKEN:
                 self._improve(site, value, target, level, hops, nearness, now, unit, request)
-                if places is not None and self._scoring is not None and target.key in places.announced:
-                    self._scoring.placed(id_of(value), places.announced[target.key])
+            if places is not None and self._scoring is not None and target.key in places.announced:
+                self._scoring.placed(id_of(value), places.announced[target.key])  # also while it is fetched
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
         self._cached += len(young) - before
@@ -224,7 +224,7 @@ class Interner:
             return None, 0
         place = (lease.level, lease.hops + 1, lease.id, now, unit)
         is_here = site.id == lease.site_id and not lease.is_again  # groups are those of a site
-        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0)
+        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places)
         return next(iter(counts)), new
 
     # The cache --------------------------------------------------------------------------------------

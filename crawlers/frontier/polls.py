@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawlers.storage.unit import Unit
 
 FEED, SITEMAP, PAGE = "feed", "sitemap", "page"
+HOME = "home"  # a start page, which is never given up
 ARTICLE = "article"  # that comes back once, to see whether it changed
 MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
 FADED_S = 14 * 86_400.0  # a page that brought nothing new for so long is given up
@@ -94,6 +95,9 @@ class Polls:
         if page_id not in self._polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
+        if kind in (FEED, SITEMAP) and poll.kind not in (FEED, SITEMAP):  # it failed at first
+            self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
+            poll.kind = kind
         due_at = self._plan.ended(page_id, now, new_items, shown, span_s)
         poll.polls += 1
         poll.failures = 0
@@ -107,10 +111,10 @@ class Polls:
         self._row(page_id, due_at, now, unit, problem)
         return due_at
 
-    def failed(self, page_id: int, site_id: int, now: float, unit: Unit, problem: str) -> float | None:
-        """A poll failed; when it is tried again, or None. What was never polled before counts as a page."""
+    def failed(self, page_id: int, site_id: int, kind: str, now: float, unit: Unit, problem: str) -> float | None:
+        """A poll failed; when it is tried again, or None. *kind* is that of one that was never polled before."""
         if page_id not in self._polls:
-            self._add(page_id, site_id, PAGE, now, None)
+            self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
         poll.failures += 1
         due_at = self._plan.failed(page_id, now, poll.failures)

@@ -113,8 +113,10 @@ class ScoredHead:
         if fallen:
             self._write(fallen)
         self._journal.flush()
-        limit += len(self._held)
         entries = self._journal.best(self._scores.table, self._site_id, self._queue, limit)
+        while len(entries) == limit and all(entry.id in self._held for entry in entries):
+            limit *= 2  # rare: few pages of a queue are held at a time
+            entries = self._journal.best(self._scores.table, self._site_id, self._queue, limit)
         self._entries = {entry.id: entry for entry in entries if entry.id not in self._held}
         self._heap = [(-self._scores.score(page), page) for page in self._entries]
         heapq.heapify(self._heap)

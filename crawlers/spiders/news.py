@@ -17,7 +17,7 @@ from crawlers.algorithms.scope import Scope
 from crawlers.algorithms.sources_file import read_sources
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve, site_of
-from crawlers.errors import ConfigError
+from crawlers.errors import BadUrl, ConfigError
 from crawlers.extraction.content_rules import check_rules
 from crawlers.extraction.feed_discovery import sitemaps_of_robots
 from crawlers.extraction.news_reader import NewsReader
@@ -114,7 +114,10 @@ class NewsSpider(SiteSpider):
 
         def keep(domain: str, rules: Sequence[UrlRule]) -> Sequence[UrlRule]:
             url_rules.replace_learnt(database, domain, rules)
-            return [stored.rule for stored in url_rules.list_rules(database, domain)]
+            stored = [one.rule for one in url_rules.list_rules(database, domain)]
+            return [
+                rule for rule in stored if settings.getbool("NEWS_RULES_ENABLED") or rule.origin == url_rules.LEARNT
+            ]
 
         rulebook = Rulebook(
             url_rules.rules_by_domain(database) if settings.getbool("NEWS_RULES_ENABLED") else {},
@@ -174,8 +177,15 @@ class NewsSpider(SiteSpider):
             lease.level,
             self.desk.kind(lease),
             self.desk.is_announced(lease),
+            self.desk.is_in_feed(lease),
             time.time(),
         )
+
+    def _is_ours(self, url: str) -> bool:
+        try:
+            return self.scope is None or self.scope.holds(site_of(url))
+        except BadUrl:
+            return False
 
     def _keep_feeds(self) -> None:
         with closing(Database(self._settings.get("DATABASE_URL"), create=False)) as database:
@@ -192,7 +202,7 @@ class NewsSpider(SiteSpider):
 
     def found_by_robots(self, text: str) -> list[str]:
         """The sitemaps that a robots.txt names, of sites of the crawl."""
-        found = [url for url in sitemaps_of_robots(text) if self.scope is None or self.scope.holds(site_of(url))]
+        found = [url for url in sitemaps_of_robots(text) if self._is_ours(url)]
         for url in found:
             self.desk.has_feed(url)
         return found

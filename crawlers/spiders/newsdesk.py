@@ -12,19 +12,19 @@ from crawlers.algorithms.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
 from crawlers.extraction.feed_discovery import USUAL_PLACES
-from crawlers.frontier.polls import ARTICLE, PAGE, SITEMAP
+from crawlers.frontier.polls import ARTICLE, FEED, HOME, PAGE, SITEMAP
 from crawlers.items import News, Place, Places, State
 from crawlers.storage.documents import NEW, add_document
 from crawlers.storage.polls import known_items, pages_without_document
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.extraction.rulebook import Rulebook
     from crawlers.frontier.base import CrawlFrontier, Lease
     from crawlers.frontier.polls import Polls
-    from crawlers.items import Page, Target
+    from crawlers.items import Announced, Page, Target
     from crawlers.storage.database import Database
     from crawlers.storage.document_copies import Duplicates
     from crawlers.storage.document_keys import DocumentKeys
@@ -97,6 +97,10 @@ class NewsDesk:
         """What sort of poll a lease is; "" for none."""
         return self._polls.kind(lease.id)
 
+    def is_in_feed(self, lease: Lease) -> bool:
+        """Whether a feed announced the leased URL in this run."""
+        return lease.key in self._announced
+
     def is_announced(self, lease: Lease) -> bool:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
         if lease.level == 0:
@@ -111,7 +115,7 @@ class NewsDesk:
         unit = page.rows = Unit()
         if page.state is State.DONE and not page.is_unchanged:
             self._place_links(lease, page, news, now)
-            if not lease.is_again and news.kind in ("", PAGE):
+            if not lease.is_again and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, unit, now)
             if news.article is not None:
                 self._judge(lease, page, news, unit, now)
@@ -132,7 +136,7 @@ class NewsDesk:
                 return Place(FRESH, now) if place.queue == FIT else place
         else:
             of_new = place_of
-        if lease.level == 0 and news.kind in ("", PAGE) and not lease.is_again:
+        if lease.level == 0 and news.kind in ("", PAGE, HOME) and not lease.is_again:
             self._find_feeds(page, news)
         announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in news.items}
         self._announced.update(dict.fromkeys(announced))
@@ -185,18 +189,23 @@ class NewsDesk:
         is_brief = bool(polls.kind(lease.id)) and page.status not in PERMANENT  # a pause for repair, or for consent
         if page.state is State.REJECTED or (page.state is State.MOVED and not is_brief):
             polls.forget(lease.id)
+            if page.moved_to is not None and (news.kind or lease.level == 0):
+                self._lists.add(page.moved_to.key)
+                page.places = Places(lambda _: SOON, {page.moved_to.key: SOON})
         elif page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
             if polls.kind(lease.id) or is_root:
-                page.again = lambda: polls.failed(*here, now, unit, page.reason or _went(page))
+                kind = FEED if lease.key in self._lists else HOME
+                page.again = lambda: polls.failed(*here, kind, now, unit, page.reason or _went(page))
         elif page.is_unchanged:
-            page.again = lambda: polls.ended(*here, news.kind, now, unit, new_items=0, shown=0)
+            if polls.kind(lease.id):
+                page.again = lambda: polls.ended(*here, polls.kind(lease.id), now, unit, new_items=0, shown=0)
         elif news.announces:
             keys = [item.target.key for item in news.items]
             known = known_items(self._database, lease.id, keys) if lease.is_again else set()
             new = [item for item in news.items if item.target.key not in known]
             unit.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
-            self._read_again([item.target.key for item in new], now)
+            self._read_again(new, now)
             page.again = lambda: polls.ended(
                 *here,
                 news.kind,
@@ -212,31 +221,36 @@ class NewsDesk:
             unit.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
             page.again = lambda: due_at
         elif not (news.fits or news.outcome or lease.is_again) and lease.key in self._announced:
+            page.etag = page.last_modified = ""  # all of it is wanted
             page.again = lambda: now  # announced while it was read: once more, with that in mind
-        elif not news.fits:
+        elif not news.fits or polls.kind(lease.id) or lease.level == 0:
             page.again = lambda: self._hub(lease, page, news, unit, now)
 
-    def _read_again(self, keys: list[int], now: float) -> None:
+    def _read_again(self, items: Iterable[Announced], now: float) -> None:
         """Articles that were read before anybody said that they are some: they must not be missed."""
-        if not keys:
-            return
-        self._flush()
-        found: dict[int, list[int]] = {}
-        for site_id, page_id in pages_without_document(self._database, self._crawl_id, keys):
-            found.setdefault(site_id, []).append(page_id)
-        for site_id, pages in found.items():
-            self._frontier.fetch_again(site_id, pages, now)
+        keys: dict[str, list[int]] = {}
+        for item in items:
+            keys.setdefault(item.target.site, []).append(item.target.key)
+        if keys:
+            self._flush()
+        for site, its in keys.items():
+            pages = pages_without_document(self._database, self._crawl_id, site, its)
+            if pages:
+                self._frontier.fetch_again(site, pages, now)
 
     def _hub(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> float | None:
         places = page.places
         assert isinstance(places, _Counting)
         is_poll = bool(self._polls.kind(lease.id))
         found = places.fits if self._rulebook.has_rules(site_of(page.url)) else places.new
+        if lease.group == ARCHIVE and not is_poll:
+            return None  # the older sitemaps of an index, once
         is_home = lease.level == 0 or news.kind == SITEMAP
-        is_worth = found >= LEAST_NEW and lease.level > 0 and places.fits and self._polls.has_room(lease.site_id)
-        if not (is_poll or is_home or is_worth) or news.outcome == NEW:
+        is_near = places.fits or lease.level == 1  # without rules, the sections
+        is_worth = found >= LEAST_NEW and is_near and self._polls.has_room(lease.site_id)
+        if not (is_poll or is_home) and (not is_worth or news.outcome == NEW):
             return None
-        kind, new = news.kind or PAGE, found if is_poll else 0
+        kind, new = news.kind or (HOME if is_home else PAGE), found if is_poll else 0
         return self._polls.ended(
             lease.id, lease.site_id, kind, now, unit, new_items=new, shown=len(page.links), problem=news.problem
         )

@@ -57,14 +57,20 @@ def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[
     return known
 
 
-def pages_without_document(database: Database, crawl_id: int, keys: Collection[int]) -> list[tuple[int, int]]:
-    """(site id, page) of the pages of these *keys* that were read, but made no document and are no copy of one."""
+def pages_without_document(
+    database: Database, crawl_id: int, name: str, keys: Collection[int]
+) -> list[tuple[int, str | None, float | None]]:
+    """The pages of the site *name* with these *keys* that were read, but made no document and are no copy of one.
+
+    (number, reason, when it was fetched)
+    """
     statement = (
-        select(page.c.site_id, page.c.id)
+        select(page.c.id, page.c.reason, page.c.fetched_at)
         .join(site, site.c.id == page.c.site_id)
         .outerjoin(document, document.c.page_id == page.c.id)
         .where(
             site.c.crawl_id == crawl_id,
+            site.c.site == name,
             page.c.key.in_(bindparam("keys", expanding=True)),
             page.c.state == int(State.DONE),
             document.c.page_id.is_(None),
@@ -73,9 +79,9 @@ def pages_without_document(database: Database, crawl_id: int, keys: Collection[i
     )
     with database.read() as connection:
         return [
-            (site_id, page_id)
+            (page_id, reason, fetched_at)
             for some in _parts(keys)
-            for site_id, page_id in connection.execute(statement, {"keys": some})
+            for page_id, reason, fetched_at in connection.execute(statement, {"keys": some})
         ]
 
 

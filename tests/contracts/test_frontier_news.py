@@ -177,7 +177,7 @@ def test_page_that_was_over_is_fetched_once_more(engine: Engine) -> None:
         lease = site.frontier.leased(page_id)
         assert lease is not None
         end(site, lease)
-    site.frontier.fetch_again(site.id, [first["/x1"], 99], NOW)
+    site.frontier.fetch_again(site.root, [(first["/x1"], None, NOW), (99, None, NOW)], NOW)
     (lease,) = site.frontier.lease(NOW, 9)
     assert (lease.id, lease.is_again) == (first["/x1"], True)
     end(site, lease, "/x3", now=NOW + 1)
@@ -190,7 +190,7 @@ def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> Non
     begun(site, "/x1")
     lease = site.one()
     end(site, lease)
-    site.frontier.fetch_again(site.id, [lease.id], NOW)
+    site.frontier.fetch_again(site.root, [(lease.id, None, NOW)], NOW)
     durable.close_writer()
     again = news_site(durable, site.id)
     assert again.paths(again.frontier.lease(NOW, 9)) == ["/x1"]

@@ -140,7 +140,7 @@ def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in)
     crawl = news_in(crawl_in, press, "whole")
     go_on_until_all_is_published(crawl, press)
     assert documents(crawl) == all_of(press)
-    assert crawl.query("SELECT kind, count(*) FROM poll GROUP BY 1 ORDER BY 1") == [("feed", 1), ("page", 2)]
+    assert crawl.query("SELECT kind, count(*) FROM poll GROUP BY 1 ORDER BY 1") == [("feed", 1), ("home", 2)]
     ((text, published),) = crawl.query(
         f"SELECT text, published FROM document WHERE url LIKE '%{press.path(3)}' LIMIT 1"
     )

@@ -40,7 +40,7 @@ def test_busy_feed_comes_back_sooner():
 def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
     unit = Unit()
     polls.ended(7, 1, PAGE, NOW, unit, new_items=3, shown=30)
-    due = [polls.failed(7, 1, NOW, unit, "timeout") for _ in range(MOST_FAILURES)]
+    due = [polls.failed(7, 1, PAGE, NOW, unit, "timeout") for _ in range(MOST_FAILURES)]
     assert all(time is not None and time > NOW for time in due[:-1])
     assert due[-1] is None
     assert polls.kind(7) == ""
@@ -50,7 +50,7 @@ def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
 def test_feed_is_never_given_up(polls):
     unit = Unit()
     polls.ended(7, 1, FEED, NOW, unit, new_items=3, shown=20)
-    assert all(polls.failed(7, 1, NOW + n * DAY_S, unit, "timeout") for n in range(3 * MOST_FAILURES))
+    assert all(polls.failed(7, 1, PAGE, NOW + n * DAY_S, unit, "timeout") for n in range(3 * MOST_FAILURES))
 
 
 def test_hub_that_brings_nothing_new_fades(polls):

@@ -1,0 +1,270 @@
+"""Measures whether a store that has grown large still takes new pages, held against an empty one.
+
+    python -m bench.growth [FOLDER] [--documents 2000000] [--links 100000000]
+
+The large store is what a crawl of 5,000 news sites would have left (see `bench.growth_store`), with a known URL for
+every ten links; it is made in FOLDER if it is not there, and stays there. The empty one knows of each site the 64 URLs
+that its pages link to. In turns, each takes pages as a news crawl stores them: lease, 70 links of which 6.5 are new,
+scores paid on, every tenth a document, judged against all others; until all is committed. Nothing is downloaded. The
+clock stands still while the driver makes up pages, which is to the advantage of the empty store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import statistics
+import tempfile
+import time
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import growth_store as made
+from bench.frontier import resident_bytes
+from crawlers.algorithms.document_prints import body_key128, document_print, domain_of
+from crawlers.algorithms.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.site_rules import RoundRobin
+from crawlers.frontier.base import SiteState
+from crawlers.frontier.sql import SqlFrontier
+from crawlers.items import Page, Place, Places, State
+from crawlers.settings import DUPLICATE_DISTANCE
+from crawlers.storage.database import Database
+from crawlers.storage.document_copies import Duplicates
+from crawlers.storage.document_keys import SqlDocumentKeys
+from crawlers.storage.documents import add_document
+from crawlers.storage.unit import Unit
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.frontier.base import Lease
+    from crawlers.items import Article, Target
+
+LINKS_A_PAGE = 10  # known URLs are a tenth of the links
+BEGUN = made.Shape(pages_a_site=64, documents=0, links=0)
+FETCHED_LINKS, WAITING_LINKS = 25, 38  # of a page, to known URLs; 6 or 7 more are new
+DOCUMENT_EVERY = 10
+AT_ONCE = 64  # leases open at a time
+PAGES, ROUNDS = 1_000, 25  # of a round; before these, each store takes a page of every site
+FIRST_NEW = 100_000_000  # number of the first URL that the store can't know
+CACHE_URLS = 24_000_000  # FRONTIER_CACHE_URLS as docs/scale.md advises: all known URLs in one generation
+LEAST_RATIO = 0.70
+TABLES = ("page", "news_score", "link", "document", "document_key", "document_band", "poll")
+SEARCHED = ((100_000,), (10_000,), (1_000,), (500, 600), (20,))  # words, numbered from the most frequent one
+
+
+class Growing:
+    """The crawl in the store at *path*, of that *shape*, opened to go on."""
+
+    def __init__(self, path: Path, shape: made.Shape) -> None:
+        self._shape = shape
+        start = time.perf_counter()
+        self.database = Database(f"sqlite:///{path}")
+        crawl = made.begin(self.database)
+        with self.database.read() as connection:
+            last = connection.exec_driver_sql("SELECT next FROM id_block WHERE name = 'page'").scalar_one()
+        self._rng = random.Random(last)  # what another run added is not to come again
+        self._new = FIRST_NEW + last
+        self._writer = Writer(self.database)
+        order = ORDERS["fit*opic"](OrderOptions())
+        limits = {"cache_urls": CACHE_URLS}
+        self._frontier = SqlFrontier(self.database, self._writer, crawl.id, RoundRobin(), order, **limits)
+        # Not in the order in which their pages are numbered, which would be kind to the caches.
+        for row in random.Random(0).sample(crawl.sites, len(crawl.sites)):
+            self._frontier.open_site(SiteState(row.id, row.site, row.parallel, row.delay_s), 0.0)
+        self.open_s = time.perf_counter() - start
+        self._first_site = crawl.sites[0].id
+        self._keys = SqlDocumentKeys(self.database, self._writer.flush)
+        self._duplicates = Duplicates(self.database, self._keys, self._writer.flush, DUPLICATE_DISTANCE)
+        self._texts = self._generated(made.GeneratedTexts(last))
+        self._taken = 0
+        self._now = 1.0
+
+    @staticmethod
+    def _generated(texts: made.GeneratedTexts) -> Iterator[tuple[str, str]]:
+        while True:
+            yield from texts.some(PAGES // DOCUMENT_EVERY)
+
+    def take(self, pages: int) -> tuple[float, float]:
+        """Pages a second, and CPU milliseconds a page, of so many pages, until the last is committed."""
+        wall = cpu = 0.0
+        left = pages
+        while left:
+            start, start_cpu = time.perf_counter(), time.process_time()
+            leases = self._frontier.lease(self._now, min(AT_ONCE, left))
+            wall, cpu = wall + time.perf_counter() - start, cpu + time.process_time() - start_cpu
+            assert leases, "nothing waits"
+            read = [(lease, *self._read(lease)) for lease in leases]
+            start, start_cpu = time.perf_counter(), time.process_time()
+            for lease, page, found in read:
+                self._now += made.DELAY_S / (made.SITES // 2)  # so that no host keeps the crawl waiting
+                if found is not None:
+                    self._store(lease, page, *found)
+                self._frontier.acknowledge(lease, page, self._now)
+            wall, cpu = wall + time.perf_counter() - start, cpu + time.process_time() - start_cpu
+            left -= len(leases)
+        start, start_cpu = time.perf_counter(), time.process_time()
+        self._writer.flush()
+        wall, cpu = wall + time.perf_counter() - start, cpu + time.process_time() - start_cpu
+        return pages / wall, 1000 * cpu / pages
+
+    def _read(self, lease: Lease) -> tuple[Page, tuple[Article, object] | None]:
+        """What the web answers: a page, and its article if it is one."""
+        rng, shape = self._rng, self._shape
+        site = lease.site_id - self._first_site
+        numbers = [*range(FETCHED_LINKS), *rng.sample(range(shape.fetched, shape.pages_a_site), WAITING_LINKS)]
+        numbers += range(self._new, self._new + 6 + self._taken % 2)
+        self._new = numbers[-1] + 1
+        self._taken += 1
+        page = Page(
+            lease.id, lease.url, lease.level, State.DONE, 200, content_type=made.CONTENT_TYPE,
+            title=made.TITLE, size_bytes=60_000, content_hash=rng.randbytes(16),
+        )  # fmt: skip
+        page.links = [(made.target(site, number), 1) for number in numbers]
+        page.places = Places(_place)
+        page.rows = Unit()
+        if self._taken % DOCUMENT_EVERY:
+            return page, None
+        article = made.article(*next(self._texts))
+        return page, (article, document_print(lease.url, article))  # which the pool of processes makes
+
+    def _store(self, lease: Lease, page: Page, article: Article, prints: object) -> None:
+        """As `NewsDesk` does."""
+        body = [body_key128(domain_of(page.url), page.content_hash)]
+        self._keys.find(body)
+        copy = self._duplicates.judge(lease.id, page.url, article, page.rows, prints)
+        assert copy is None
+        where = (lease.id, lease.site_id, page.url, article, prints, self._now)
+        add_document(self.database, page.rows, *where, is_again=False)
+        self._keys.claim(body, lease.id, page.rows)
+
+    def close(self) -> None:
+        self._writer.close()
+        self.database.close()
+
+
+def _place(target: Target) -> Place:
+    queue = made.QUEUES_OF_TEN[int(target.url.split("/")[6]) % 10]
+    return Place(queue, made.FACTORS[queue])
+
+
+def print_sizes(database: Database) -> None:
+    """Print what each table takes, its indexes included."""
+    # "aggregate" makes dbstat add up the pages of a table by itself, which is quicker; then pageno is their number,
+    # and pgsize no longer true beyond 2 GB.
+    statement = (
+        "SELECT d.name, m.tbl_name, d.pageno * p.page_size "
+        "FROM dbstat AS d JOIN sqlite_master AS m ON m.name = d.name, pragma_page_size AS p WHERE d.aggregate = TRUE"
+    )
+    with database.read() as connection:
+        parts = connection.exec_driver_sql(statement).all()
+        print("\n| table | rows | MB | of these its indexes | bytes a row |\n|---|--:|--:|--:|--:|")
+        for table in TABLES:
+            rows = connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()
+            own = sum(size for part, _, size in parts if part == table)
+            total = sum(size for _, of, size in parts if of == table)
+            cells = f"{total / 1e6:,.0f} | {(total - own) / 1e6:,.0f} | {total / max(rows, 1):,.1f}"
+            print(f"| {table} | {rows:,} | {cells} |", flush=True)
+            if table == "document":
+                text = sum(size for _, of, size in parts if of.startswith("document_text"))
+                print(f"| full text of documents | {rows:,} | {text / 1e6:,.0f} | | {text / max(rows, 1):,.1f} |")
+    print(f"| **all** | | {sum(size for _, _, size in parts) / 1e6:,.0f} | | |\n")
+
+
+def print_searches(database: Database, words: list[str]) -> None:
+    """Print how long the ten best documents take to be found, by how frequent the words are."""
+    matching = "FROM document_text WHERE document_text MATCH ?"
+    print("| asked for | documents with it | ms, the ten best | ms, to count them |\n|---|--:|--:|--:|")
+    with database.read() as connection:
+        for ranks in SEARCHED:
+            query = " ".join(f'"{words[rank]}"' for rank in ranks)
+            found, times = 0, []
+            for statement in (f"SELECT rowid {matching} ORDER BY rank LIMIT 10", f"SELECT count(*) {matching}"):
+                start = time.perf_counter()
+                found = connection.exec_driver_sql(statement, (query,)).all()[0][0]
+                times.append(1000 * (time.perf_counter() - start))
+            asked = "words" if len(ranks) > 1 else "word"
+            asked = f"{asked} number {' and '.join(f'{rank:,}' for rank in ranks)}"
+            print(f"| {asked} | {found:,} | {times[0]:,.1f} | {times[1]:,.1f} |", flush=True)
+
+
+def opened(folder: Path, name: str, shape: made.Shape, seed: int) -> Growing:
+    """The store of that *shape*, made if need be, open; prints what that took."""
+    path = folder / f"{name}-{shape.documents}-{shape.links}.sqlite"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        print(f"making {path.name}", flush=True)
+        # Elsewhere, so that what it leaves in memory isn't taken for that of the crawl.
+        process = get_context("spawn").Process(target=made.fill, args=(part, shape, seed))
+        process.start()
+        process.join()
+        if process.exitcode:
+            raise SystemExit(process.exitcode)
+        part.rename(path)
+    before = resident_bytes()
+    store = Growing(path, shape)
+    grown_mb = (resident_bytes() - before) / 1e6
+    size_gb = path.stat().st_size / 1e9
+    print(f"{name}: {size_gb:.2f} GB, opened in {store.open_s:.1f} s, {grown_mb:,.0f} MB of memory", flush=True)
+    return store
+
+
+def in_turns(stores: dict[str, Growing]) -> dict[str, float]:
+    """Let the stores take pages in turns; print it and return the medians."""
+    print("\n| round | " + " | ".join(f"{name}: pages/s | CPU ms a page" for name in stores) + " | ratio |")
+    print("|--:|" + "--:|--:|" * len(stores) + "--:|")
+    rounds = []
+    for number in range(ROUNDS + 1):
+        taken = {name: store.take(PAGES if number else made.SITES) for name, store in stores.items()}
+        figures = {f"pages_per_s_{name}": speed for name, (speed, _) in taken.items()}
+        figures |= {f"cpu_ms_{name}": cpu_ms for name, (_, cpu_ms) in taken.items()}
+        figures["ratio"] = figures["pages_per_s_large"] / figures["pages_per_s_empty"]
+        cells = " | ".join(f"{speed:,.0f} | {cpu_ms:.2f}" for speed, cpu_ms in taken.values())
+        print(f"| {number or 'first'} | {cells} | {figures['ratio']:.2f} |", flush=True)
+        rounds.append(figures)
+    return {name: round(statistics.median(one[name] for one in rounds[1:]), 2) for name in rounds[0]}
+
+
+def measure(folder: Path, documents: int, links: int) -> None:
+    large = made.Shape(links // LINKS_A_PAGE // made.SITES, documents, links)
+    stores = {
+        name: opened(folder, name, shape, seed)
+        for seed, (name, shape) in enumerate((("large", large), ("empty", BEGUN)), start=1)
+    }
+    gc.collect()
+    gc.freeze()
+    medians = in_turns(stores)
+    database = stores["large"].database
+    print_sizes(database)
+    print_searches(database, made.GeneratedTexts(1).words)
+    figures = {"bench": "growth", "documents": documents, "links": links, "pages": large.pages}
+    print(json.dumps(figures | medians | {"asked_for": LEAST_RATIO, "open_s": round(stores["large"].open_s, 1)}))
+    for store in stores.values():
+        store.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER")
+    parser.add_argument("--documents", type=int, default=2_000_000)
+    parser.add_argument("--links", type=int, default=100_000_000)
+    options = parser.parse_args()
+    if options.links < LINKS_A_PAGE * BEGUN.pages:
+        parser.error(
+            f"--links: at least {LINKS_A_PAGE * BEGUN.pages}, so that every site has the URLs that pages link to"
+        )
+    if options.documents > made.FETCHED_SHARE * options.links // LINKS_A_PAGE:
+        parser.error("--documents: more than there are fetched pages")
+    if options.folder is not None:
+        measure(options.folder, options.documents, options.links)
+        return
+    with tempfile.TemporaryDirectory(prefix="bench-growth-") as folder:
+        measure(Path(folder), options.documents, options.links)
+
+
+if __name__ == "__main__":
+    main()
