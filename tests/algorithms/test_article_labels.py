@@ -29,7 +29,7 @@ def test_weights_add_up(evidence: Evidence, odds: float) -> None:
 
 
 def test_nobody_is_sure_of_weak_evidence() -> None:
-    assert [label(odds) for odds in (-math.inf, -2.1, -2.0, 0.0, 2.0, 2.1)] == [False, False, None, None, None, True]
+    assert [label(odds) for odds in (-math.inf, -2.1, -2.0, 0.0, 2.0, 2.1)] == [False, False, False, None, None, True]
 
 
 def test_an_article_of_a_feed_that_changes_is_no_label_and_one_with_markup_is() -> None:

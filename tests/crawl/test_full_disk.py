@@ -13,13 +13,13 @@ SMALL = {"STORE_BATCH_PAGES": 10, "STORE_BATCH_SECONDS": 0.02}
 
 def limit_files():
     """As a full disk does, this lets the operating system refuse what goes beyond."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
 
 
 @pytest.mark.parametrize(
     "limits",
     [
-        {"ADDONS": add_on("SmallDisk"), "SMALL_DISK_PAGES": 60, **SMALL},
+        {"ADDONS": add_on("SmallDisk"), "SMALL_DISK_PAGES": 85, **SMALL},
         {"before": limit_files, **SMALL},
         # Numbers of pages are reserved in a transaction of their own, by the engine's thread.
         {"ADDONS": add_on("FullWhenNumbersAreReserved"), "FULL_AT_RESERVATION": 5, **SMALL},
