@@ -20,8 +20,9 @@ _Matcher = tuple["Callable[[str], re.Match[str] | None]", list[float]]
 class RuleSet:
     """The rules of all domains.
 
-    A host uses the rules of its longest parent domain that has any; it is one itself. Rules are compiled when
-    a URL of their domain is tested for the first time.
+    A host uses the rules of its longest parent domain that has any; it is one itself. What a person wrote for a domain
+    holds as well for hosts below it of which only rules were learnt. Rules are compiled when a URL of their domain is
+    tested for the first time.
     """
 
     def __init__(self) -> None:
@@ -36,13 +37,13 @@ class RuleSet:
             self._rules[domain] = kept
         else:
             self._rules.pop(domain, None)
-        self._matchers.pop(domain, None)
+        self._matchers.clear()
         self._of_site.clear()
 
     def rules_of(self, host: str) -> tuple[UrlRule, ...]:
         """The rules that hold for *host*."""
         domain = self._domain(host)
-        return () if domain is None else self._rules[domain]
+        return () if domain is None else self._with_those_above(domain)
 
     def weight(self, site: str, url: str) -> float:
         """Return the largest weight among rules that *url* of *site* matches; 0.0 if none, or if one forbids it.
@@ -67,9 +68,20 @@ class RuleSet:
             self._of_site.clear()
         domain = self._domain(_host(site))
         if domain is not None and domain not in self._matchers:
-            self._matchers[domain] = _compiled(self._rules[domain])
+            self._matchers[domain] = _compiled(self._with_those_above(domain))
         matcher = self._of_site[site] = None if domain is None else self._matchers[domain]
         return matcher
+
+    def _with_those_above(self, domain: str) -> tuple[UrlRule, ...]:
+        """The rules of *domain*, and by hand at least those of the nearest domain around it that has any."""
+        rules, above = self._rules[domain], domain
+        by_hand = [rule for rule in rules if rule.origin == "hand"]
+        if by_hand:
+            return rules
+        while above and not by_hand:
+            above = above.partition(".")[2]
+            by_hand = [rule for rule in self._rules.get(above, ()) if rule.origin == "hand"]
+        return (*rules, *by_hand)
 
     def _domain(self, host: str) -> str | None:
         name = host

@@ -89,8 +89,8 @@ class Rulebook:
             return False
         before = self._rules.rules_of(domain)
         learnt = learner.learn(now, before)
-        rules = self._keep(domain, learnt)
-        self._rules.replace(domain, rules)
+        self._rules.replace(domain, self._keep(domain, learnt))
+        rules = self._rules.rules_of(domain)
         if {(rule.regex, rule.weight) for rule in rules} == {(rule.regex, rule.weight) for rule in before}:
             return False
         logger.info("%s: %d rules for articles, %d of them learnt", domain, len(rules), len(learnt))

@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 SOON = Place(FRESH, 4e9)  # of feeds and home pages: before all articles
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
 MOST_LISTS = 20  # sitemaps of an index that are read before all articles; the others are archives
+LOOK_S = 3600.0
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
 MOST_REMEMBERED = 200_000  # announced URLs that were not fetched yet
 
@@ -79,6 +80,7 @@ class NewsDesk:
         self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
         self._announced: dict[int, None] = {}  # keys, the latest ones last
         self._lists: set[int] = set()  # keys of what may be a feed
+        self._look_at = 0.0  # when it is to be seen next whether the polls have room
         self._fed: set[str] = set()  # domains of which a feed or sitemap is known
 
     def reason_against(self, target: Target) -> str | None:
@@ -121,6 +123,10 @@ class NewsDesk:
                 self._judge(lease, page, news, unit, now)
             page.reason = page.reason or news.reason
         self._plan(lease, page, news, unit, now)
+        if now >= self._look_at:
+            self._look_at = now + LOOK_S
+            if self._polls.warning:
+                logger.warning("%s", self._polls.warning)
         self._iterations.count(page, unit, now, is_again=lease.is_again)
 
     def has_feed(self, url: str) -> None:

@@ -95,3 +95,12 @@ def test_a_url_of_unusual_length_is_no_article() -> None:
     found = made(example_org=rules((".*", 1.0)))
     assert found.weight(SITE, f"{SITE}/{'x' * 2_000}") == 1.0
     assert found.weight(SITE, f"{SITE}/{'x' * 2_048}") == 0.0
+
+
+def test_what_a_person_wrote_holds_below_the_domain_whatever_is_learnt_there() -> None:
+    found = made(example_org=[*rules(("/news/.*", 1.0), ("/news/x", 0.0)), UrlRule("/old/.*", 1.0, "learnt")])
+    found.replace("www.example.org", [UrlRule("/games/.*", 0.5, "learnt")])
+    weights = [found.weight(SITE, SITE + path) for path in ("/games/1", "/news/1", "/news/x", "/old/1")]
+    assert weights == [0.5, 1.0, 0.0, 0.0]
+    found.replace("example.org", [])
+    assert [found.weight(SITE, SITE + path) for path in ("/games/1", "/news/1")] == [0.5, 0.0]
