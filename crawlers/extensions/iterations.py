@@ -36,7 +36,7 @@ class IterationsPicture:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not hasattr(crawler.spider, "is_news"):
-            raise NotConfigured  # no iterations: nothing to warn of
+            raise NotConfigured  # other missions have none
         settings = crawler.settings
         path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME
         name = settings.get("CRAWL") or crawler.spider.name  # type: ignore[union-attr]

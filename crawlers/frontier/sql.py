@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
+from crawlers.algorithms.page_scores import RETURNING
 from crawlers.frontier.core import QueuedFrontier
 from crawlers.frontier.interning import ARBITRARY_SPELLING
 from crawlers.frontier.journal import Entry, Former, Known, ScoredPage, Unscored
@@ -62,11 +63,11 @@ _UNSCORED = f"""
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0)
     ORDER BY p.id"""  # noqa: S608
-_DUE = """
-    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, 1
+_DUE = f"""
+    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {RETURNING}
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
-    JOIN news_score AS s ON s.page_id = p.id AND s.queue = 1
-    WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""
+    JOIN news_score AS s ON s.page_id = p.id AND s.queue = {RETURNING}
+    WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608
 _FORMER = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""

@@ -14,12 +14,11 @@ if TYPE_CHECKING:
 
 
 def check_order(name: str, order: PageOrder, mission: Mission) -> None:
-    """Raises `ConfigError` for an order that the mission can't follow."""
-    if isinstance(order.scores, NewsScores) != (mission.start_place is not None):
-        if mission.start_place is not None:
-            raise ConfigError(
-                f"ORDER={name} knows nothing of articles; scrapy crawl {mission.name} needs fit or fit*opic"
-            )
+    """Raises `ConfigError` for an order that the mission can't follow.
+
+    A mission with places has made sure of its order itself, before it saved anything.
+    """
+    if isinstance(order.scores, NewsScores) and mission.start_place is None:
         raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
     if order.scores is None or mission.start_place is not None:
         return

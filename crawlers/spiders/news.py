@@ -159,7 +159,7 @@ class NewsSpider(SiteSpider):
             has_earlier=has_earlier_documents(database, crawl_id),
         )
         for url in self.roots:
-            self.desk.has_feed(url)
+            self.desk.feed_known(url)
         self._news = NewsReader(
             lambda news: self.reader(settings, study=news.study),
             rulebook,
@@ -204,7 +204,7 @@ class NewsSpider(SiteSpider):
         """The sitemaps that a robots.txt names, of sites of the crawl."""
         found = [url for url in sitemaps_of_robots(text) if self._is_ours(url)]
         for url in found:
-            self.desk.has_feed(url)
+            self.desk.feed_known(url)
         return found
 
 

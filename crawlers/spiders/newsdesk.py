@@ -129,7 +129,7 @@ class NewsDesk:
                 logger.warning("%s", self._polls.warning)
         self._iterations.count(page, unit, now, is_again=lease.is_again)
 
-    def has_feed(self, url: str) -> None:
+    def feed_known(self, url: str) -> None:
         """A feed or sitemap is known at *url*."""
         self._fed.add(rule_domain(site_of(url)))
 
@@ -151,11 +151,12 @@ class NewsDesk:
         late = Place(ARCHIVE, SOON.value)
         announced.update((target.key, SOON if n < MOST_LISTS else late) for n, target in enumerate(news.feeds))
         self._lists.update(target.key for target in news.feeds)
-        here = site_of(page.url)
-        known = {target.key for target, _ in page.links} | {target.key for target, _ in page.elsewhere}
-        for target in news.feeds:
-            if target.key not in known:
-                (page.links if target.site == here else page.elsewhere).append((target, 1))
+        if news.feeds:  # of few pages: the others need no look at all their links
+            here = site_of(page.url)
+            known = {target.key for target, _ in (*page.links, *page.elsewhere)}
+            for target in news.feeds:
+                if target.key not in known:
+                    (page.links if target.site == here else page.elsewhere).append((target, 1))
         page.places = _Counting(of_new, announced)
 
     def _find_feeds(self, page: Page, news: News) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
+from crawlers.algorithms.page_scores import RETURNING
 from crawlers.items import State
 from crawlers.storage.news_tables import document, feed_item, news_score, page_label, poll
 from crawlers.storage.tables import page, site
@@ -40,7 +41,7 @@ def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
         select(*poll.c)
         .join(site, site.c.id == poll.c.site_id)
         .join(news_score, news_score.c.page_id == poll.c.page_id)
-        .where(site.c.crawl_id == crawl_id, news_score.c.queue == 1)
+        .where(site.c.crawl_id == crawl_id, news_score.c.queue == RETURNING)
         .order_by(poll.c.page_id)
     )
     with database.read() as connection:
