@@ -4,9 +4,10 @@
 
 The large store is what a crawl of 5,000 news sites would have left (see `bench.growth_store`), with a known URL for
 every ten links; it is made in FOLDER if it is not there, and stays there. The empty one knows of each site the 64 URLs
-that its pages link to. In turns, each takes pages as a news crawl stores them: lease, 70 links of which 6.5 are new,
-scores paid on, every tenth a document, judged against all others; until all is committed. Nothing is downloaded. The
-clock stands still while the driver makes up pages, which is to the advantage of the empty store.
+that its pages link to. In turns, each takes pages as a news crawl does: lease; reading the page, an article's text and
+70 links of which 6.5 are new; scores paid on, every tenth a document, judged against all others; until all is
+committed. Nothing is downloaded. The clock stands still while the driver makes up pages, and reading has one of its own:
+"stored" is all but reading, "taken" is all.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ import tempfile
 import time
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bench import growth_store as made
 from bench.frontier import resident_bytes
 from crawlers.algorithms.document_prints import body_key128, document_print, domain_of
+from crawlers.algorithms.link_resolver import LinkResolver
 from crawlers.algorithms.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.site_rules import RoundRobin
+from crawlers.extraction.answer import Answer, Reader
 from crawlers.frontier.base import SiteState
 from crawlers.frontier.sql import SqlFrontier
-from crawlers.items import Page, Place, Places, State
-from crawlers.settings import DUPLICATE_DISTANCE
+from crawlers.items import Place, Places
+from crawlers.settings import DUPLICATE_DISTANCE, FRONTIER_CACHE_URLS
 from crawlers.storage.database import Database
 from crawlers.storage.document_copies import Duplicates
 from crawlers.storage.document_keys import SqlDocumentKeys
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlers.frontier.base import Lease
-    from crawlers.items import Article, Target
+    from crawlers.items import Article, Page, Target
 
 LINKS_A_PAGE = 10  # known URLs are a tenth of the links
 BEGUN = made.Shape(pages_a_site=64, documents=0, links=0)
@@ -51,10 +54,31 @@ DOCUMENT_EVERY = 10
 AT_ONCE = 64  # leases open at a time
 PAGES, ROUNDS = 1_000, 25  # of a round; before these, each store takes a page of every site
 FIRST_NEW = 100_000_000  # number of the first URL that the store can't know
-CACHE_URLS = 24_000_000  # FRONTIER_CACHE_URLS as docs/scale.md advises: all known URLs in one generation
 LEAST_RATIO = 0.70
 TABLES = ("page", "news_score", "link", "document", "document_key", "document_band", "poll")
 SEARCHED = ((100_000,), (10_000,), (1_000,), (500, 600), (20,))  # words, numbered from the most frequent one
+
+
+class Speed(NamedTuple):
+    """Of some pages: how many were stored a second, what that cost, and how many were stored and read a second."""
+
+    stored: float
+    cpu_ms: float
+    taken: float
+
+
+class Stopwatch:
+    """Sums up the time that is spent within it."""
+
+    def __init__(self) -> None:
+        self.wall_s = self.cpu_s = 0.0
+
+    def __enter__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.wall_s += time.perf_counter() - self._wall
+        self.cpu_s += time.process_time() - self._cpu
 
 
 class Growing:
@@ -71,7 +95,7 @@ class Growing:
         self._new = FIRST_NEW + last
         self._writer = Writer(self.database)
         order = ORDERS["fit*opic"](OrderOptions())
-        limits = {"cache_urls": CACHE_URLS}
+        limits = {"cache_urls": FRONTIER_CACHE_URLS}
         self._frontier = SqlFrontier(self.database, self._writer, crawl.id, RoundRobin(), order, **limits)
         # Not in the order in which their pages are numbered, which would be kind to the caches.
         for row in random.Random(0).sample(crawl.sites, len(crawl.sites)):
@@ -81,6 +105,7 @@ class Growing:
         self._keys = SqlDocumentKeys(self.database, self._writer.flush)
         self._duplicates = Duplicates(self.database, self._keys, self._writer.flush, DUPLICATE_DISTANCE)
         self._texts = self._generated(made.GeneratedTexts(last))
+        self._reader = Reader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))
         self._taken = 0
         self._now = 1.0
 
@@ -89,30 +114,32 @@ class Growing:
         while True:
             yield from texts.some(PAGES // DOCUMENT_EVERY)
 
-    def take(self, pages: int) -> tuple[float, float]:
-        """Pages a second, and CPU milliseconds a page, of so many pages, until the last is committed."""
-        wall = cpu = 0.0
+    def take(self, pages: int) -> Speed:
+        """Take so many pages, until the last is committed."""
+        stored, read = Stopwatch(), Stopwatch()
         left = pages
         while left:
-            start, start_cpu = time.perf_counter(), time.process_time()
-            leases = self._frontier.lease(self._now, min(AT_ONCE, left))
-            wall, cpu = wall + time.perf_counter() - start, cpu + time.process_time() - start_cpu
+            with stored:
+                leases = self._frontier.lease(self._now, min(AT_ONCE, left))
             assert leases, "nothing waits"
-            read = [(lease, *self._read(lease)) for lease in leases]
-            start, start_cpu = time.perf_counter(), time.process_time()
-            for lease, page, found in read:
-                self._now += made.DELAY_S / (made.SITES // 2)  # so that no host keeps the crawl waiting
-                if found is not None:
-                    self._store(lease, page, *found)
-                self._frontier.acknowledge(lease, page, self._now)
-            wall, cpu = wall + time.perf_counter() - start, cpu + time.process_time() - start_cpu
+            answers = [(lease, *self._answer(lease)) for lease in leases]
+            with read:
+                pages_read = [self._reader.read(answer, lease.id, lease.level, 0.0) for lease, answer, _ in answers]
+            with stored:
+                for (lease, _, found), page in zip(answers, pages_read, strict=True):
+                    self._now += made.DELAY_S / (made.SITES // 2)  # so that no host keeps the crawl waiting
+                    page.places = Places(_place)
+                    page.rows = Unit()
+                    if found is not None:
+                        self._store(lease, page, *found)
+                    self._frontier.acknowledge(lease, page, self._now)
             left -= len(leases)
-        start, start_cpu = time.perf_counter(), time.process_time()
-        self._writer.flush()
-        wall, cpu = wall + time.perf_counter() - start, cpu + time.process_time() - start_cpu
-        return pages / wall, 1000 * cpu / pages
+        with stored:
+            self._writer.flush()
+        both = stored.wall_s + read.wall_s
+        return Speed(pages / stored.wall_s, 1000 * stored.cpu_s / pages, pages / both)
 
-    def _read(self, lease: Lease) -> tuple[Page, tuple[Article, object] | None]:
+    def _answer(self, lease: Lease) -> tuple[Answer, tuple[Article, object] | None]:
         """What the web answers: a page, and its article if it is one."""
         rng, shape = self._rng, self._shape
         site = lease.site_id - self._first_site
@@ -120,17 +147,14 @@ class Growing:
         numbers += range(self._new, self._new + 6 + self._taken % 2)
         self._new = numbers[-1] + 1
         self._taken += 1
-        page = Page(
-            lease.id, lease.url, lease.level, State.DONE, 200, content_type=made.CONTENT_TYPE,
-            title=made.TITLE, size_bytes=60_000, content_hash=rng.randbytes(16),
-        )  # fmt: skip
-        page.links = [(made.target(site, number), 1) for number in numbers]
-        page.places = Places(_place)
-        page.rows = Unit()
+        title, text = next(self._texts)
+        links = (f'<li><a href="{made.target(site, number).url}">{made.TITLE}</a></li>' for number in numbers)
+        html = f"<html><title>{made.TITLE}</title><ul>{''.join(links)}</ul><h1>{title}</h1><p>{text}</p></html>"
+        answer = Answer(lease.url, 200, html.encode(), made.CONTENT_TYPE)
         if self._taken % DOCUMENT_EVERY:
-            return page, None
-        article = made.article(*next(self._texts))
-        return page, (article, document_print(lease.url, article))  # which the pool of processes makes
+            return answer, None
+        article = made.article(title, text)
+        return answer, (article, document_print(lease.url, article))  # which the pool of processes makes
 
     def _store(self, lease: Lease, page: Page, article: Article, prints: object) -> None:
         """As `NewsDesk` does."""
@@ -215,16 +239,19 @@ def opened(folder: Path, name: str, shape: made.Shape, seed: int) -> Growing:
 
 def in_turns(stores: dict[str, Growing]) -> dict[str, float]:
     """Let the stores take pages in turns; print it and return the medians."""
-    print("\n| round | " + " | ".join(f"{name}: pages/s | CPU ms a page" for name in stores) + " | ratio |")
-    print("|--:|" + "--:|--:|" * len(stores) + "--:|")
+    heads = " | ".join(f"{name}: stored/s | CPU ms a page | taken/s" for name in stores)
+    print(f"\n| round | {heads} | ratio, stored | ratio, taken |\n|--:|" + "--:|--:|--:|" * len(stores) + "--:|--:|")
     rounds = []
     for number in range(ROUNDS + 1):
-        taken = {name: store.take(PAGES if number else made.SITES) for name, store in stores.items()}
-        figures = {f"pages_per_s_{name}": speed for name, (speed, _) in taken.items()}
-        figures |= {f"cpu_ms_{name}": cpu_ms for name, (_, cpu_ms) in taken.items()}
-        figures["ratio"] = figures["pages_per_s_large"] / figures["pages_per_s_empty"]
-        cells = " | ".join(f"{speed:,.0f} | {cpu_ms:.2f}" for speed, cpu_ms in taken.values())
-        print(f"| {number or 'first'} | {cells} | {figures['ratio']:.2f} |", flush=True)
+        speeds = {name: store.take(PAGES if number else made.SITES) for name, store in stores.items()}
+        figures = {f"{what}_{name}": value for name, speed in speeds.items() for what, value in speed._asdict().items()}
+        figures["ratio_stored"] = figures["stored_large"] / figures["stored_empty"]
+        figures["ratio_taken"] = figures["taken_large"] / figures["taken_empty"]
+        cells = " | ".join(f"{one.stored:,.0f} | {one.cpu_ms:.2f} | {one.taken:,.0f}" for one in speeds.values())
+        print(
+            f"| {number or 'first'} | {cells} | {figures['ratio_stored']:.2f} | {figures['ratio_taken']:.2f} |",
+            flush=True,
+        )
         rounds.append(figures)
     return {name: round(statistics.median(one[name] for one in rounds[1:]), 2) for name in rounds[0]}
 

@@ -120,7 +120,7 @@ URL_IGNORED_PARAMETERS = (  # parameters that say nothing about the page: tracki
 
 # The frontier
 
-FRONTIER_CACHE_URLS = 2_000_000  # known URLs kept in memory, some 120 bytes each; the others are asked of the store
+FRONTIER_CACHE_URLS = 12_000_000  # known URLs kept in memory, some 25 bytes each; the others are asked of the store
 FRONTIER_HEAD_URLS = 100_000  # waiting URLs kept in memory, all sites together
 
 # The store

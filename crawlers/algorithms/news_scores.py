@@ -28,6 +28,7 @@ FIT = 3  # a rule says: an article
 FRESH = 4  # just published; ordered by the time of that
 QUEUES = (OTHER, RETURNING, ARCHIVE, FIT, FRESH)
 
+LEAST_RISE = 0.25  # of what is known of a page's OPIC: smaller gains are kept back until they matter
 _UNKNOWN = -2
 _INJECTED = 1.0  # Nutch's db.score.injected, of the pages that a crawl begins with
 # Between sites: what is due goes before what is fresh (later than 1970), and that before everything else.
@@ -36,10 +37,12 @@ _AFTER_ALL_ELSE = 1e12
 
 
 class NewsScores:
-    """The factor of a URL, times its OPIC if *weighs_links*. 17 bytes a page.
+    """The factor of a URL, times its OPIC if *weighs_links*. 21 bytes a page.
 
     A page passes its score on in equal parts to all pages that it links to, once; of these only those that
-    wait need it. A page that was fetched may come back when its time has come (see `returning`).
+    wait need it. What a page gains is kept back until it matters, so that one with k links to it is written down
+    log(k) times instead of k times; a process that ends loses what it kept back. A page that was fetched
+    may come back when its time has come (see `returning`).
     """
 
     returns = False
@@ -52,6 +55,7 @@ class NewsScores:
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._values = PageValues(array("d", [0.0]))
         self._opic = PageValues(array("d", [0.0]))
+        self._gains = PageValues(array("f", [0.0]))  # that are not part of it yet
 
     def placed(self, page: int, place: Place) -> None:
         """*page* waits, and belongs there."""
@@ -71,16 +75,23 @@ class NewsScores:
         self._values[page] = self._else_factor
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """The pages of *links* that wait gain the score of *page* in equal parts; returns them."""
+        """The pages of *links* that wait gain the score of *page* in equal parts; returns those that rose by it."""
         was_new = self._queues[page] != RETURNING
         self._queues[page] = GONE
         if not self._weighs_links or not was_new or not links:
             return ()
-        gain = self._opic[page] / len(links)
-        targets = [target for target in links if self._queues[target] >= 0 and target != page]
-        for target in targets:
-            self._opic[target] += gain
-        return targets
+        gain = (self._opic[page] + self._gains[page]) / len(links)
+        risen = []
+        for target in links:
+            if self._queues[target] < 0 or target == page:
+                continue
+            gains = self._gains[target] + gain
+            rises = gains > LEAST_RISE * self._opic[target]
+            self._gains[target] = 0.0 if rises else gains
+            if rises:
+                self._opic[target] += gains
+                risen.append(target)
+        return risen
 
     def returning(self, page: int) -> None:
         """*page* was fetched and comes back."""
@@ -92,7 +103,7 @@ class NewsScores:
         self.gone(page)
         if self._queues[target] < 0 or target == page:
             return ()
-        self._opic[target] += self._opic[page]
+        self._opic[target] += self._opic[page] + self._gains[page]
         if queue > self._queues[target] and queue != RETURNING:
             self._queues[target] = queue
             self._values[target] = self._values[page]

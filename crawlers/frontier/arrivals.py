@@ -119,7 +119,8 @@ class Arrivals:
             new += found_new
             links.update(counts)
             if page.study is not None:
-                ids.update((target.key, id_of(place.seen.young[target.key])) for target, _ in found)
+                known = place.seen.known([target.key for target, _ in found])
+                ids.update((key, id_of(value)) for key, value in known.items())
         if page.study is None:
             return links, links, new
         add_study_rows(unit, page, page.study, ids)

@@ -55,7 +55,7 @@ class QueuedFrontier(Corrections):
         order: PageOrder,
         *,
         admit: Callable[[Target], str | None] = lambda target: None,
-        cache_urls: int = 2_000_000,
+        cache_urls: int = 12_000_000,
         head_urls: int = 100_000,
         page_budget: int = 0,
         records_pulls: bool = False,

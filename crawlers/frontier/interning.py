@@ -1,7 +1,7 @@
 """Gives every found URL its page: recognises the known ones, writes the new ones.
 
-The hot path of a crawl. A page has some 70 links, about 6 of them new: what is known costs one look-up
-in a dict, everything else happens once a URL.
+The hot path of a crawl. A page has some 70 links, about 6 of them new: what is known is looked up for all of
+them at once, everything else happens once a URL.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.base import Lease
     from crawlers.frontier.journal import Journal
     from crawlers.frontier.scoring import Scoring
+    from crawlers.frontier.seen import SeenUrls
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, Places, Target
     from crawlers.storage.unit import Unit
@@ -51,8 +52,8 @@ class Interner:
         self._admit = admit
         self._held = held
         self._scoring = scoring
-        self._generation_urls = max(cache_urls // 2, 1)
-        self._cached = 0  # keys of the young generation
+        self._cache_urls = cache_urls
+        self._cached = 0
         self._sites: list[SiteQueue] = []
         self.head_urls = 1000
 
@@ -77,17 +78,17 @@ class Interner:
         """
         level = min(level, MAX_LEVEL)
         seen = site.seen
-        young = seen.young
-        before = len(young)
-        if not seen.is_complete:
-            missing = [target.key for target, _ in found if seen.get(target.key) is None]
-            if missing:
-                self._recall(site, missing)
+        lately = seen.lately
+        before = len(seen)
+        others = [target.key for target, _ in found if target.key not in lately]
+        settled = seen.settled(others)
+        if len(settled) < len(others) and not seen.is_complete:
+            self._recall(site, [key for key in others if key not in settled])
         nearness = rank(level, hops)
         counts: dict[int, int] = {}
         new = 0
         for target, count in found:
-            value = young.get(target.key) or seen.get(target.key)
+            value = lately.get(target.key) or settled.get(target.key)
             if value is None:
                 if group_of is not None:
                     group = _group(site, group_of(target), unit)
@@ -99,7 +100,7 @@ class Interner:
                 self._scoring.placed(id_of(value), places.announced[target.key])  # also while it is fetched
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
-        self._cached += len(young) - before
+        self._settle(seen, before)
         return counts, new
 
     def _new(
@@ -128,27 +129,12 @@ class Interner:
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
             unit.site_availability.append([site.id, reason])  # the home page itself will never be asked for
+        nearness = (level, hops, priority, int(state))
         unit.new_pages.append(
-            [
-                page_id,
-                site.id,
-                target.key,
-                url,
-                spelling,
-                level,
-                hops,
-                priority,
-                int(state),
-                reason,
-                request,
-                found_on,
-                now,
-                now,
-                group,
-            ]
+            [page_id, site.id, target.key, url, spelling, *nearness, reason, request, found_on, now, now, group]
         )
         site.counts[state] = site.counts.get(state, 0) + 1
-        value = site.seen.young[target.key] = pack(page_id, group, rank(level, hops), spelling, flags)
+        value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), spelling, flags)
         if spelling == ARBITRARY_SPELLING:
             site.seen.urls[target.key] = url
         if reason is None:
@@ -197,7 +183,7 @@ class Interner:
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else TOO_DEEP
-        site.seen.young[target.key] = pack(page_id, group, nearness, spelling, flags)
+        site.seen.lately[target.key] = pack(page_id, group, nearness, spelling, flags)
         if spelling == ARBITRARY_SPELLING:
             site.seen.urls[target.key] = target.url
         else:
@@ -235,9 +221,9 @@ class Interner:
         total = sum(site.counts.values())
         if not total:
             return
-        if self._cached + total <= self._generation_urls:
+        if self._cached + total <= self._cache_urls:
             self._recall(site, None)
-            self._cached += total
+            self._settle(site.seen, 0)
         else:
             site.seen.is_complete = False
 
@@ -246,7 +232,7 @@ class Interner:
         for known in self._journal.known(site.id, keys):
             waits = known.waits and known.id not in self._held
             flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
-            seen.young[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.spelling, flags)
+            seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.spelling, flags)
             if flags != TAKEN and known.url is not None:
                 seen.urls[known.key] = known.url
 
@@ -260,19 +246,28 @@ class Interner:
         self._remember(site, page, 0)
 
     def _remember(self, site: SiteQueue, page: Entry | Lease, flags: int) -> None:
-        young = site.seen.young
-        before = len(young)
-        young[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_SPELLING, flags)
-        self._cached += len(young) - before
+        seen = site.seen
+        before = len(seen)
+        seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_SPELLING, flags)
+        self._settle(seen, before)
+
+    def _settle(self, seen: SeenUrls, before: int) -> None:
+        """What was *before* so many URLs may have grown."""
+        seen.settle()
+        self._cached += len(seen) - before
 
     def trim(self) -> None:
-        """Forget what was not met for longest, if more is known than fits. All that was found must be submitted."""
-        if self._cached > self._generation_urls:
-            # The journal must be able to answer for every URL that is forgotten here or at the next call.
-            self._journal.flush()
-            for site in self._sites:
-                site.seen.age()
-            self._cached = 0
+        """Forget half of what is known, the largest sites first, if it is more than fits. All that was found must be
+        submitted."""
+        if self._cached <= self._cache_urls:
+            return
+        self._journal.flush()  # it must be able to answer for every URL that is forgotten
+        for site in sorted(self._sites, key=lambda site: len(site.seen), reverse=True):
+            before = len(site.seen)
+            site.seen.forget()
+            self._cached += len(site.seen) - before
+            if 2 * self._cached <= self._cache_urls:
+                return
 
 
 def _reason_against(level: int, site: SiteQueue) -> str | None:

@@ -1,13 +1,20 @@
 """The URLs of a site that the crawl knows already, as a cache that can be dropped.
 
-One integer a URL says all that a found link must be held against: the page's number, the group of links
-it came from, how near it was found, how it is spelled, and whether it was handed out. Packed into one Python
-int it costs no more than the number alone (of 268 million pages); with its key that is some 120 bytes a URL.
+One integer a URL says all that a found link must be held against: the page's number (below 2^32), the group of links
+it came from, how near it was found, how it is spelled, and whether it was handed out. What was met lately is in a
+dict, some 120 bytes a URL; all else in two sorted arrays, 16 bytes a URL.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from crawlers.algorithms.link_groups import MOST_GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TAKEN = 1  # leased at least once, or ended: nothing about it can be improved any more
 TOO_DEEP = 2  # rejected for its level alone
@@ -21,6 +28,9 @@ MAX_GROUP = MOST_GROUPS - 1  # the greatest number of a site's groups of links
 _GROUP_MASK = (1 << MAX_GROUP.bit_length()) - 1
 _ID_SHIFT = _GROUP_SHIFT + MAX_GROUP.bit_length()
 _HOPS_BITS = 5
+LEAST_SETTLED = 64  # URLs met lately; arrays are not made anew for fewer
+_SETTLED_SHIFT = 3  # nor for less than an eighth of what they hold, so that each URL is copied some eight times
+_NONE = np.empty(0, dtype=np.int64)
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
 
 
@@ -59,32 +69,56 @@ def spelling_of(value: int) -> int:
 
 
 class SeenUrls:
-    """Key -> packed value, in two generations: `age` drops the older one.
+    """Key -> packed value.
 
+    *lately* has what was found or changed since the arrays were made, and goes before them; its owner writes to it.
     *is_complete* means that a missing key is a new URL; otherwise the store must be asked. *urls* has the
     spelling of those waiting or too deep URLs whose rank among the spellings does not say which of two is better.
     """
 
-    __slots__ = ("is_complete", "old", "urls", "young")
+    __slots__ = ("_keys", "_values", "is_complete", "lately", "urls")
 
     def __init__(self) -> None:
-        self.young: dict[int, int] = {}
-        self.old: dict[int, int] = {}
+        self.lately: dict[int, int] = {}
         self.urls: dict[int, str] = {}
         self.is_complete = True
+        self._keys, self._values = _NONE, _NONE
 
-    def get(self, key: int) -> int | None:
-        value = self.young.get(key)
-        if value is None and self.old:
-            value = self.old.get(key)
-            if value is not None:
-                self.young[key] = value
-        return value
+    def __len__(self) -> int:
+        """How many URLs are known; one that changed since the arrays were made counts twice."""
+        return len(self.lately) + len(self._keys)
 
-    def age(self) -> int:
-        """Forget what was not used since the last call; return how many keys are left."""
-        if self.old:
+    def settled(self, keys: Sequence[int]) -> dict[int, int]:
+        """Those of *keys* that are in the arrays, as they were when these were made."""
+        if not keys or not len(self._keys):
+            return {}
+        asked = np.array(keys, dtype=np.int64)
+        places = np.searchsorted(self._keys, asked)
+        places[places == len(self._keys)] = 0
+        is_there = self._keys[places] == asked
+        return dict(zip(asked[is_there].tolist(), self._values[places[is_there]].tolist(), strict=True))
+
+    def known(self, keys: Sequence[int]) -> dict[int, int]:
+        """Those of *keys* that are known."""
+        return self.settled(keys) | {key: self.lately[key] for key in keys if key in self.lately}
+
+    def settle(self) -> None:
+        """Move what was met lately to the arrays, if that is enough to be worth it."""
+        if len(self.lately) >= max(LEAST_SETTLED, len(self._keys) >> _SETTLED_SHIFT):
+            self._settle()
+
+    def _settle(self) -> None:
+        number = len(self.lately)
+        keys = np.concatenate([np.fromiter(self.lately, np.int64, number), self._keys])
+        values = np.concatenate([np.fromiter(self.lately.values(), np.int64, number), self._values])
+        self._keys, first = np.unique(keys, return_index=True)  # of equal ones the first, which is the later value
+        self._values = values[first]
+        self.lately = {}
+
+    def forget(self) -> None:
+        """Drop what was not met since the arrays were made."""
+        if len(self._keys):
             self.is_complete = False
-        self.old, self.young = self.young, {}
-        self.urls = {key: url for key, url in self.urls.items() if key in self.old}
-        return len(self.old)
+            self.urls = {key: url for key, url in self.urls.items() if key in self.lately}
+            self._keys, self._values = _NONE, _NONE
+        self._settle()

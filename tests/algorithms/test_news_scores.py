@@ -78,3 +78,23 @@ def test_what_is_recalled_is_as_it_was(placed):
     for page in range(1, 10):
         again.recall(page, scores.queue(page), scores.record(page))
         assert (again.queue(page), again.score(page)) == (scores.queue(page), scores.score(page))
+
+
+def test_small_gains_are_kept_back_until_they_matter_and_none_is_lost():
+    scores = scores_of(*range(1, 102))
+    pages = dict.fromkeys(range(2, 102), 1.0)
+    assert len(scores.fetched(1, pages)) == 100
+    rises = [bool(scores.fetched(page, {101: 1.0})) for page in range(2, 101)]  # each gains what all have
+    assert rises[:6] == [True, True, True, False, True, False]
+    assert sum(rises) < 20
+    assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
+
+
+def test_gains_that_were_kept_back_are_passed_on():
+    scores = scores_of(1, 2, 3, 4, 5)
+    scores.fetched(1, {2: 1.0, 3: 1.0})
+    scores.recall(4, OTHER, (0.01, 0.1))
+    assert scores.fetched(4, {2: 1.0}) == []  # 0.1 is less than a quarter of 0.5
+    assert scores.score(2) == pytest.approx(0.01 * 0.5)
+    assert scores.fetched(2, {5: 1.0}) == [5]
+    assert scores.score(5) == pytest.approx(0.01 * 0.6)

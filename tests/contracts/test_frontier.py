@@ -140,6 +140,7 @@ def test_url_that_went_out_is_not_leased_again_when_the_cache_forgot_it(is_answe
     lease = site.one()
     site.add(*(f"/{number}/" for number in range(3)), level=9)
     site.add(*(f"/{number}/" for number in range(3, 6)), level=9)
+    site.add("/6/", level=9)
     if is_answered:
         site.end(lease)
         assert engine.held.pending, "the answer is not in the store yet"
