@@ -91,7 +91,7 @@ class _Worker:
                 await self.end()
                 continue
             except asyncio.CancelledError:
-                self._kill()  # its answer would be taken for that of the next call
+                await self.end()  # its answer would be taken for that of the next call
                 raise
             if kind == MEMORY:
                 await self.end()
@@ -133,12 +133,9 @@ class _Worker:
         return self._process
 
     async def end(self) -> None:
-        process = self._kill()
-        if process is not None:
-            await process.wait()
-
-    def _kill(self) -> asyncio.subprocess.Process | None:
         process, self._process, self._tasks = self._process, None, 0
-        if process is not None and process.returncode is None:
+        if process is None:
+            return
+        if process.returncode is None:
             process.kill()
-        return process
+        await process.wait()
