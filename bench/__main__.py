@@ -20,8 +20,10 @@ COMMANDS = (
     ["bench.duplicates", "keys", "--keys", "1000000"],
     ["bench.growth", "--documents", "100000", "--links", "5000000"],
     ["bench.press", "bench-out/press", "--pages", "5000"],
+    ["bench.live_feeds", "bench-out/live", "--feeds", "500", "--minutes", "8", "--per-second", "2", "--polls", "10"],
     ["bench.graph_writing"],
     ["bench.kills", "--kills", "500"],
+    ["bench.news_kills", "--kills", "50"],
 )
 
 

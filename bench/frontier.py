@@ -4,7 +4,7 @@
 
 Every measurement of memory is made in a process of its own: resident memory (VmRSS) after N waiting URLs
 less what the process held when the empty frontier was open. That includes what does not grow with the
-frontier: SQLite's page caches (up to 4 MB a connection) and memory that was freed but not returned to the
+frontier: SQLite's page caches (up to 16 MB a connection) and memory that was freed but not returned to the
 system. So it is measured once more without these: connections closed, `malloc_trim` called.
 
 "Time" is wall time of `lease` and `acknowledge` of a page without links, median of rounds that take turns

@@ -6,8 +6,8 @@ The large store is what a crawl of 5,000 news sites would have left (see `bench.
 every ten links; it is made in FOLDER if it is not there, and stays there. The empty one knows of each site the 64 URLs
 that its pages link to. In turns, each takes pages as a news crawl does: lease; reading the page, an article's text and
 70 links of which 6.5 are new; scores paid on, every tenth a document, judged against all others; until all is
-committed. Nothing is downloaded. The clock stands still while the driver makes up pages, and reading has one of its own:
-"stored" is all but reading, "taken" is all.
+committed. Nothing is downloaded. The clock stands still while the driver makes up pages, and reading has one of its
+own: "stored" is all but reading, "taken" is all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bench import growth_store as made
 from bench.frontier import resident_bytes
-from crawlers.algorithms.document_prints import body_key128, document_print, domain_of
+from crawlers.algorithms.document_prints import document_print
 from crawlers.algorithms.link_resolver import LinkResolver
 from crawlers.algorithms.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.site_rules import RoundRobin
@@ -158,13 +158,11 @@ class Growing:
 
     def _store(self, lease: Lease, page: Page, article: Article, prints: object) -> None:
         """As `NewsDesk` does."""
-        body = [body_key128(domain_of(page.url), page.content_hash)]
-        self._keys.find(body)
-        copy = self._duplicates.judge(lease.id, page.url, article, page.rows, prints)
+        assert self._duplicates.same_bytes(lease.id, page.url, page.content_hash) is None
+        copy = self._duplicates.judge(lease.id, page.url, article, page.rows, prints, page.content_hash)
         assert copy is None
         where = (lease.id, lease.site_id, page.url, article, prints, self._now)
         add_document(self.database, page.rows, *where, is_again=False)
-        self._keys.claim(body, lease.id, page.rows)
 
     def close(self) -> None:
         self._writer.close()

@@ -147,11 +147,19 @@ class Announced(NamedTuple):
     title: str
 
 
+# The kinds of pages that come back, in items and in the store:
+FEED = "feed"
+SITEMAP = "sitemap"
+PAGE = "page"  # that shows new articles
+HOME = "home"  # a start page, which is never given up
+ARTICLE = "article"  # that comes back once, to see whether it changed
+
+
 @dataclass(slots=True)
 class News:
     """What a news crawl makes of an answer."""
 
-    kind: str = ""  # feed, sitemap or page, if it is (to be) polled
+    kind: str = ""  # as above, if it is (to be) polled
     fits: bool = False  # a rule says that its URL is an article, or a feed announced it
     odds: float = 0.0  # what its content says for its being an article (above 0), or against it
     has_date: bool = False  # its markup tells when it was published
@@ -164,6 +172,7 @@ class News:
     prints: Any = None  # algorithms.document_prints.DocumentPrint of the article
     reason: str = ""  # why it is no document
     outcome: str = ""  # new, changed, duplicate; "" = no document
+    is_detour: bool = False  # its article is that of another URL of the site: URLs like this one bring nothing new
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ FIT_FACTOR = 1.0  # s_fit: what the score of a URL is multiplied by if a rule sa
 FIT_ELSE_FACTOR = 0.01  # s_n: of other URLs
 EXPLORE_SHARE = 0.05  # of a site's downloads, for URLs that fit no rule, as long as others do
 ARCHIVE_SHARE = 0.03  # of a site's downloads, for pagination and calendars, likewise
-NEWS_RULES_ENABLED = True  # use the rules of the store; off: only what feeds announce is known to be an article
+NEWS_RULES_ENABLED = True  # use the rules of the store, by hand or learnt; off: only feeds tell which URLs are articles
 NEWS_LEARN_RULES = True  # learn which URLs of a site are articles
 NEWS_HUBS = 20  # pages of a site, beside its feeds, that are looked at again for new articles
 NEWS_ONCE = False  # end when nothing waits but what is to be polled later
@@ -87,6 +87,7 @@ NEWS_ITERATION_PAGES = 1000  # downloads that are counted together; 0: not by nu
 NEWS_ITERATION_MINUTES = 0.0  # minutes that are counted together, if they end first; 0: not by time
 NEWS_ALARM_MINUTES = 10.0  # between two looks for what is wrong with the sources; 0: only at the end
 NEWS_ALARM_DEAD_FEED_HOURS = 24.0  # hours that a feed may fail
+NEWS_ALARM_UNREACHABLE_HOURS = 24.0  # hours that the start page and all feeds of a source may fail
 NEWS_ALARM_SILENT_DAYS = 3.0  # days without a new article of a source, or ten times what it usually takes
 NEWS_ALARM_DISCOVERY_DAYS = 2.0  # days without a new URL of a source that answers, likewise
 NEWS_FAIL_ON_ALARM = False  # exit with a status other than 0 if alarms are open at the end
@@ -163,6 +164,7 @@ EXTENSIONS = {
     "crawlers.extensions.alarms.Alarms": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.progress.Progress": 0,
+    "crawlers.extensions.collector.Collector": 0,
 }
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.

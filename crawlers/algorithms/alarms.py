@@ -1,4 +1,4 @@
-"""Decides what in a news crawl somebody should look at: dead feeds, sources that stopped, extraction that fails."""
+"""Decides what in a news crawl somebody should look at: feeds and sources that are gone, silent, or not understood."""
 
 from __future__ import annotations
 
@@ -10,12 +10,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 DAY_S = 86_400.0
-DEAD_FEED, SILENT, EXTRACTION, DISCOVERY = "dead feed", "silent source", "failing extraction", "no discovery"
+DEAD_FEED, UNREACHABLE = "dead feed", "source unreachable"
+SILENT, EXTRACTION, DISCOVERY = "silent source", "failing extraction", "no discovery"
 
 MANY_TIMES = 10  # the usual interval, before a silence means something
 LEAST_PAGES = 20  # a day, before a share of them means something
 LEAST_SHARE = 0.2  # of a day's pages that look like articles, to become documents
 LEAST_DOCUMENTS = 5  # of a site, before it is known to be a source
+
+
+REMEDIES = {
+    DEAD_FEED: (
+        "look at it in a browser, and remove it (scrapy sites remove-feed) or give its new address "
+        "(scrapy sites add-feed)"
+    ),
+    UNREACHABLE: (
+        "neither its start page nor any of its feeds can be had; see whether it is still there and lets robots in, and "
+        "give its new address, or take it out (scrapy sites disable, or without it in sources.yaml)"
+    ),
+}
 
 
 class Limits(NamedTuple):
@@ -24,14 +37,16 @@ class Limits(NamedTuple):
     dead_feed_s: float = DAY_S
     silent_s: float = 3 * DAY_S
     discovery_s: float = 2 * DAY_S
+    unreachable_s: float = DAY_S
 
 
-class FeedHealth(NamedTuple):
-    """A feed or sitemap that gives nothing."""
+class Failing(NamedTuple):
+    """A feed or sitemap that gives nothing; or a source of which no feed and no start page gives anything."""
 
-    url: str
+    subject: str  # its URL, or the source's site
     since: float
     problem: str
+    kind: str = DEAD_FEED  # or UNREACHABLE
 
 
 class SiteHealth(NamedTuple):
@@ -81,22 +96,18 @@ def patience_s(published: Sequence[float], least_s: float) -> float:
 
 
 def alarms_of(
-    feeds: Iterable[FeedHealth], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
+    failing: Iterable[Failing], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
 ) -> list[Alarm]:
     """Everything that is wrong at *now*; while the crawl was stopped nothing can have come."""
-    found = [_dead(feed) for feed in feeds if pause.watched_s(feed.since, now) >= limits.dead_feed_s]
+    longest_s = {DEAD_FEED: limits.dead_feed_s, UNREACHABLE: limits.unreachable_s}
+    found = [
+        Alarm(one.kind, one.subject, f"{one.problem or 'it gives no answer'}; {REMEDIES[one.kind]}")
+        for one in failing
+        if pause.watched_s(one.since, now) >= longest_s[one.kind]
+    ]
     for site in sites:
         found += _of_site(site, limits, now, pause)
     return found
-
-
-def _dead(feed: FeedHealth) -> Alarm:
-    return Alarm(
-        DEAD_FEED,
-        feed.url,
-        f"{feed.problem or 'it gives no answer'}; look at it in a browser, and remove it (scrapy sites remove-feed) or "
-        "give its new address (scrapy sites add-feed)",
-    )
 
 
 def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iterator[Alarm]:

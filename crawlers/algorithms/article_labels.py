@@ -1,20 +1,21 @@
-"""Is a page an article? Evidence from its HTML, its feeds and its visits, as a sum of log-odds."""
+"""Is a page an article? Evidence from its HTML and from feeds, as a sum of log-odds."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 SURE = 2.0  # evidence for an article must add up to more, evidence against it to no less
+IN_FEED = 3.0  # RSS, Atom, JSON Feed or a news sitemap names the page
+DATED = 1.5  # it tells when it was published
 DENSE = 0.6  # a page with so much of its text in links is a list
+DETOUR = -3.0  # instead of all evidence: what such a page has, another URL of the site had before
 PREFIXES_MIN = 5  # other URLs that begin with this one make it a directory
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was seen of a page; whoever reads HTML fills it in."""
+    """What the HTML of a page shows."""
 
-    in_feed: bool = False  # RSS, Atom, JSON Feed or a news sitemap names it
     structured: bool = False  # JSON-LD or microdata: NewsArticle, Article, BlogPosting
     og_article: bool = False
     has_date: bool = False  # article:published_time, or <time datetime> near the h1
@@ -23,33 +24,27 @@ class Evidence:
     og_website: bool = False
     has_pagination: bool = False  # rel=next or prev
     is_prefix_of: int = 0  # how many other URLs of the host begin with this one
-    changed: bool = False  # the content differed between two fetches
-    is_feed: bool = False  # a feed or sitemap itself
 
 
 def log_odds(evidence: Evidence) -> float:
     """Return how much speaks for an article (positive) or against it (negative).
 
-    >>> log_odds(Evidence(in_feed=True, changed=True))
-    2.0
+    >>> log_odds(Evidence(structured=True, is_prefix_of=5))
+    1.0
 
     Notes
     -----
     The weights are judgements, not fitted: what a site says on purpose (its feed, its markup) counts most.
     """
-    if evidence.is_feed:
-        return -math.inf
     weights = (
-        (evidence.in_feed, 3.0),
         (evidence.structured, 3.0),
         (evidence.og_article, 2.0),
-        (evidence.has_date, 1.5),
+        (evidence.has_date, DATED),
         (evidence.is_texty, 1.5),
         (evidence.link_density > DENSE, -2.0),
         (evidence.og_website, -1.5),
         (evidence.has_pagination, -1.5),
         (evidence.is_prefix_of >= PREFIXES_MIN, -2.0),
-        (evidence.changed, -1.0),
     )
     return sum(weight for is_seen, weight in weights if is_seen)
 

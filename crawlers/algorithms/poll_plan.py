@@ -74,11 +74,11 @@ class PollPlan:
         self._delays: dict[int, float] = {}
         self._rows: dict[int, int] = {}
         self._feeds, self._hosts = array("q"), array("q")
-        self._polled_at, self._windows, self._weights = array("d"), array("i"), array("f")
+        self._polled_at, self._windows = array("d"), array("i")
         self._items, self._seconds = array("f"), array("f")
         self._rates, self._lowest, self._visits = array("f"), array("f"), array("f")  # per s
         self._columns = (
-            self._feeds, self._hosts, self._polled_at, self._windows, self._weights,
+            self._feeds, self._hosts, self._polled_at, self._windows,
             self._items, self._seconds, self._rates, self._lowest, self._visits,
         )  # fmt: skip
         self._first_at = NEVER  # the latest first poll
@@ -96,11 +96,10 @@ class PollPlan:
         self._delays[host] = delay_s
         self._moved = math.inf
 
-    def add(self, feed: int, host: int, now: float, state: PollState | None = None, weight: float = 1.0) -> float:
+    def add(self, feed: int, host: int, now: float, state: PollState | None = None) -> float:
         """Return when *feed*, a new one of *host*, is to be polled first; feeds that are added at once take turns.
 
         One that goes on (*state*) is due, at the latest, before its window is full; who kept its due time takes that.
-        *weight* > 0: how much its items count.
         """
         if feed in self._rows:
             raise ValueError(f"feed {feed} was added before")
@@ -108,7 +107,7 @@ class PollPlan:
         row = self._rows[feed] = len(self._rows)
         for column in self._columns:
             column.append(0)
-        self._feeds[row], self._hosts[row], self._weights[row] = feed, host, weight
+        self._feeds[row], self._hosts[row] = feed, host
         self._learn(row, state)
         self._moved = math.inf
         if state.polled_at > NEVER:
@@ -165,13 +164,11 @@ class PollPlan:
         return now + max(limits.shortest_s, min(waited_s, limits.deadline_s / 2))
 
     @property
-    def is_overbooked(self) -> bool:
-        """Whether the budget, or what the delay of a host allows, is too small: items may be late or lost."""
-        return min(self._window_share, self._share) < 1.0 or bool(self._host_shares)
-
-    @property
     def warning(self) -> str:
-        """What is too small, and the remedy, in a sentence or two; empty if nothing is."""
+        """Whether the budget, or what a host's delay allows, is too small for all items to be in time, and the remedy.
+
+        A sentence or two; empty if nothing is too small.
+        """
         sentences = []
         if min(self._window_share, self._share) < 1.0:
             sentences.append(
@@ -204,7 +201,7 @@ class PollPlan:
         in_time = 1.0 / self._limits.slowest_s
         lowest = in_time + (self._lowest[row] - in_time) * self._window_share
         lowest *= self._share * self._host_shares.get(host, 1.0)
-        visits = best_visits(self._weights[row], self._rates[row], price)
+        visits = best_visits(1.0, self._rates[row], price)
         return max(lowest, min(visits, 1.0 / self._limits.shortest_s))
 
     def _interval_s(self, row: int, now: float) -> float:
@@ -218,10 +215,7 @@ class PollPlan:
         delays = np.array([self._delays.get(int(number), self._host_delay_s) for number in numbers])
         with np.errstate(divide="ignore"):
             caps = HOST_SHARE / delays
-        rates, lowest, weights = (
-            np.frombuffer(column, np.float32).astype(np.float64)
-            for column in (self._rates, self._lowest, self._weights)
-        )
+        rates, lowest = (np.frombuffer(column, np.float32).astype(np.float64) for column in (self._rates, self._lowest))
         # polls in time for the deadline come first; those that keep windows from overflowing share what is left
         in_time, usable = 1.0 / self._limits.slowest_s, 1.0 - JITTER / 2
         budget, in_windows = self._budget * usable, np.maximum(0.0, lowest - in_time)
@@ -229,9 +223,8 @@ class PollPlan:
         spare = max(0.0, budget - in_time * len(self))
         self._window_share = min(1.0, spare / float(in_windows.sum())) if in_windows.any() else 1.0
         lowest = in_time + in_windows * self._window_share
-        found = lambda_crawl(
-            weights, rates, budget, lowest=lowest, highest=1.0 / self._limits.shortest_s, hosts=hosts, host_caps=caps
-        )
+        weights, highest = np.ones(len(self)), 1.0 / self._limits.shortest_s
+        found = lambda_crawl(weights, rates, budget, lowest=lowest, highest=highest, hosts=hosts, host_caps=caps)
         self._price, self._share = found.price, found.share
         dear, crowded = np.flatnonzero(found.host_prices), np.flatnonzero(found.host_shares < 1.0)
         self._host_prices = {int(numbers[i]): float(found.host_prices[i]) for i in dear}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.url_rules import UrlRule
 
 SITES_MAX = 65_536  # remembered with their domain; then all are looked up again
-URL_MAX = 2_048  # longer ones are no articles, and bound the time that a rule of a person takes
+URL_MAX = 512  # longer ones are no articles; it bounds the time that a rule of a person takes, which may be its square
 
 _Matcher = tuple["Callable[[str], re.Match[str] | None]", list[float]]
 

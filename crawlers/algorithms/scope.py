@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
 SITES, ALL = "sites", "all"
 MOST_REMEMBERED = 100_000  # sites whose verdict is kept; the others are judged anew each time
@@ -28,20 +28,27 @@ class Scope:
 
     def __init__(self, scope: str, sites: Collection[str]) -> None:
         self._sites = frozenset(sites)
-        self._is_all = scope.strip().lower() == ALL
+        self.is_all = scope.strip().lower() == ALL
         self._domains: frozenset[str] = frozenset()
-        if not self._is_all and scope.strip().lower() != SITES:
+        if not self.is_all and scope.strip().lower() != SITES:
             self._domains = frozenset(_domain(name) for name in scope.split(","))
         self._known: dict[str, bool] = {}
+        self._left_out: frozenset[str] = frozenset()
+
+    def leave_out(self, sites: Iterable[str]) -> None:
+        """These *sites* are not within it, wherever they are."""
+        self._left_out = frozenset(sites)
 
     @property
     def is_open(self) -> bool:
         """Whether sites that are not listed may be within it."""
-        return self._is_all or bool(self._domains)
+        return self.is_all or bool(self._domains)
 
     def holds(self, site: str) -> bool:
         """Whether *site* (scheme://host[:port]) may be crawled."""
-        if site in self._sites or self._is_all:
+        if site in self._left_out:
+            return False
+        if site in self._sites or self.is_all:
             return True
         if not self._domains:
             return False

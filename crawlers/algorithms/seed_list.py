@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Required, TypedDict
 
 from crawlers.algorithms.hosts_file import PROBLEMS_SHOWN, TEXT_SHOWN, parse_hosts
-from crawlers.algorithms.urls import resolve
+from crawlers.algorithms.urls import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Seed:
     parallel: int | None = None
     max_level: int | None = None
     delay_s: float | None = None
+    is_found: bool = False  # nobody named it: a crawl met it
 
 
 class SeedChange(TypedDict, total=False):
@@ -135,36 +136,6 @@ def format_seeds(seeds: Iterable[Seed]) -> str:
         names = (seed.number, seed.name, seed.short_name, seed.start_url, enabled)
         table.writerow([*names, seed.parallel, seed.max_level, delay_ms])
     return out.getvalue()
-
-
-def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
-    """Return the seed that *text* means: its number, else its short name, else its host or a URL of its site.
-
-    Raises `ConfigError` if there is none, or more than one.
-    """
-    wanted = text.strip()
-    found = (
-        [seed for seed in seeds if str(seed.number) == wanted]
-        or [seed for seed in seeds if seed.short_name and seed.short_name.casefold() == wanted.casefold()]
-        or _of_address(seeds, wanted)
-    )
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(f"{seed.number} ({seed.site})" for seed in found)
-        raise ConfigError(f"{_shown(text)} means several seeds: {several}; give the number of one")
-    raise ConfigError(f"{_shown(text)} is no seed; `scrapy sites list --all` shows all, with their numbers")
-
-
-def _of_address(seeds: Sequence[Seed], text: str) -> list[Seed]:
-    try:
-        site, _ = _address(text)
-    except _Wrong:
-        return []
-    if "://" in text:
-        return [seed for seed in seeds if seed.site == site]
-    host = site.partition("://")[2]
-    return [seed for seed in seeds if seed.site.partition("://")[2] == host]
 
 
 def _of_hosts_line(limits: SiteLimits) -> SeedChange:
@@ -263,13 +234,16 @@ def _address(text: str) -> tuple[str, str]:
     url = text if "://" in text else f"http://{text}"
     if "@" in url.split("/", 3)[2]:
         raise _Wrong("user names are not supported, leave out what stands before the @")
-    if any(one <= " " for one in url):  # the URL standard takes some of them out and goes on
+    if min(url) <= " ":  # the URL standard takes some of them out and goes on
         raise _Wrong("an address has no blanks")
     try:
         target = resolve(url, "")
         parse_hosts(target.site, "")  # what no hosts file may name, no seed may
     except (BadUrl, ConfigError):
         raise _Wrong("this is no address of a site; write http://host[:port]/ or https://host[:port]/") from None
+    host = str(parsed(target.site).hostname)
+    if host.replace(".", "").isdigit() and not url.split("/", 3)[2].startswith(host):
+        raise _Wrong(f"this is neither a name nor an address in full (a browser takes it for {host}); write the whole")
     return target.site, target.url
 
 

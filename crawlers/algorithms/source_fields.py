@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
-
-import yaml
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from crawlers.algorithms.seed_list import LIMITS, seed_address, seed_limit, tidy_name
 from crawlers.algorithms.url_rules import UrlRule, check_regex
 from crawlers.algorithms.urls import parsed, resolve
-from crawlers.algorithms.yaml_entries import fields_of_node
-from crawlers.algorithms.yaml_fields import Wrong, item_of, items_of, shown
+from crawlers.algorithms.yaml_fields import fields_of_node, item_of, items_of, nodes_of, shown
+from crawlers.algorithms.yaml_nodes import Item, Mapping, Wrong, is_text
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.algorithms.yaml_fields import Field, Item
+    from crawlers.algorithms.yaml_fields import Field
+    from crawlers.algorithms.yaml_nodes import Node
 
 MOST_VALUES = 1_000  # feeds, rules or hosts of one source; who has more named the wrong thing
 LONGEST = 500  # characters of a name or selector
@@ -28,6 +28,7 @@ PARTS = ("title", "text", "published", "authors", "section", "image")  # those o
 FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "region", *LIMITS, "hosts")
 
 T = TypeVar("T")
+Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for selectors, by part, that can't be used
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
 
@@ -83,11 +84,12 @@ def feed_address(text: str, start_url: str) -> str:
         url = resolve(start_url, text).url
     except BadUrl:
         url = ""
-    if not url or any(one <= " " for one in text) or "@" in url.split("/", 3)[2]:
+    if not url or min(text, default=" ") <= " " or "@" in url.split("/", 3)[2]:
         raise ConfigError(f"{shown(text)} is no address of a feed; write https://host/rss.xml, or a path: /rss.xml")
     return url
 
 
+@lru_cache(maxsize=1_024)  # sites of one publisher, or made with the same software, share their rules
 def check_rule(regex: str) -> None:
     """Raise `ConfigError` for what can't be a rule: see `check_regex`; nor can what no URL begins with."""
     check_regex(regex)
@@ -114,17 +116,24 @@ def rule_weight(text: str) -> float:
     return weight
 
 
-def source_of(node: yaml.Node) -> Source:
-    """Return the source that an entry of the file describes; raises `Wrong`."""
-    if isinstance(node, yaml.ScalarNode):
+def any_selector(_: dict[str, str]) -> None:
+    """Take every selector."""
+
+
+def source_of(node: Node, check: Check = any_selector) -> Source:
+    """Return the source that an entry of the file describes; raises `Wrong`, also for what *check* refuses."""
+    if isinstance(node, Item):
         return Source(_limits(item_of(node), {}))
-    if not isinstance(node, yaml.MappingNode):
-        raise Wrong(node.start_mark.line + 1, "a source is a site, or fields such as `site: https://example.org`")
+    if not isinstance(node, Mapping):
+        raise Wrong(node.line, "a source is a site, or fields such as `site: https://example.org`")
     fields = fields_of_node(node, FIELDS)
     if "site" not in fields:
-        raise Wrong(node.start_mark.line + 1, "site is missing; write `site: https://example.org`")
+        raise Wrong(node.line, "site is missing; write `site: https://example.org`")
     limits = _limits(item_of(fields["site"].value), fields)
-    feeds, sitemaps = (_urls(fields.get(name), str(limits.start_url)) for name in ("feeds", "sitemaps"))
+    start_url = str(limits.start_url)
+    feeds, sitemaps = (
+        _addresses(fields.get(name), lambda text: feed_address(text, start_url)) for name in ("feeds", "sitemaps")
+    )
     if both := set(feeds) & set(sitemaps):
         raise Wrong(fields["sitemaps"].line, f"{min(both)} is among feeds as well; keep one of the two")
     return Source(
@@ -133,10 +142,10 @@ def source_of(node: yaml.Node) -> Source:
         feeds,
         sitemaps,
         _rules(fields.get("rules")),
-        _content(fields.get("content")),
+        _content(fields.get("content"), check),
         _language(fields.get("language")),
         _text(fields.get("region")),
-        tuple(dict.fromkeys(_host(item) for item in _several(fields.get("hosts")))),
+        _addresses(fields.get("hosts"), _host),
     )
 
 
@@ -148,7 +157,7 @@ def _read(item: Item, reading: Callable[[str], T]) -> T:
 
 
 def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
-    name, start_url = _read(site, seed_address)
+    name, start_url = _address(site, seed_address)
     parallel, max_level, delay_ms = (_limit(fields.get(limit), limit) for limit in LIMITS)
     return SiteLimits(name, parallel, max_level, None if delay_ms is None else delay_ms / 1000, start_url)
 
@@ -159,52 +168,53 @@ def _limit(given: Field | None, name: str) -> int | None:
     return _read(item_of(given.value), lambda text: seed_limit(text, name))
 
 
-def _several(given: Field | None) -> list[Item]:
-    items = [] if given is None else items_of(given)
-    if given is not None and len(items) > MOST_VALUES:
-        raise Wrong(given.line, f"{given.name} has {len(items)} values; keep at most {MOST_VALUES}")
-    return items
+def _addresses(given: Field | None, reading: Callable[[str], str]) -> tuple[str, ...]:
+    items = [] if given is None else items_of(_small(given))
+    return tuple(dict.fromkeys(_address(item, reading) for item in items))
+
+
+def _small(given: Field) -> Field:
+    if (number := len(nodes_of(given))) > MOST_VALUES:
+        raise Wrong(given.line, f"{given.name} has {number} values; keep at most {MOST_VALUES}")
+    return given
+
+
+def _address(item: Item, reading: Callable[[str], T]) -> T:
+    if not is_text(item.text):
+        raise Wrong(item.line, f"{shown(item.text)} is no address; write one such as example.org or /rss.xml")
+    return _read(item, reading)
 
 
 def _text(given: Field | None) -> str | None:
     return None if given is None else tidy_name(item_of(given.value).text[:LONGEST])
 
 
-def _urls(given: Field | None, start_url: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_read(item, lambda text: feed_address(text, start_url)) for item in _several(given)))
-
-
 def _rules(given: Field | None) -> tuple[UrlRule, ...]:
-    if given is None:
-        return ()
-    nodes = given.value.value if isinstance(given.value, yaml.SequenceNode) else [given.value]
-    if len(nodes) > MOST_VALUES:
-        raise Wrong(given.line, f"rules has {len(nodes)} values; keep at most {MOST_VALUES}")
     rules: dict[str, UrlRule] = {}
-    for node in nodes:
+    for node in nodes_of(_small(given)) if given else ():
         rule = _rule(node)
         if rule.regex in rules:
-            raise Wrong(node.start_mark.line + 1, f"the rule {shown(rule.regex)} is here twice; keep one of the two")
+            raise Wrong(node.line, f"the rule {shown(rule.regex)} is here twice; keep one of the two")
         rules[rule.regex] = rule
     return tuple(rules.values())
 
 
-def _rule(node: yaml.Node) -> UrlRule:
+def _rule(node: Node) -> UrlRule:
     weight: Field | None = None
-    if isinstance(node, yaml.MappingNode):
+    if isinstance(node, Mapping):
         fields = fields_of_node(node, ("regex", "weight"))
         if "regex" not in fields:
-            raise Wrong(node.start_mark.line + 1, "regex is missing; write {regex: '/video/.*', weight: 0}")
+            raise Wrong(node.line, "regex is missing; write {regex: '/video/.*', weight: 0}")
         node, weight = fields["regex"].value, fields.get("weight")
     regex = item_of(node)
     _read(regex, check_rule)
     return UrlRule(regex.text, _read(item_of(weight.value), rule_weight) if weight else 1.0, "hand")
 
 
-def _content(given: Field | None) -> dict[str, str]:
+def _content(given: Field | None, check: Check) -> dict[str, str]:
     if given is None:
         return {}
-    if not isinstance(given.value, yaml.MappingNode):
+    if not isinstance(given.value, Mapping):
         raise Wrong(given.line, "content is no mapping; write each part with its selector, such as `title: h1`")
     selectors = {}
     for name, part in fields_of_node(given.value, PARTS).items():
@@ -212,6 +222,10 @@ def _content(given: Field | None) -> dict[str, str]:
         _read(item, _check_shown)
         if len(text) > LONGEST:
             raise Wrong(line, f"the selector of {name} has {len(text)} characters; write one of at most {LONGEST}")
+        try:
+            check({name: text})
+        except ConfigError as error:
+            raise Wrong(line, str(error)) from None
         selectors[name] = text
     return selectors
 
@@ -225,11 +239,11 @@ def _language(given: Field | None) -> str | None:
     return text.lower()
 
 
-def _host(item: Item) -> str:
+def _host(text: str) -> str:
     try:
-        if set(item.text) & set("/:@?#,"):
-            raise ConfigError(item.text)
-        return str(parsed(seed_address(item.text)[0]).hostname)
+        if set(text) & set("/:@?#,"):
+            raise ConfigError(text)
+        return str(parsed(seed_address(text)[0]).hostname)
     except ConfigError:
         remedy = "write a name such as sport.example.org, without protocol, port and path"
-        raise Wrong(item.line, f"{shown(item.text)} in hosts is no host; {remedy}") from None
+        raise ConfigError(f"{shown(text)} in hosts is no host; {remedy}") from None

@@ -23,47 +23,35 @@ sources:
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.hosts_file import PROBLEMS_SHOWN
-from crawlers.algorithms.source_fields import Source, source_of
-from crawlers.algorithms.yaml_entries import entries_of
-from crawlers.algorithms.yaml_fields import Wrong
+from crawlers.algorithms.source_fields import Source, any_selector, source_of
+from crawlers.algorithms.text_file import read_text
+from crawlers.algorithms.yaml_entries import read_entries
+from crawlers.algorithms.yaml_nodes import Wrong
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from crawlers.algorithms.source_fields import Check
 
 __all__ = ["Source", "parse_sources", "read_sources", "shortened_list"]
 
 MOST_BYTES = 50_000_000  # of a file: a hundred thousand sources, each with feeds and rules
 
 
-def read_sources(path: str) -> tuple[list[Source], list[str]]:
+def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
     """Return the sources of the file *path*, and the problems with those entries that were left out.
 
-    A problem is a sentence that names file and line. Raises `ConfigError` if nothing is left, or for what is no
-    such file.
+    A problem is a sentence that names file and line. *check* raises `ConfigError` for selectors that can't be used, by
+    part; so does this if nothing is left, or for what is no such file.
     """
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path} can't be read: {reason}; check name and permissions") from error
-    if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path} is larger than {MOST_BYTES} bytes; split it into several files")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{path} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
-        ) from error
-    return parse_sources(text, path)
+    return parse_sources(read_text(path, MOST_BYTES, "split it into several files"), path, check)
 
 
-def parse_sources(text: str, origin: str) -> tuple[list[Source], list[str]]:
+def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
     """As `read_sources`, of a *text*; *origin* is the file's name for messages.
 
     >>> sources, problems = parse_sources("sources: [www.example.org, ftp://example.org]", "sources.yaml")
@@ -72,7 +60,7 @@ def parse_sources(text: str, origin: str) -> tuple[list[Source], list[str]]:
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
-        entries = entries_of(text, "sources")
+        entries = read_entries(text, "sources", lambda node: (node.line, source_of(node, check)))
     except Wrong as wrong:
         raise ConfigError(_at(origin, wrong)) from None
     sources: list[Source] = []
@@ -82,8 +70,8 @@ def parse_sources(text: str, origin: str) -> tuple[list[Source], list[str]]:
         try:
             if isinstance(entry, Wrong):
                 raise entry
-            source = source_of(entry)
-            _claim(source, entry.start_mark.line + 1, places)
+            line, source = entry
+            _claim(source, line, places)
         except Wrong as wrong:
             problems.append(_at(origin, wrong))
         else:

@@ -24,23 +24,23 @@ budget: 2000                    # pages to read; without it, PAGE_BUDGET says
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-import yaml
 
 from crawlers.algorithms.scope import ALL, SITES, Scope
 from crawlers.algorithms.seed_list import seed_address
 from crawlers.algorithms.terms import AUTO, Terms, language_code
+from crawlers.algorithms.text_file import read_text
 from crawlers.algorithms.topic import STRATEGIES, Weights
 from crawlers.algorithms.urls import parsed
-from crawlers.algorithms.yaml_fields import Wrong, fields_of, item_of, items_of, shortened, shown
+from crawlers.algorithms.yaml_fields import fields_of, item_of, items_of, shortened, shown
+from crawlers.algorithms.yaml_nodes import Item, Mapping, Wrong
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.yaml_fields import Field, Item
+    from crawlers.algorithms.yaml_fields import Field
 
-MOST_BYTES = 100_000  # of a file: thousands of words and addresses. Half a second to read
+MOST_BYTES = 100_000  # of a file: thousands of words and addresses
+TOO_LARGE = "is it a topic? Leave out the weakest keywords"
 LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords: beside one a million times as heavy a word is nothing
 LARGEST_BUDGET = 1_000_000_000
 
@@ -63,21 +63,7 @@ class TopicSpec:
 
 def read_topic(path: str, language: str = AUTO) -> TopicSpec:
     """Return the topic that the file *path* describes; as `parse_topic` does. Raises `ConfigError`."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path} can't be read: {reason}; check name and permissions") from error
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if len(content) <= MOST_BYTES:  # else a character may have been cut in two
-            raise ConfigError(
-                f"{path} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
-            ) from error
-        raise _too_large(path) from error
-    return parse_topic(text, path, language)
+    return parse_topic(read_text(path, MOST_BYTES, TOO_LARGE), path, language)
 
 
 def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
@@ -91,27 +77,11 @@ def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
     >>> spec.keywords, spec.roots
     ({'unicod': 1.0, 'text': 1.0}, ('http://a.example/',))
     """
-    if len(text) > MOST_BYTES:
-        raise _too_large(origin)
     try:
         return _spec(fields_of(text, FIELDS), language_code(language))
     except Wrong as wrong:
         place = origin if wrong.line is None else f"{origin}:{wrong.line}"
         raise ConfigError(f"{place}: {wrong}") from None
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(f"{origin}{line}: this is no YAML ({error.problem}); check colons and indentation") from error
-    except yaml.YAMLError as error:  # a character that may not be there
-        what = str(error).splitlines()[0]
-        raise ConfigError(f"{origin}: this is no YAML ({what}); save it as plain text") from error
-    except (ValueError, OverflowError) as error:  # PyYAML asks chr() for what an escape names
-        raise ConfigError(
-            f"{origin}: an escape after a \\ names no character ({error}); write the character"
-        ) from error
-
-
-def _too_large(origin: str) -> ConfigError:
-    return ConfigError(f"{origin} is larger than {MOST_BYTES} bytes; is it a topic? Leave out the weakest keywords")
 
 
 def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
@@ -134,10 +104,10 @@ def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
 
 def _keywords(field: Field, terms: Terms) -> dict[str, float]:
     """The terms of the words; a term of several of them has the sum of their weights."""
-    if isinstance(field.value, yaml.MappingNode):
+    if isinstance(field.value, Mapping):
         weighted = [
-            (item_of(key), _number(item_of(value), f"the weight of {shown(key.value)}", LIGHTEST, HEAVIEST))
-            for key, value in field.value.value
+            (word := item_of(key), _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST))
+            for key, value in field.value.pairs
         ]
     else:
         weighted = [(item, 1.0) for item in items_of(field)]
@@ -169,7 +139,7 @@ def _roots(field: Field, scope: str) -> tuple[str, ...]:
 
 
 def _scope(field: Field) -> str:
-    if isinstance(field.value, yaml.ScalarNode):
+    if isinstance(field.value, Item):
         line, name = item_of(field.value)
         if name not in (SITES, ALL):
             raise Wrong(line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")

@@ -131,11 +131,14 @@ class TrapWatch:
     verdicts are the same whatever the order within the levels, and feeding the stored pages of an
     interrupted crawl, in order of levels, restores the watch. A pattern once cut stays cut.
 
-    Memory: `SKELETONS_MAX` skeletons (`SAMPLE_MAX` per pattern while a level is in work), and `PATTERNS_MAX`
-    patterns, those with the most pages; of the new ones of a level those with the least hashes are looked at.
+    Memory: *most_skeletons* (`SAMPLE_MAX` per pattern while a level is in work), and *most_patterns*, those with
+    the most pages; of the new ones of a level those with the least hashes are looked at. With fewer skeletons it takes
+    more pages to be sure.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_skeletons: int = SKELETONS_MAX, most_patterns: int = PATTERNS_MAX) -> None:
+        self._most_skeletons = most_skeletons
+        self._most_patterns = most_patterns
         self._level = 0
         self._depth = 0
         self._patterns: dict[int, _Pattern] = {}
@@ -174,7 +177,7 @@ class TrapWatch:
             if key >= self._new_bound:
                 return None
             pattern = self._new[key] = _Pattern(text, factor, self._depth)
-            if len(self._new) > 2 * PATTERNS_MAX:
+            if len(self._new) > 2 * self._most_patterns:
                 self._keep_least_new()
                 if key not in self._new:
                     return None
@@ -182,11 +185,11 @@ class TrapWatch:
         return pattern
 
     def _keep_least_new(self) -> None:
-        keys = sorted(self._new)
-        for key in keys[PATTERNS_MAX:]:
+        keys, most = sorted(self._new), self._most_patterns
+        for key in keys[most:]:
             del self._new[key]
             self._touched.pop(key, None)
-        self._new_bound = min(self._new_bound, keys[PATTERNS_MAX] if len(keys) > PATTERNS_MAX else 1 << 63)
+        self._new_bound = min(self._new_bound, keys[most] if len(keys) > most else 1 << 63)
 
     def _reach(self, level: int) -> None:
         if level <= self._level:
@@ -213,10 +216,10 @@ class TrapWatch:
             self._patterns.pop(url_key(one.text), None)
 
     def _stay_small(self) -> None:
-        if len(self._patterns) > PATTERNS_MAX:
+        if len(self._patterns) > self._most_patterns:
             ranked = sorted(self._patterns.items(), key=lambda item: (-item[1].pages, item[0]))
-            self._patterns = dict(ranked[:PATTERNS_MAX])
-        while sum(len(one.known) for one in self._patterns.values()) > SKELETONS_MAX:
+            self._patterns = dict(ranked[: self._most_patterns])
+        while sum(len(one.known) for one in self._patterns.values()) > self._most_skeletons:
             self._depth += 1
             for pattern in self._patterns.values():
                 pattern.thin(self._depth)

@@ -82,16 +82,20 @@ class RuleLearner:
         has_failed = len(self._judged) == JUDGED and sum(self._judged) < PRECISION_MIN * JUDGED
         return self._seen >= self._due_at or (has_failed and self._seen - self._seen_then >= NEW_LABELS_MIN)
 
+    def has_learnt(self) -> None:
+        """The rules are those that the labels make: they are not due again before there are more."""
+        self._seen_then = self._seen
+        while self._due_at <= self._seen:
+            self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
+        self._judged.clear()
+
     def learn(self, now: float, known: Collection[UrlRule] = ()) -> list[UrlRule]:
         """Return the rules that the labels make, those with the most labels first; none without enough of them.
 
         Expressions that a person forbade, among the rules *known*, are left out. The result is a function
         of the labels, whatever their order.
         """
-        self._seen_then = self._seen
-        while self._due_at <= self._seen:
-            self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
-        self._judged.clear()
+        self.has_learnt()
         if min(len(self._articles), len(self._others)) < KIND_MIN:
             return []
         forbidden = {rule.regex for rule in known if rule.origin == "hand" and rule.weight == 0}

@@ -46,6 +46,7 @@ FAMILIES = {
 # A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 don't.
 NUMBERED = "#"  # stands for the number; no path or query has this character
 NUMBER = "[0-9]{4,}"
+_DIGITS = re.compile("[0-9]+")
 _WITH_NUMBER = re.compile(f"([A-Za-z]{{1,20}}[-_]?){NUMBER}")
 
 _KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in KINDS.items()))
@@ -126,6 +127,24 @@ def tokens_of(target: str) -> UrlTokens | None:
         values.setdefault(key, _token(value if equals else parameter))
     shape = Shape(len(texts), extension, tuple(names) if mark else None)
     return UrlTokens(shape, has_slash, tuple(map(_token, texts)), values)
+
+
+def look_alike(one: str, other: str) -> bool:
+    """Return whether two targets differ in numbers and titles at most: whoever knows both as articles of one site
+    can't tell their URLs apart.
+
+    >>> look_alike("/news/who-won", "/news/who-won-it"), look_alike("/news/who-won", "/news/who-won?print=1")
+    (True, False)
+    """
+    return _look(one) == _look(other)
+
+
+def _look(target: str) -> tuple[Shape, list[str]] | None:
+    tokens = tokens_of(target)
+    if tokens is None:
+        return None
+    *before, last = [token.text for token in tokens.segments] or [""]
+    return tokens.shape, [*(_DIGITS.sub(NUMBERED, text) for text in before), last if NUMBERED in last else ""]
 
 
 def _token(text: str) -> Token:

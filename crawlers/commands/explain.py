@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -11,7 +11,8 @@ from scrapy.exceptions import UsageError
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
 from crawlers.commands.lab_options import whole_number
-from crawlers.errors import BadUrl, CrawlersError
+from crawlers.commands.outcome import telling
+from crawlers.errors import BadUrl
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, crawl_named
 from crawlers.storage.search import search
@@ -39,26 +40,19 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--limit", type=int, default=10, metavar="N", help="--search: documents to show (%(default)s)"
         )
-        parser.add_argument("--site", help="--search: only those of this site, or host")
+        parser.add_argument("--site", help="--search: only those of this site, host or domain")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         if len(args) != (opts.search is None):
             raise UsageError("name one URL, or give words with --search")
-        try:
-            database = Database(self.settings.get("DATABASE_URL"), create=False)
-            try:
+        with telling(self):
+            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 name = opts.crawl or self.settings.get("CRAWL") or None
                 if opts.search is not None:
                     lines = self._found(database, crawl_named(database, name).id if name else None, opts)
                 else:
                     lines = self._lines(database, crawl_named(database, name), args[0])
-            finally:
-                database.close()
-        except CrawlersError as error:
-            print(f"Error: {error}", file=sys.stderr)
-            self.exitcode = 2
-        else:
             print("\n".join(lines))
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:

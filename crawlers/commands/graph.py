@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from scrapy.exceptions import UsageError
 from crawlers.algorithms.rule_settings import virtual_share
 from crawlers.algorithms.site_groups import GROUPS
 from crawlers.commands.checks import check_settings
-from crawlers.errors import ConfigError, CrawlersError
+from crawlers.commands.outcome import telling
+from crawlers.errors import ConfigError
 from crawlers.storage.database import Database
 from crawlers.storage.fragment_counts import count_fragment
 from crawlers.storage.fragment_tables import write_accompanying, write_pairs
@@ -81,16 +82,10 @@ class Command(ScrapyCommand):
             raise UsageError("--top is of pages: leave out --level site", print_help=False)
         if opts.pagerank and not opts.top:
             raise UsageError("--pagerank is an order of --top: write --top PAGES as well", print_help=False)
-        try:
+        with telling(self):
             check_settings(self.settings)
-            database = Database(self.settings.get("DATABASE_URL"), create=False)
-            try:
+            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 self._write(database, args, opts)
-            finally:
-                database.close()
-        except CrawlersError as error:
-            print(f"Error: {error}", file=sys.stderr)
-            self.exitcode = 2
 
     def _write(self, database: Database, wanted: Sequence[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None

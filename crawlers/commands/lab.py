@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.commands import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
-from crawlers.errors import CrawlersError
+from crawlers.commands.outcome import telling
 
 if TYPE_CHECKING:
     import argparse
@@ -47,8 +46,5 @@ class Command(ScrapyCommand):
             raise UsageError(f"say what to do: {', '.join(PARTS)}")
         assert self.settings is not None
         opts.names = args[1:]
-        try:
+        with telling(self):
             PARTS[args[0]].run(opts, self.settings)
-        except CrawlersError as error:
-            print(f"Error: {error}", file=sys.stderr)
-            self.exitcode = 2

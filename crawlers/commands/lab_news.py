@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from crawlers.commands.checks import check_settings
 from crawlers.errors import ConfigError
 from crawlers.storage.csv_tables import write_table
 from crawlers.storage.database import Database
-from crawlers.storage.news_curves import curves_of, draw_curves
+from crawlers.storage.news_curves import NewsCurves, curves_of, draw_curves
 from crawlers.storage.writable import check_file
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.iteration_counts import Day
     from crawlers.storage.graph_model import Value
-    from crawlers.storage.news_curves import NewsCurves
 
-HELP = "shows what the iterations of news crawls brought: scrapy lab news [CRAWL …]."
+HELP = "shows what the iterations of news crawls brought: scrapy lab news [CRAWL or URL of a store …]."
 MOST_LINES = 30  # of a table; the file has all iterations
 
 
@@ -36,11 +36,12 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the tables of the crawls `opts.names` and write the files that *opts* names; raises `ConfigError`."""
     names = opts.names or [opts.crawl or settings.get("CRAWL") or None]
     _check(opts, settings)
-    database = Database(settings.get("DATABASE_URL"), create=False)
-    try:
-        curves = curves_of(database, names)
-    finally:
-        database.close()
+    stores = list(dict.fromkeys(name for name in names if name and "://" in name))
+    curves = []
+    if len(stores) < len(names):
+        with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
+            curves += curves_of(database, [name for name in names if name not in stores])
+    curves += map(_latest, stores)
     print("\n\n".join(_tables(one) for one in curves))
     if opts.out:
         rows: list[list[Value]] = [
@@ -51,6 +52,14 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if opts.picture:
         draw_curves(Path(opts.picture), curves)
         print(f"{opts.picture}: {len(curves)} crawls")
+
+
+def _latest(store: str) -> NewsCurves:
+    """The latest crawl of the store at a URL, called as that is."""
+    with closing(Database(store, create=False)) as database:
+        name = database.name.partition("://")[2].removeprefix("/")
+        (found,) = curves_of(database, [None])
+    return found._replace(crawl=found.crawl._replace(name=name), label=name)
 
 
 def _check(opts: argparse.Namespace, settings: BaseSettings) -> None:

@@ -28,7 +28,7 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument("--crawl", help="replay, report, topic: name or number of the crawl (default: the latest)")
     parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table")
-    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png; news: svg)")
 
 
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.source_fields import feed_address
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve
-from crawlers.commands.site_parts import NOTHING, opened, seed_meant, table
-from crawlers.storage.sources import FEED, SITEMAP, add_feed, list_feeds, switch_feed
+from crawlers.commands.site_parts import NOTHING, opened, seed_meant, table, time_of
+from crawlers.items import FEED, SITEMAP
+from crawlers.storage.sources import add_feed, list_feeds, switch_feed
 
 if TYPE_CHECKING:
     import argparse
@@ -57,9 +57,6 @@ def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> N
 
 
 def _row(feed: FeedRow) -> tuple[str, ...]:
-    polled = (
-        NOTHING if feed.polled_at is None else datetime.fromtimestamp(feed.polled_at, UTC).isoformat(" ", "minutes")
-    )
     return (
         str(feed.seed_number),
         feed.site,
@@ -67,7 +64,7 @@ def _row(feed: FeedRow) -> tuple[str, ...]:
         feed.kind,
         "given" if feed.is_given else "found",
         "yes" if feed.enabled else "no",
-        polled.removesuffix("+00:00"),
+        time_of(feed.polled_at),
         NOTHING if feed.items is None else str(feed.items),
         feed.problem or NOTHING,
     )

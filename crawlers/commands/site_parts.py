@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.seed_list import find_seed
+from crawlers.algorithms.seed_names import find_seed
 from crawlers.algorithms.source_fields import rule_domain
-from crawlers.errors import ConfigError
 from crawlers.storage.database import Database
 from crawlers.storage.seeds import list_seeds
 
@@ -28,10 +27,8 @@ def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]
 
 
 def seed_meant(database: Database, wanted: str) -> Seed:
-    """The seed that *wanted* means: the only one of that domain, else see `find_seed`. Raises `ConfigError`."""
-    seeds = list_seeds(database)
-    of_domain = [seed for seed in seeds if rule_domain(seed.site) == wanted.strip().lower()]
-    return of_domain[0] if len(of_domain) == 1 else find_seed(seeds, wanted)
+    """The seed that *wanted* means: see `find_seed`. Raises `ConfigError`."""
+    return find_seed(list_seeds(database), wanted)
 
 
 def domain_meant(database: Database, wanted: str) -> str:
@@ -41,16 +38,9 @@ def domain_meant(database: Database, wanted: str) -> str:
     return named if named in {rule_domain(seed.site) for seed in seeds} else rule_domain(find_seed(seeds, wanted).site)
 
 
-def read_text(name: str) -> str:
-    """The text of a file; raises `ConfigError`."""
-    try:
-        return Path(name).read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{name} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
-        ) from error
-    except OSError as error:
-        raise ConfigError(f"{name} can't be read: {error.strerror}; check name and permissions") from error
+def time_of(seconds: float | None) -> str:
+    """A time in UTC, to the minute; or that there is none."""
+    return NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

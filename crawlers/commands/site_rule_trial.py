@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.url_rules import StoredRule
+    from crawlers.storage.url_rules import KnownPage, StoredRule
 
 SAMPLE = 20  # URLs of the store that are shown of each kind
 
@@ -35,7 +35,8 @@ class Trial(NamedTuple):
     """A rule, and what can be done with it; *domain* is that of a stored rule, which takes no others' URLs."""
 
     regex: re.Pattern[str]
-    remedy: str
+    keep: str  # how, if it is a good one
+    forbid: str  # how, if it is a bad one
     domain: str | None = None
 
     def takes(self, url: str) -> bool:
@@ -66,23 +67,29 @@ def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
     if not number:
         raise ConfigError("there are no URLs to try; give some, a file of them, or --site SITE for those of the store")
     wrong = f", {counts['no URL']} are no URLs" if counts["no URL"] else ""
-    print(f"takes {counts['takes']} of {number}, leaves {counts['leaves']}{wrong}; {trial.remedy}")
+    advice = f"; {trial.keep}" if counts["takes"] else ""
+    print(f"takes {counts['takes']} of {number}, leaves {counts['leaves']}{wrong}{advice}")
 
 
 def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
     if rule.isdecimal():
         with opened(settings) as database:
             stored = rule_numbered(database, rule_number(rule))
-        return Trial(re.compile(stored.rule.regex), _remedy(stored), stored.domain)
+        return Trial(re.compile(stored.rule.regex), *_remedies(stored), stored.domain)
     check_rule(rule)
-    return Trial(re.compile(rule), f"keep it: scrapy sites add-rule {site} {shlex.quote(rule)}")
+    add = f"scrapy sites add-rule {site} {shlex.quote(rule)}"
+    return Trial(re.compile(rule), f"keep it: {add}", f"forbid what it takes: {add} --weight 0")
 
 
-def _remedy(stored: StoredRule) -> str:
+def _remedies(stored: StoredRule) -> tuple[str, str]:
+    """How a rule is kept, and how forbidden."""
+    number = stored.number
     if stored.rule.weight == 0:
-        return f"it forbids: none of them is an article; undo: scrapy sites remove-rule {stored.number}"
-    change = f"change it: scrapy sites edit-rule {stored.number} REGEX"
-    return change if stored.rule.is_pinned else f"keep it: scrapy sites pin-rule {stored.number}, or {change}"
+        undo = f"it forbids: none of them is an article; undo: scrapy sites remove-rule {number}"
+        return undo, undo
+    change = f"change it: scrapy sites edit-rule {number} REGEX"
+    keep = change if stored.rule.is_pinned else f"keep it: scrapy sites pin-rule {number}, or {change}"
+    return keep, f"forbid it: scrapy sites forbid-rule {number}, or {change}"
 
 
 def _urls(place: str) -> Iterable[str]:
@@ -110,8 +117,8 @@ def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
     taken, left = _Pages(), _Pages()
     with opened(settings) as database:
         domain = domain_meant(database, wanted)
-        for url, is_document in pages_of_domain(database, domain):
-            (taken if trial.takes(url) else left).add(url, is_document)
+        for page in pages_of_domain(database, domain):
+            (taken if trial.takes(page.url) else left).add(page)
     number, documents = taken.number + left.number, taken.documents + left.documents
     if not number:
         raise ConfigError(f"the store has no pages of {domain}; crawl it first: scrapy crawl news, or give URLs")
@@ -119,9 +126,15 @@ def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
     _sample("takes, no document", taken.of_others, taken.number - taken.documents)
     _sample("misses, a document", left.of_documents, left.documents)
     _sample("leaves", left.of_others, left.number - left.documents)
+    ahead = f", {taken.unfetched} were not fetched" if taken.unfetched else ""
+    advice = ""
+    if taken.documents:
+        advice = f"; {trial.keep}"
+    elif taken.unfetched < taken.number:
+        advice = f"; {trial.forbid}"
     print(
-        f"takes {taken.number} of {number} pages of {domain}: {taken.documents} of them became documents; "
-        f"misses {left.documents} of {documents} documents; {trial.remedy}"
+        f"takes {taken.number} of {number} pages of {domain}: {taken.documents} of them became documents{ahead}; "
+        f"misses {left.documents} of {documents} documents{advice}"
     )
 
 
@@ -129,16 +142,17 @@ class _Pages:
     """Pages of one kind: how many, and the first of them."""
 
     def __init__(self) -> None:
-        self.number = self.documents = 0
+        self.number = self.documents = self.unfetched = 0
         self.of_documents: list[str] = []
         self.of_others: list[str] = []
 
-    def add(self, url: str, is_document: bool) -> None:
+    def add(self, page: KnownPage) -> None:
         self.number += 1
-        self.documents += is_document
-        sample = self.of_documents if is_document else self.of_others
+        self.documents += page.is_document
+        self.unfetched += not (page.was_fetched or page.is_document)
+        sample = self.of_documents if page.is_document else self.of_others
         if len(sample) < SAMPLE:
-            sample.append(url)
+            sample.append(page.url)
 
 
 def _sample(said: str, urls: Sequence[str], number: int) -> None:

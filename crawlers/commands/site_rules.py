@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.source_fields import check_rule, rule_weight
 from crawlers.algorithms.yaml_fields import shown
-from crawlers.commands.site_parts import NOTHING, domain_meant, opened, table
+from crawlers.commands.site_parts import NOTHING, domain_meant, opened, table, time_of
 from crawlers.errors import ConfigError
 from crawlers.storage import url_rules as stored
 
@@ -96,9 +95,6 @@ def _named(rule: StoredRule) -> str:
 
 def _row(stored_rule: StoredRule) -> tuple[str, ...]:
     number, domain, rule = stored_rule
-    learnt = NOTHING
-    if rule.learnt_at:
-        learnt = datetime.fromtimestamp(rule.learnt_at, UTC).strftime("%Y-%m-%d %H:%M")
     return (
         str(number),
         domain,
@@ -107,6 +103,6 @@ def _row(stored_rule: StoredRule) -> tuple[str, ...]:
         "yes" if rule.is_pinned else "no",
         str(rule.support) if rule.support else NOTHING,
         f"{rule.precision_low:.3f}" if rule.support else NOTHING,
-        learnt,
+        time_of(rule.learnt_at or None),
         rule.regex,
     )

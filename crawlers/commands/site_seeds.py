@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
-from crawlers.algorithms.sources_file import read_sources, shortened_list
-from crawlers.commands.site_parts import NOTHING, opened, read_text, table
+from crawlers.algorithms.sources_file import MOST_BYTES, read_sources, shortened_list
+from crawlers.algorithms.text_file import read_text
+from crawlers.commands.site_alarms import show_sources
+from crawlers.commands.site_parts import NOTHING, opened, table
 from crawlers.errors import ConfigError
+from crawlers.extraction.content_rules import check_rules
 from crawlers.storage.graph_files import replacing
 from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds
 from crawlers.storage.sources import forget_feeds, save_sources
@@ -35,7 +38,10 @@ def add(settings: BaseSettings, urls: list[str], opts: argparse.Namespace) -> No
 
 
 def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None:
-    """Print the seeds, and what their last crawls found."""
+    """Print the seeds, and what their last crawls found; or the sources of news."""
+    if opts.sources:
+        show_sources(settings)
+        return
     with opened(settings) as database:
         seeds = list_seeds(database)
         shown = [seed for seed in seeds if opts.all or seed.enabled]
@@ -71,7 +77,7 @@ def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace)
     if Path(files[0]).suffix.lower() in SOURCES:
         _import_sources(settings, files[0])
         return
-    changes = parse_seeds(read_text(files[0]), files[0])
+    changes = parse_seeds(read_text(files[0], MOST_BYTES, "split it into several files"), files[0])
     with opened(settings, create=True) as database:
         _show_saved(save_seeds(database, changes))
 
@@ -90,7 +96,7 @@ def export(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> N
 
 
 def _import_sources(settings: BaseSettings, name: str) -> None:
-    sources, problems = read_sources(name)
+    sources, problems = read_sources(name, check_rules)
     with opened(settings, create=True) as database:
         saved = save_sources(database, sources)
     for number, source, is_new in saved:

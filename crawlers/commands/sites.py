@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.commands import site_feeds, site_rule_trial, site_rules, site_seeds
-from crawlers.errors import CrawlersError
+from crawlers.commands import site_alarms, site_feeds, site_rule_trial, site_rules, site_seeds
+from crawlers.commands.outcome import telling
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-OPTIONS = ("name", "short", "parallel", "max_level", "delay", "all", "weight", "site")
+OPTIONS = ("name", "short", "parallel", "max_level", "delay", "all", "weight", "site", "sources")
 
 
 class Command(ScrapyCommand):
@@ -34,9 +34,9 @@ class Command(ScrapyCommand):
         return (
             "Keeps the seeds in the store (DATABASE_URL): add makes them or changes what is given anew, list shows "
             "them and what their last crawl found, import reads CSV, hosts.txt or sources.yaml, export writes CSV. "
-            "Feeds are where news is announced; rules, called by their numbers, say which URLs are articles, and "
-            "test-rule shows what a regular expression or a rule would take. SITE is a number, a short name, a host "
-            "or a URL."
+            "Feeds are where news is announced, alarms tell what is wrong with them and their sources; rules, called "
+            "by their numbers, say which URLs are articles, and test-rule shows what a regular expression or a rule "
+            "would take. SITE is a number, a short name, a host, a domain or a URL."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,10 @@ class Command(ScrapyCommand):
         parser.add_argument("--parallel", metavar="N", help="add: downloads at a time (default: SITE_PARALLEL)")
         parser.add_argument("--max-level", metavar="N", help="add: deepest level fetched (default: MAX_LEVEL)")
         parser.add_argument("--delay", metavar="MS", help="add: milliseconds between downloads")
-        parser.add_argument("--all", action="store_true", default=None, help="list, feeds: also what is not enabled")
+        parser.add_argument(
+            "--all", action="store_true", default=None, help="list, feeds, alarms: also what is not enabled, or over"
+        )
+        parser.add_argument("--sources", action="store_true", default=None, help="list: what sources of news gave")
         parser.add_argument("--weight", metavar="W", help="add-rule: from 0 (never an article) to 1 (the default)")
         parser.add_argument("--site", metavar="SITE", help="test-rule: try it on the pages of the site in the store")
 
@@ -56,11 +59,8 @@ class Command(ScrapyCommand):
         action, *rest = args
         _check(action, rest, opts)
         assert self.settings is not None
-        try:
+        with telling(self):
             ACTIONS[action].do(self.settings, rest, opts)
-        except CrawlersError as error:
-            print(f"Error: {error}", file=sys.stderr)
-            self.exitcode = 2
 
 
 class Action(NamedTuple):
@@ -75,7 +75,7 @@ class Action(NamedTuple):
 
 ACTIONS = {
     "add": Action(site_seeds.add, "URL ...", options=("name", "short", "parallel", "max_level", "delay")),
-    "list": Action(site_seeds.show, "", 0, 0, ("all",)),
+    "list": Action(site_seeds.show, "", 0, 0, ("all", "sources")),
     "remove": Action(site_seeds.remove, "SITE ..."),
     "enable": Action(site_seeds.enable, "SITE ..."),
     "disable": Action(site_seeds.disable, "SITE ..."),
@@ -84,6 +84,7 @@ ACTIONS = {
     "feeds": Action(site_feeds.show, "[SITE]", 0, 1, ("all",)),
     "add-feed": Action(site_feeds.add, "SITE URL", 2, 2),
     "remove-feed": Action(site_feeds.remove, "SITE URL", 2, 2),
+    "alarms": Action(site_alarms.show, "[SITE]", 0, 1, ("all",)),
     "rules": Action(site_rules.show, "[SITE]", 0, 1),
     "add-rule": Action(site_rules.add, "SITE REGEX", 2, 2, ("weight",)),
     "pin-rule": Action(site_rules.pin, "N", 1, 1),

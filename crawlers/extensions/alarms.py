@@ -68,6 +68,7 @@ class Alarms:
             settings.getfloat("NEWS_ALARM_DEAD_FEED_HOURS") * 3600.0,
             settings.getfloat("NEWS_ALARM_SILENT_DAYS") * DAY_S,
             settings.getfloat("NEWS_ALARM_DISCOVERY_DAYS") * DAY_S,
+            settings.getfloat("NEWS_ALARM_UNREACHABLE_HOURS") * 3600.0,
         )
         assert crawler.stats is not None
         extension = cls(
@@ -129,8 +130,8 @@ class Alarms:
         number = self._now_open()
         if number and self._fails:
             raise CrawlersError(
-                f"NEWS_FAIL_ON_ALARM: {number} alarms are open; the warnings above and the table alarm say what to "
-                "mend. Everything is stored, and the same command goes on"
+                f"NEWS_FAIL_ON_ALARM: {number} alarms are open; the warnings above and `scrapy sites alarms` say what "
+                "to mend. Everything is stored, and the same command goes on"
             )
 
     def _closed(self) -> None:

@@ -44,7 +44,7 @@ class Warc:
         path = settings.get("WARC_FILE")
         if not path:
             raise NotConfigured  # not wanted: nothing to warn of
-        check_warc("WARC_FILE")
+        check_warc("WARC_FILE", path)
         check_file(Path(path), "WARC_FILE")
         about = {
             "software": f"crawlers/{__version__} Scrapy/{scrapy.__version__}",

@@ -58,17 +58,7 @@ class Reader:
 
     def read(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
         """The page, with its links sorted into internal, external and bad ones. Never raises."""
-        page = Page(
-            page_id,
-            answer.url,
-            level,
-            State.REFUSED,
-            answer.status,
-            content_type=(answer.content_type or "")[:200],
-            size_bytes=len(answer.body),
-            etag=(answer.etag or "")[:VALIDATOR_CHARS],
-            last_modified=(answer.last_modified or "")[:VALIDATOR_CHARS],
-        )
+        page = page_of(answer, page_id, level, State.REFUSED)
         if answer.status == 304 and answer.is_conditional:
             page.state = State.DONE
             page.is_unchanged = True
@@ -86,7 +76,8 @@ class Reader:
         return page
 
     def is_html(self, content_type: str | None) -> bool:
-        """
+        """Whether that is the type of a page.
+
         A missing type is none: a browser would sniff it, the graph of RCCrawler ignores it.
         """
         return (content_type or "").partition(";")[0].strip().lower() in self.types
@@ -111,6 +102,7 @@ class Reader:
             page.moved_to = target
 
     def holds(self, site: str) -> bool:
+        """Whether *site* is one of the crawl's scope."""
         return self.scope is not None and self.scope.holds(site)
 
     def _parse(self, page: Page, answer: Answer) -> None:
@@ -158,3 +150,18 @@ class Reader:
                     assert isinstance(target, Target)
                     texts = (link.anchor, link.context, link.position, link.rel, link.tag)
                     page.external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
+
+
+def page_of(answer: Answer, page_id: int, level: int, state: State) -> Page:
+    """The page with what the head of *answer* says."""
+    return Page(
+        page_id,
+        answer.url,
+        level,
+        state,
+        answer.status,
+        content_type=(answer.content_type or "")[:200],
+        size_bytes=len(answer.body),
+        etag=(answer.etag or "")[:VALIDATOR_CHARS],
+        last_modified=(answer.last_modified or "")[:VALIDATOR_CHARS],
+    )

@@ -29,35 +29,24 @@ _HEAD = (
 )
 
 
-def evidence(
-    parsed: ParsedPage,
-    text: str,
-    *,
-    in_feed: bool = False,
-    is_prefix_of: int = 0,
-    changed: bool = False,
-    is_feed: bool = False,
-) -> Evidence:
+def evidence(parsed: ParsedPage, text: str, is_prefix_of: int = 0) -> Evidence:
     """Return what speaks for and against an article on the page *parsed*, whose `text` is *text*.
 
-    The others are what the caller knows of its URL and its visits; see `Evidence`.
+    *is_prefix_of*: how many URLs of its links begin with its own.
     """
     tree = parsed.tree
     has_date, kind, has_pagination = _head(tree)
     headings = tree.css("h1")
     is_texty = len(headings) == 1 and len(text) > BLOCK_CHARS and _has_block(tree)
     return Evidence(
-        in_feed=in_feed,
         structured=_is_structured(parsed),
         og_article=kind.startswith("article"),
         has_date=has_date or (len(headings) > 0 and _has_date_near(headings[0])),
         is_texty=is_texty,
-        link_density=_link_density(tree, text),
+        link_density=_link_density(parsed, text),
         og_website=kind == "website",
         has_pagination=has_pagination or tree.css_first('a[rel="next"],a[rel="prev"]') is not None,
         is_prefix_of=is_prefix_of,
-        changed=changed,
-        is_feed=is_feed,
     )
 
 
@@ -97,9 +86,9 @@ def _has_date_near(heading: LexborNode) -> bool:
     return False
 
 
-def _link_density(tree: LexborHTMLParser, text: str) -> float:
+def _link_density(parsed: ParsedPage, text: str) -> float:
     whole = _bytes(text)
-    linked = _bytes("".join([node.text() for node in tree.css("body a[href]")[:_MOST_LINKS]]))
+    linked = _bytes("".join([parsed.node(index).text() for index in range(min(_MOST_LINKS, len(parsed.hrefs)))]))
     return min(linked / whole, 1.0) if whole else 0.0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls import join
-from crawlers.errors import BadUrl
-from crawlers.extraction.page import parse_page
+if TYPE_CHECKING:
+    from crawlers.extraction.page import ParsedPage
 
 # Tried where nothing is given, the most usual first.
 USUAL_PLACES = (
@@ -16,36 +16,27 @@ USUAL_PLACES = (
 FEEDS_MAX = 20  # of a page; a catalogue of feeds for every topic is no longer news
 SITEMAPS_MAX = 1000
 
-_LINK = frozenset({"link"})
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 # Also the types of much else, such as an interface for programs.
 _VAGUE_TYPES = frozenset({"application/json", "application/rdf+xml", "application/xml", "text/xml"})
 _FEED_PATH = re.compile(r"feed|rss|atom|\.rdf\b", re.I)
 _COMMENTS = re.compile(r"\b(?:comments|comentarios|comentários|commentaires|commenti|kommentare|комментари\w+)\b", re.I)
 _SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*(https?://[^\s#]+)", re.I | re.M)
-_WEB = ("http://", "https://")
 
 
-def feeds_of(body: bytes, content_type: str | None, url: str) -> list[str]:
-    """Return the absolute URLs of the feeds that the page *body* names in its links, in their order; not of comments.
-
-    *content_type* is the HTTP header, *url* that of the page.
-    """
-    page = parse_page(body, content_type, _LINK)
-    base = _joined(url, page.base or "") or url
+def feeds_of(parsed: ParsedPage) -> list[str]:
+    """Return where the page *parsed* names feeds in its head or body, raw, in their order; not those of comments."""
     feeds: dict[str, None] = {}
-    for index, href in enumerate(page.hrefs):
-        attributes = page.node(index).attributes
-        if "alternate" not in (attributes.get("rel") or "").lower().split():
+    for node in parsed.tree.css("link[href]"):
+        attributes = node.attributes
+        href = (attributes.get("href") or "").strip()
+        if not href or "alternate" not in (attributes.get("rel") or "").lower().split():
             continue
         mime = (attributes.get("type") or "").partition(";")[0].strip().lower()
         if mime not in _FEED_TYPES and not (mime in _VAGUE_TYPES and _FEED_PATH.search(href)):
             continue
-        if _COMMENTS.search(href) or _COMMENTS.search(attributes.get("title") or ""):
-            continue
-        feed = _joined(base, href)
-        if feed is not None:
-            feeds.setdefault(feed)
+        if not _COMMENTS.search(href) and not _COMMENTS.search(attributes.get("title") or ""):
+            feeds.setdefault(_without_feed_scheme(href))
     return list(feeds)[:FEEDS_MAX]
 
 
@@ -58,12 +49,8 @@ def sitemaps_of_robots(text: str) -> list[str]:
     return list(dict.fromkeys(_SITEMAP.findall(text)))[:SITEMAPS_MAX]
 
 
-def _joined(base: str, href: str) -> str | None:
-    # Old readers wanted this scheme instead of http, or before it.
-    if href[:5].lower() == "feed:":
-        href = href[5:] if href[5:].lower().startswith(_WEB) else f"http:{href[5:]}"
-    try:
-        url = join(base, href)
-    except BadUrl:
-        return None
-    return url if url.startswith(_WEB) else None
+def _without_feed_scheme(href: str) -> str:
+    """Old readers wanted `feed:` instead of http, or before it."""
+    if href[:5].lower() != "feed:":
+        return href
+    return href[5:] if href[5:].lower().startswith(("http://", "https://")) else f"http:{href[5:]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from crawlers.algorithms.urls import absolute, parsed
 from crawlers.errors import BadUrl
@@ -29,6 +29,7 @@ class FeedItem:
     url: str
     published_at: float | None
     title: str
+    is_article: bool = True  # so it says; a sitemap has all pages of a site, of which some may be news
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +66,16 @@ class Gathering:
     def __bool__(self) -> bool:
         return bool(self._items or self._further)
 
-    def item(self, href: str, date: str | float | None, title: str = "") -> None:
+    def item(self, href: str, date: str | float | None, title: str = "", *, is_article: bool = True) -> None:
         """Take up the item at *href*, unless it is no web address; what a repeated one adds, the first one gets."""
         url = self._absolute(href)
         if url is None or (self.is_full and url not in self._items):
             return
-        new = FeedItem(url, self._seconds(date), plain(title))
+        new = FeedItem(url, self._seconds(date), plain(title), is_article)
         old = self._items.get(url)
         if old is not None:
             published_at = new.published_at if old.published_at is None else old.published_at
-            new = replace(old, published_at=published_at, title=old.title or new.title)
+            new = FeedItem(url, published_at, old.title or new.title, old.is_article or is_article)
         self._items[url] = new
 
     def more(self, href: str, date: str | None = None) -> None:

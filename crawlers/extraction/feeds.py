@@ -69,12 +69,12 @@ def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> Fe
     return content
 
 
-def looks_like_feed(body_start: bytes, content_type: str | None, is_sitemap: bool = False) -> bool:
-    """Tell whether an answer is to be read by `read_feed` rather than as HTML; *body_start* are its first kilobytes.
+def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = False) -> bool:
+    """Tell whether an answer is to be read by `read_feed` rather than as HTML; of *body* the first kilobytes count.
 
     With *is_sitemap* (robots.txt or an index names it so) a text of addresses is one, too.
     """
-    start = as_utf8(inflated(body_start[:_SNIFFED_BYTES], _SNIFFED_BYTES)[0], content_type)
+    start = as_utf8(inflated(body[:_SNIFFED_BYTES], _SNIFFED_BYTES)[0], content_type)
     mime = (content_type or "").partition(";")[0].strip().lower()
     root = root_of(start)
     if root:

@@ -25,7 +25,7 @@ _MOST_CHARS = 2_000_000  # of a script; an article with all its comments has les
 _MOST_NODES = 5_000  # of a page: a list of a hundred products has some thousands
 _DEEPEST = 12  # @graph, article, author, name is 4; in loops of references this is the end
 
-_WRAPPING = re.compile(r"\A[\s\ufeff;]*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)?\s*")
+_WRAPPING = re.compile(r"[\s\ufeff;]*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)?\s*")
 _SALVAGED = re.compile(r'"(@type|headline|datePublished|articleSection|inLanguage)"\s*:\s*"([^"\\\n]+)"')
 _SALVAGED_AUTHOR = re.compile(r'"author"\s*:\s*\[?\s*\{[^{}]*?"name"\s*:\s*"([^"\\\n]+)"')
 _EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
@@ -120,7 +120,7 @@ def _values(text: str) -> Iterator[Any]:
             while mended[start : start + 1] in ("{", "["):
                 value, end = decoder.raw_decode(mended, start)
                 values.append(value)
-                start = _WRAPPING.match(mended[end:]).end() + end  # type: ignore[union-attr]
+                start = _WRAPPING.match(mended, end).end()  # type: ignore[union-attr]
         except (ValueError, RecursionError):
             if not values:
                 continue

@@ -7,32 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.article_labels import SURE, log_odds
+from crawlers.algorithms.article_labels import DATED, IN_FEED, SURE, log_odds
 from crawlers.algorithms.document_prints import document_print
 from crawlers.algorithms.fingerprints import content_hash
 from crawlers.algorithms.source_fields import rule_domain
-from crawlers.errors import BadUrl
+from crawlers.extraction.answer import page_of
 from crawlers.extraction.article import extract_article
 from crawlers.extraction.article_evidence import evidence
 from crawlers.extraction.feed_discovery import feeds_of
 from crawlers.extraction.feeds import looks_like_feed, read_feed
-from crawlers.items import Announced, Article, ExternalLink, News, Page, State
+from crawlers.items import FEED, SITEMAP, Announced, Article, ExternalLink, News, Page, State, Target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from crawlers.algorithms.document_prints import DocumentPrint
+    from crawlers.errors import BadUrl
     from crawlers.extraction.answer import Answer, Reader
     from crawlers.extraction.feed_items import FeedContent
     from crawlers.extraction.page import ParsedPage
     from crawlers.extraction.rulebook import Rulebook
-    from crawlers.items import Target
 
-SNIFFED_BYTES = 4096
 FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
-IN_FEED = 3.0  # log-odds, as for evidence that the page itself shows
 PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule
-DATED = 1.5  # log-odds for a date that only the extraction found, as for one in the markup
 NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages that it links to
 
 
@@ -66,25 +63,24 @@ class NewsReader:
         self, answer: Answer, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float
     ) -> Page:
         """The page that *answer* is; *kind* says what sort of poll it is, if any. Never raises."""
-        is_list = kind == "sitemap" or answer.url.partition("?")[0].endswith((".txt", ".txt.gz"))
-        if answer.status == 200 and looks_like_feed(answer.body[:SNIFFED_BYTES], answer.content_type, is_list):
+        is_list = kind == SITEMAP or answer.url.partition("?")[0].endswith((".txt", ".txt.gz"))
+        if answer.status == 200 and looks_like_feed(answer.body, answer.content_type, is_list):
             return await self._feed(answer, page_id, level, now)
         page = self._reader.read(answer, page_id, level, now)
-        if page.news is None:
-            page.news = News(kind)
-        if not self._reader.holds(self._site(page.url)):
+        news = page.news = page.news or News()
+        news.kind = kind
+        site = self._reader.site(page.url)
+        if not self._reader.holds(site):
             page.links.clear()  # a host that has but feeds of ours
         if page.state is not State.DONE or page.is_unchanged:
             return page
-        news, site = page.news, self._site(page.url)
-        news.kind = kind
-        if kind in ("feed", "sitemap"):
-            news.problem = f"is no {kind} any more"
+        if kind in (FEED, SITEMAP):
+            news.problem = f"is no {kind}"
         news.fits = is_announced or self._rulebook.weight(site, page.url) > 0.0
         if is_in_feed:
             news.odds += IN_FEED
-        if level <= NEAREST_LEVELS and not news.fits:
-            news.feeds = self._targets(page.url, feeds_of(answer.body, answer.content_type, answer.url))
+        if news.fits:
+            news.feeds = []  # an article's are those of its site
         if news.fits or news.odds >= PROMISING:
             news.reason = self._is_known(page)
             if news.reason:
@@ -94,18 +90,19 @@ class NewsReader:
         return page
 
     def study(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
-        """Note what speaks for the page's being an article."""
+        """Note what speaks for the page's being an article, and the feeds that it names if it is near enough."""
         here = page.url.rstrip("/") + "/"
         below = sum(target.url.startswith(here) for target, _ in page.links)
         seen = evidence(parsed, text, is_prefix_of=below)
         page.news = News(odds=log_odds(seen), has_date=seen.has_date)
+        if page.level <= NEAREST_LEVELS:
+            page.news.feeds = _good(targets, feeds_of(parsed))
 
     async def _article(self, news: News, answer: Answer, now: float) -> None:
         """Take the article out of the page, if it is one."""
-        rules = self._content_rules.get(rule_domain(self._site(answer.url)), {})
-        found = await self._run(
-            self._site(answer.url), article_of, answer.body, answer.url, answer.content_type, dict(rules), now
-        )
+        site = self._reader.site(answer.url)
+        rules = dict(self._content_rules.get(rule_domain(site), {}))
+        found = await self._run(site, article_of, answer.body, answer.url, answer.content_type, rules, now)
         if isinstance(found, str):
             news.reason = found
             return
@@ -118,32 +115,26 @@ class NewsReader:
             news.reason = "too little says that it is an article"
 
     async def _feed(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
-        content: FeedContent | str = await self._run(
-            self._site(answer.url), read_feed, answer.body, answer.url, answer.content_type, now
-        )
-        page = Page(page_id, answer.url, level, State.DONE, answer.status)
-        page.content_type = (answer.content_type or "")[:200]
-        page.size_bytes = len(answer.body)
-        page.etag, page.last_modified = (answer.etag or "")[:500], (answer.last_modified or "")[:500]
+        here = self._reader.site(answer.url)
+        content: FeedContent | str = await self._run(here, read_feed, answer.body, answer.url, answer.content_type, now)
+        page = page_of(answer, page_id, level, State.DONE)
         page.content_hash = content_hash(answer.body)
-        news = page.news = News("feed")
+        news = page.news = News(FEED)
         if isinstance(content, str):
             news.problem = content
             return page
         if "sitemap" in content.kind:
-            news.kind = "sitemap"
+            news.kind = SITEMAP
         news.announces = content.kind != "sitemap"
         page.title, news.problem = content.title[:500], content.problem
-        news.feeds = self._targets(answer.url, content.further)
-        directory = self._reader.resolver.directory(answer.url)
-        found = [(directory[item.url], item) for item in content.items]
-        items = [Announced(target, i.published_at, i.title) for target, i in found if not isinstance(target, BadUrl)]
-        if news.announces:
-            news.items = items
-            dates = [item.published_at for item in items if item.published_at is not None]
-            news.span_s = max(0.0, now - min(dates)) if dates and len(dates) == len(items) else None
-        here = self._reader.site(answer.url)
-        for target in dict.fromkeys([*(item.target for item in items), *news.feeds]):
+        targets = self._reader.resolver.directory(answer.url)
+        news.feeds = _good(targets, content.further)
+        found = [(target, item) for item in content.items if isinstance(target := targets[item.url], Target)]
+        news.items = [Announced(target, item.published_at, item.title) for target, item in found if item.is_article]
+        dates = [item.published_at for item in news.items if item.published_at is not None]
+        if dates and len(dates) == len(news.items):
+            news.span_s = max(0.0, now - min(dates))
+        for target in dict.fromkeys(target for target, _ in found):
             if target.site == here:
                 page.links.append((target, 1))
             elif self._reader.holds(target.site):
@@ -152,13 +143,10 @@ class NewsReader:
                 page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "feed"), 1))
         return page
 
-    def _site(self, url: str) -> str:
-        return self._reader.site(url)
 
-    def _targets(self, base: str, urls: Iterable[str]) -> list[Target]:
-        directory = self._reader.resolver.directory(base)
-        found = (directory[url] for url in urls)
-        return [target for target in found if not isinstance(target, BadUrl)]
+def _good(targets: Mapping[str, Target | BadUrl], urls: Iterable[str]) -> list[Target]:
+    """Where *urls* lead, each once; without those that are none."""
+    return list(dict.fromkeys(target for url in urls if isinstance(target := targets[url], Target)))
 
 
 def article_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.archive_urls import is_archive
@@ -75,11 +76,14 @@ class Rulebook:
         learner.judged(self.weight(site, url) > 0.0, is_article)
 
     def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
-        """Take up the labels of earlier runs: site, URL, odds."""
+        """Take up the labels of earlier runs: site, URL, odds. Where rules were learnt, they are of these labels."""
         for site, url, odds in labels:
             is_article = label(odds)
             if self._keep is not None and is_article is not None:
                 self._learner(site).label(url, is_article)
+        for domain, learner in self._learners.items():
+            if any(rule.origin == "learnt" for rule in self._rules.rules_of(domain)):
+                learner.has_learnt()
 
     def learn(self, site: str, now: float) -> bool:
         """Learn the rules of *site* anew if it is time; whether they changed."""
@@ -95,6 +99,11 @@ class Rulebook:
             return False
         logger.info("%s: %d rules for articles, %d of them learnt", domain, len(rules), len(learnt))
         return True
+
+    def fingerprint(self, site: str) -> str:
+        """A text that is another one when `place` may say otherwise of a URL of *site*."""
+        rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(rule_domain(site)))
+        return blake2b(repr((self._fit_factor, self._else_factor, rules)).encode(), digest_size=8).hexdigest()
 
     def _learner(self, site: str) -> RuleLearner:
         domain = rule_domain(site)

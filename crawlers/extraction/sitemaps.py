@@ -37,14 +37,14 @@ def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
     """Return the addresses of a sitemap that is a text."""
     for line in utf8.decode("utf-8", "replace").splitlines()[:ITEMS_MAX]:
         if line.lstrip()[:4].lower() == "http":
-            into.item(line.strip(), None)
+            into.item(line.strip(), None, is_article=False)
     return into.content("sitemap")
 
 
 def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
     """Return what the sitemap or index *xml* holds, which is the root element alone.
 
-    The date of an item is that of its news, else the one on which it was last changed.
+    The date of an item is that of its news, else the one on which it was last changed. What is no news is no article.
     """
     target = _Target(into)
     parser = etree.XMLParser(target=target, recover=True, no_network=True, resolve_entities=False, remove_pis=True)
@@ -70,6 +70,7 @@ class _Target:
         self._into = into
         self._path: list[str] = []
         self._entry = ""
+        self._is_news = False  # the entry
         self._values: dict[str, str] = {}
         self._value: list[str] | None = None
 
@@ -83,6 +84,7 @@ class _Target:
             self.kind = "sitemap index"
         elif name == "news":
             self.kind = "news sitemap"
+            self._is_news = True
         self._value = [] if (parent, name) in _VALUES else None
         self._path.append(name)
 
@@ -103,9 +105,11 @@ class _Target:
 
     def _hand_over(self) -> None:
         values, self._values = self._values, {}
+        is_news, self._is_news = self._is_news, False
         href = values.get("loc", "")
         if self._entry == "sitemap":
             self._into.more(href, values.get("lastmod"))
         else:
-            self._into.item(href, values.get("publication_date") or values.get("lastmod"), values.get("title", ""))
+            date = values.get("publication_date") or values.get("lastmod")
+            self._into.item(href, date, values.get("title", ""), is_article=is_news)
             self.language = self.language or values.get("language", "")

@@ -75,7 +75,8 @@ class Arrivals:
             )
             site.counts[State.WAITING if former is None else State(former.state)] -= 1
             site.counts[page.state] = site.counts.get(page.state, 0) + 1
-        if lease.level == 0 and page.state is not State.MOVED and former is None and not site.is_available:
+        is_news = page.state is State.DONE or (former is None and page.state is not State.MOVED)
+        if lease.level == 0 and is_news and not site.is_available:
             # In the page's own transaction: a kill must not keep the one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
             unit.site_availability.append([site.id, None if site.is_available else page.reason])

@@ -76,6 +76,8 @@ class Earned(NamedTuple):
 
 NOTHING = Earned()
 Counts = dict[State, int]
+Position = tuple[float, int]  # priority and number of a page, among those that wait on a site
+BEFORE_ALL: Position = (float("-inf"), 0)
 SeenPage = tuple[int, str | None, float | None]  # number, reason and time of the last visit
 
 
@@ -128,8 +130,21 @@ class Steering(Protocol):
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""
 
-    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place], now: float) -> None:
-        """Let the waiting pages of a site take the places that *place_of* gives them by site and URL."""
+    def place(self, page_id: int) -> Place | None:
+        """Where a page waits, or waited when it was handed out; None under an order without places."""
+
+    def place_again(
+        self,
+        site_id: int,
+        site: str,
+        place_of: Callable[[str, str], Place],
+        now: float,
+        after: Position = BEFORE_ALL,
+    ) -> Position | None:
+        """Let some waiting pages of a site, behind *after*, take the places that *place_of* gives them by site and URL.
+
+        Returns behind which one to go on; None: all have their places.
+        """
 
 
 class Outlook(Protocol):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.frontier.base import BEFORE_ALL
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from crawlers.frontier.agenda import Agenda
-    from crawlers.frontier.base import SeenPage
+    from crawlers.frontier.base import Position, SeenPage
     from crawlers.frontier.scoring import Scoring
     from crawlers.items import Place
 
@@ -24,11 +25,28 @@ class Corrections:
     def _submit(self, unit: Unit, now: float) -> None:
         raise NotImplementedError
 
-    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place], now: float) -> None:
-        """Let the waiting pages of a site take the places that *place_of* gives them by site and URL."""
-        if self._scoring is not None:
-            self._scoring.place_again(site_id, site, place_of)
+    def place(self, page_id: int) -> Place | None:
+        """Where a page waits, or waited when it was handed out; None under an order without places."""
+        return None if self._scoring is None else self._scoring.place(page_id)
+
+    def place_again(
+        self,
+        site_id: int,
+        site: str,
+        place_of: Callable[[str, str], Place],
+        now: float,
+        after: Position = BEFORE_ALL,
+    ) -> Position | None:
+        """Let some waiting pages of a site, behind *after*, take the places that *place_of* gives them by site and URL.
+
+        Returns behind which one to go on; None: all have their places.
+        """
+        if self._scoring is None:
+            return None
+        reached = self._scoring.place_again(site_id, site, place_of, after)
+        if self._scoring.has_changes:
             self._submit(Unit(), now)
+        return reached
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""

@@ -209,7 +209,7 @@ class Interner:
             page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
         place = (lease.level, lease.hops + 1, lease.id, now, unit)
-        is_here = site.id == lease.site_id and not lease.is_again  # groups are those of a site
+        is_here = site.id == lease.site_id and self._scoring is None  # groups are those of a site; scores have queues
         counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places)
         return next(iter(counts)), new
 

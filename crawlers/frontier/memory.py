@@ -101,7 +101,7 @@ class MemoryJournal:
         for page_id, row in sorted(self.pages.items()):
             queue = self._scores.get(page_id, {}).get("queue", GONE)
             waits = row["state"] == State.WAITING
-            if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue != GONE):
+            if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue not in (GONE, RETURNING)):
                 found.append(Unscored(page_id, row["site_id"], row["level"], waits))
         return found
 

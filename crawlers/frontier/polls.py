@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.change_rates import ArrivalRate
-from crawlers.algorithms.poll_plan import PollState
+from crawlers.algorithms.news_scores import FRESH
+from crawlers.algorithms.poll_plan import NEVER, PollState
+from crawlers.items import ARTICLE, FEED, PAGE, SITEMAP, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,10 +18,8 @@ if TYPE_CHECKING:
     from crawlers.storage.polls import PollRow
     from crawlers.storage.unit import Unit
 
-FEED, SITEMAP, PAGE = "feed", "sitemap", "page"
-HOME = "home"  # a start page, which is never given up
-ARTICLE = "article"  # that comes back once, to see whether it changed
 MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
+SOON = Place(FRESH, 4e9)  # where home pages wait, and what may be a feed: before all articles
 FADED_S = 14 * 86_400.0  # a page that brought nothing new for so long is given up
 
 
@@ -50,8 +50,8 @@ class Polls:
         for row in rows:
             if row.kind == ARTICLE:
                 continue
-            items, seconds, window = json.loads(row.rate)
-            state = PollState(row.polled_at, int(window), ArrivalRate(items, seconds))
+            items, seconds, window, answered_at = json.loads(row.rate)
+            state = PollState(NEVER if answered_at is None else answered_at, window, ArrivalRate(items, seconds))
             self._add(row.page_id, row.site_id, row.kind, now, state)
             poll = self._polls[row.page_id]
             poll.polls, poll.failures, poll.new_items = row.polls, row.failures, row.new_items
@@ -95,7 +95,7 @@ class Polls:
         if page_id not in self._polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
-        if kind in (FEED, SITEMAP) and poll.kind not in (FEED, SITEMAP):  # it failed at first
+        if kind in (FEED, SITEMAP) and poll.kind != kind:  # it failed at first, or is another thing now
             self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
             poll.kind = kind
         due_at = self._plan.ended(page_id, now, new_items, shown, span_s)
@@ -143,15 +143,15 @@ class Polls:
 
     def _row(self, page_id: int, due_at: float, now: float, unit: Unit, problem: str) -> None:
         poll, state = self._polls[page_id], self._plan.state(page_id)
-        rate = json.dumps([state.rate.items, state.rate.seconds, state.window])
-        polled_at = now if poll.failures else state.polled_at
+        answered_at = None if state.polled_at == NEVER else state.polled_at
+        rate = json.dumps([state.rate.items, state.rate.seconds, state.window, answered_at])
         unit.polls.append(
             [
                 page_id,
                 poll.site_id,
                 poll.kind,
                 due_at,
-                polled_at,
+                now,
                 poll.polls,
                 poll.failures,
                 poll.new_items,

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.news_scores import FRESH, NewsScores
 from crawlers.algorithms.page_scores import GONE, RETURNING
 from crawlers.algorithms.page_values import PageValues
+from crawlers.frontier.base import BEFORE_ALL
+from crawlers.frontier.polls import SOON
 from crawlers.frontier.scored_head import ScoredHead
+from crawlers.items import Place
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from crawlers.algorithms.page_scores import PageScores
+    from crawlers.frontier.base import Position
     from crawlers.frontier.journal import Entry, ScoreJournal
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.items import Place
 
-
-BEFORE_ALL = (float("-inf"), 0)
-BATCH_PAGES, MOST_BATCHES = 5_000, 40  # two seconds; what waits behind them keeps the place that it has
+SLICE_PAGES = 500  # 5 ms, between two other things that the crawl does
 
 
 class Scoring:
@@ -105,18 +106,27 @@ class Scoring:
             self.news.placed(page_id, place)
             self._changed[page_id] = None
 
-    def place_again(self, site_id: int, site: str, place_of: Callable[[str, str], Place]) -> None:
-        """Ask *place_of*, by site and URL, where the waiting pages of a site belong now; what is fresh stays that."""
-        self._journal.flush()
-        after = BEFORE_ALL
-        for _ in range(MOST_BATCHES):
-            entries = self._journal.waiting(site_id, 0, after, BATCH_PAGES)
-            for entry in entries:
-                if self.scores.queue(entry.id) != FRESH:
-                    self.placed(entry.id, place_of(site, entry.url))
-            if len(entries) < BATCH_PAGES:
-                return
-            after = (entries[-1].priority, entries[-1].id)
+    def place(self, page_id: int) -> Place | None:
+        """Where a page waits, or waited; None if the order has no places."""
+        return None if self.news is None else Place(self.news.queue(page_id), self.news.record(page_id)[0])
+
+    def place_again(
+        self, site_id: int, site: str, place_of: Callable[[str, str], Place], after: Position
+    ) -> Position | None:
+        """Ask *place_of*, by site and URL, where the next `SLICE_PAGES` of a site that wait behind *after* belong now.
+
+        What is fresh stays that, and so do sitemaps. Returns the last one; None if there are no more.
+        """
+        if after == BEFORE_ALL:
+            self._journal.flush()  # what is found from now on is placed by the same rules
+        entries = self._journal.waiting(site_id, 0, after, SLICE_PAGES)
+        for entry in entries:
+            before = self.place(entry.id)
+            if before is not None and before.queue != FRESH and before.value != SOON.value:
+                place = place_of(site, entry.url)
+                if place != before:
+                    self.placed(entry.id, place)
+        return (entries[-1].priority, entries[-1].id) if len(entries) == SLICE_PAGES else None
 
     def fetch_again(self, page_id: int) -> bool:
         """A page that was over is to be fetched once more, as soon as possible; whether it was over."""

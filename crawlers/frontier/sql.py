@@ -61,7 +61,7 @@ _UNSCORED = f"""
     FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
     WHERE site.crawl_id = :crawl AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
-        OR p.state = {int(State.REJECTED)} AND s.queue >= 0)
+        OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {RETURNING})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
     SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {RETURNING}

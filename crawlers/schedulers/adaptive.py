@@ -204,7 +204,7 @@ class AdaptiveScheduler(BaseScheduler):
                 self._sites.ask_robots(lease.site_id)
                 now = self._clock()  # so that it is taken before another site has its turn
                 continue
-            reason = self._sites.reason_against(lease)
+            reason = self._hooks.reason_to_skip(lease) or self._sites.reason_against(lease)
             if reason is None and (request := self._request(lease)) is not None:
                 return request
             if reason is not None:

@@ -21,6 +21,7 @@ class Hooks:
         self._spider = spider
         self._ending: Callable[[Lease, Page, float], None] | None = None
         self._reason_against: Callable[[Target], str | None] = lambda target: None
+        self._reason_to_skip: Callable[[Lease], str | None] = lambda lease: None
 
     @property
     def is_ready(self) -> bool:
@@ -36,10 +37,15 @@ class Hooks:
         desk = getattr(self._spider, "desk", None)
         if desk is not None:
             self._ending, self._reason_against = desk.ending, desk.reason_against
+            self._reason_to_skip = desk.reason_to_skip
 
     def admitting(self, reason_against: Callable[[Target], str | None]) -> Callable[[Target], str | None]:
         """Says why a new URL is not to be fetched: *reason_against*, then `desk.reason_against`."""
         return lambda target: reason_against(target) or self._reason_against(target)
+
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        """Why a leased URL is not to be asked for after all: `desk.reason_to_skip`."""
+        return self._reason_to_skip(lease)
 
     def ending(self, lease: Lease, page: Page, now: float) -> None:
         """The lease of *page* is about to end: `desk.ending`, which may complete the page."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.urls import site_of
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from scrapy.settings import BaseSettings
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.scope import Scope
     from crawlers.algorithms.topic_file import TopicSpec
     from crawlers.items import Place, SiteLimits
+    from crawlers.storage.crawls import SiteRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,13 @@ class Mission:
             getattr(spider, "counts_rewards", False),
             settings.getint("PAGE_BUDGET") or (topic.budget if topic is not None else None) or 0,
         )
+
+    def keeping(self) -> Callable[[SiteRow], bool] | None:
+        """Says which sites of earlier runs go on that are not listed: those of the roots, and of the scope; None: none.
+
+        Of domains, those that links led to: one with a start page was listed, and is no more.
+        """
+        scope, roots = self.scope, {site_of(url) for url in self.roots}
+        if scope is None or not scope.is_open:
+            return None
+        return lambda row: row.site in roots or scope.is_all or (row.start_url is None and scope.holds(row.site))

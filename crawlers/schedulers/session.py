@@ -129,7 +129,7 @@ class CrawlSession:
                 wanted,
                 self._manifest(mission),
                 now,
-                keeps_found=mission.scope is not None and mission.scope.is_open,
+                keeps=mission.keeping(),
             )
             if self._lock is not None and self.row.id != unfinished:
                 self._lock.release()  # that crawl ended in the meantime
@@ -209,7 +209,7 @@ class CrawlSession:
             )
 
     def _left_out(self) -> tuple[int, int]:
-        return left_out(self.database, self.row.id, [row.id for row in self.row.sites]) if self.row.resumed else (0, 0)
+        return left_out(self.database, self.row.id) if self.row.resumed else (0, 0)
 
     def beginning(self) -> str:
         """How the run begins; for people."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.traps import TrapWatch
+from crawlers.algorithms.traps import PATTERNS_MAX, SKELETONS_MAX, TrapWatch
 from crawlers.frontier.base import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.schedulers.robots import RobotsRules
 from crawlers.schedulers.robots_fetch import RobotsFetch
-from crawlers.storage.queries import fetched_pages, robots_of
+from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
-MOST_WATCHES = 1_000  # sites whose traps are watched in memory, 3 to 5 MB each at most; the others are read again
+MOST_WATCHED = 500_000  # texts of pages that are remembered for the sake of traps, some 100 bytes each
+LEAST_SHARE = 0.01  # of what a watch remembers, however many sites there are: 500 texts
+REPLAYED = 2_000  # pages of a site that are read again at most, where the order has no levels that must be whole
 STAGE_PAGES = 500  # pages of a site after which its traps are judged, by orders that don't go level by level
+UNREACHABLE_S = 300.0  # after which a robots.txt that could not be read is asked for again, if a page is to be
 LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
@@ -51,13 +55,16 @@ class Sites:
         self._most_sites = settings.getint("SCOPE_MOST_SITES")
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
+        self._clock = clock
         self._on_robots = on_robots
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
         self._has_robots: set[int] = set()  # sites whose robots.txt is known
+        self._ask_again_at: dict[int, float] = {}  # for those that could not be read
         self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
         self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
+        self._watched = 0  # pages of all watches in memory
         self._drained: set[int] = set()  # sites whose watch was given up
         self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came)
 
@@ -122,6 +129,9 @@ class Sites:
     # robots.txt -------------------------------------------------------------------------------------
 
     def needs_robots(self, site_id: int) -> bool:
+        if self._clock() >= self._ask_again_at.get(site_id, math.inf):
+            del self._ask_again_at[site_id]
+            self._has_robots.discard(site_id)
         return self._obeys and site_id not in self._has_robots
 
     def ask_robots(self, site_id: int) -> None:
@@ -130,6 +140,8 @@ class Sites:
 
     def _rules_came(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
         self._keep(site_id, rules)
+        if rules.is_unreachable:
+            self._ask_again_at[site_id] = self._clock() + UNREACHABLE_S
         self._on_robots(site_id, rules.status, text)
 
     def _keep(self, site_id: int, rules: RobotsRules) -> None:
@@ -163,16 +175,19 @@ class Sites:
             reason = rules.reason_against(lease.url)
             if reason is not None:
                 return reason
-        if not self._watches_traps:
+        if not self._watches_traps or lease.is_again:  # what comes back was no trap
             return None
         watch = self._watch(lease.site_id)
         return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
 
     def observe(self, lease: Lease, page: Page) -> None:
-        if self._watches_traps:
-            watch = self._watch(lease.site_id)
-            watch.observe(lease.url, self._stage(lease.site_id, lease.level), page.skeleton)
-            self._observed[lease.site_id] += 1
+        if self._watches_traps and not lease.is_again:
+            self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.skeleton)
+
+    def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, skeleton: int) -> None:
+        watch.observe(url, self._stage(site_id, level), skeleton)
+        self._observed[site_id] += 1
+        self._watched += self._observed[site_id] <= SKELETONS_MAX
 
     def _stage(self, site_id: int, level: int) -> int:
         """What the watch takes for a level: where the order knows none, so many pages are one."""
@@ -180,22 +195,40 @@ class Sites:
 
     def drained(self, site_id: int) -> None:
         """Nothing of the site waits: what is known of its texts can be read again, should it ever wake."""
-        if self._watches.pop(site_id, None) is not None:
-            self._drained.add(site_id)
+        if site_id in self._watches:
+            self._give_up(site_id)
+
+    def _give_up(self, site_id: int) -> None:
+        del self._watches[site_id]
+        self._drained.add(site_id)
+        self._watched -= min(self._observed.pop(site_id, 0), SKELETONS_MAX)
 
     def _watch(self, site_id: int) -> TrapWatch:
         watch = self._watches.get(site_id)
         if watch is not None:
             self._watches.move_to_end(site_id)
         else:
-            watch = self._watches[site_id] = TrapWatch()
-            if len(self._watches) > MOST_WATCHES:
-                self._drained.add(self._watches.popitem(last=False)[0])
+            watch = self._watches[site_id] = self._new_watch()
             if self._session.row.resumed or site_id in self._drained:
-                self._session.writer.flush()
-                pages = fetched_pages(self._session.database, site_id, by_level=self._session.goes_by_level)
-                self._observed[site_id] = 0
-                for url, level, skeleton in pages:
-                    watch.observe(url, self._stage(site_id, level), skeleton)
-                    self._observed[site_id] += 1
+                self._replay(watch, site_id)
         return watch
+
+    def _new_watch(self) -> TrapWatch:
+        """With levels, one whose verdicts depend on the web alone; those of sites met longest ago give way to it."""
+        if not self._session.goes_by_level:
+            share = min(1.0, max(LEAST_SHARE, MOST_WATCHED / SKELETONS_MAX / len(self._rows)))
+            return TrapWatch(int(share * SKELETONS_MAX), int(share * PATTERNS_MAX))
+        while self._watched > MOST_WATCHED and self._watches:
+            self._give_up(next(iter(self._watches)))
+        return TrapWatch()
+
+    def _replay(self, watch: TrapWatch, site_id: int) -> None:
+        """Show *watch* what was fetched of the site: the whole levels that its verdicts need, or the latest pages."""
+        database = self._session.database
+        if self._session.goes_by_level:
+            self._session.writer.flush()
+            pages = fetched_pages(database, site_id)
+        else:
+            pages = latest_pages(database, site_id, REPLAYED)
+        for page in pages:
+            self._show(watch, site_id, *page)

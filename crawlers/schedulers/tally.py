@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from crawlers.items import State
+from crawlers.items import FEED, SITEMAP, State
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -49,7 +49,8 @@ class Tally:
             self._stats.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
-        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_again:
+        is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # of which the spider says more
+        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_again and not is_feed:
             logger.warning("%s is not available: %s", page.url, page.reason)
 
     def close(self) -> None:

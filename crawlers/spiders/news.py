@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -14,6 +13,7 @@ from crawlers.algorithms.news_scores import NewsScores
 from crawlers.algorithms.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.rule_settings import chosen_order, chosen_rule
 from crawlers.algorithms.scope import Scope
+from crawlers.algorithms.source_owners import SourceOwners
 from crawlers.algorithms.sources_file import read_sources
 from crawlers.algorithms.url_settings import normalization
 from crawlers.algorithms.urls import resolve, site_of
@@ -23,18 +23,22 @@ from crawlers.extraction.feed_discovery import sitemaps_of_robots
 from crawlers.extraction.news_reader import NewsReader
 from crawlers.extraction.pool import ExtractionPool
 from crawlers.extraction.rulebook import Rulebook
-from crawlers.frontier.polls import Polls
-from crawlers.signals import crawl_stored
-from crawlers.spiders.newsdesk import SOON, NewsDesk
+from crawlers.frontier.placing import Placing
+from crawlers.frontier.polls import SOON, Polls
+from crawlers.items import FEED, SITEMAP
+from crawlers.spiders.announcements import Announcements
+from crawlers.spiders.article_desk import ArticleDesk
+from crawlers.spiders.feed_places import FeedPlaces
+from crawlers.spiders.newsdesk import NewsDesk
 from crawlers.spiders.site_spider import SiteSpider
 from crawlers.storage import url_rules
 from crawlers.storage.database import Database
 from crawlers.storage.document_copies import Duplicates
 from crawlers.storage.documents import has_earlier_documents
 from crawlers.storage.iterations import Iterations
-from crawlers.storage.polls import labels_of, polls_of
+from crawlers.storage.polls import labels_of, left_out_sites, pages_over, placed_sites, polls_of, removed_feeds
 from crawlers.storage.redis_keys import RedisDocumentKeys, open_document_keys
-from crawlers.storage.sources import keep_found_feeds, save_sources, stored_sources
+from crawlers.storage.sources import save_sources, stored_sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -69,6 +73,7 @@ class NewsSpider(SiteSpider):
         "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
     }
     roots: tuple[str, ...]
+    scope: Scope
     start_place = SOON  # where home pages and feeds wait
     desk: NewsDesk
 
@@ -84,7 +89,6 @@ class NewsSpider(SiteSpider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider = super().from_crawler(crawler, *args, **kwargs)
-        crawler.signals.connect(spider._keep_feeds, crawl_stored)
         crawler.signals.connect(spider._close, signals.spider_closed)
         return spider
 
@@ -92,7 +96,10 @@ class NewsSpider(SiteSpider):
         _check(settings)  # before anything is saved
         sources = _sources(getattr(self, "sources", None), settings)
         self.site_limits = [source.limits for source in sources]
-        self.roots = tuple(url for source in sources for url in (*source.feeds, *source.sitemaps))
+        self._known = {url: FEED for source in sources for url in source.feeds}
+        self._known |= {url: SITEMAP for source in sources for url in source.sitemaps}
+        self.roots = tuple(self._known)
+        self._owners = SourceOwners((source.limits.site, source.hosts) for source in sources)
         self._languages = {source.domain: source.language for source in sources if source.language}
         hosts = {host for source in sources for host in (source.domain, *source.hosts)}
         self.scope = Scope(",".join(sorted(hosts)), [limits.site for limits in self.site_limits])
@@ -110,17 +117,15 @@ class NewsSpider(SiteSpider):
         delays: Mapping[int, float],
     ) -> None:
         """The store is open: take up what earlier runs learnt. Raises `ConfigError`."""
-        settings, self._crawl_id = self._settings, crawl_id
+        settings = self._settings
 
         def keep(domain: str, rules: Sequence[UrlRule]) -> Sequence[UrlRule]:
             url_rules.replace_learnt(database, domain, rules)
-            stored = [one.rule for one in url_rules.list_rules(database, domain)]
-            return [
-                rule for rule in stored if settings.getbool("NEWS_RULES_ENABLED") or rule.origin == url_rules.LEARNT
-            ]
+            return [one.rule for one in url_rules.list_rules(database, domain)] if uses_rules else []
 
+        uses_rules = settings.getbool("NEWS_RULES_ENABLED")
         rulebook = Rulebook(
-            url_rules.rules_by_domain(database) if settings.getbool("NEWS_RULES_ENABLED") else {},
+            url_rules.rules_by_domain(database) if uses_rules else {},
             keep if settings.getbool("NEWS_LEARN_RULES") else None,
             fit_factor=settings.getfloat("FIT_FACTOR"),
             else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
@@ -137,35 +142,54 @@ class NewsSpider(SiteSpider):
         polls.recall(polls_of(database, crawl_id), time.time())
         self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
         duplicates = Duplicates(database, self._keys, writer.flush, settings.getint("DUPLICATE_DISTANCE"))
+        articles = ArticleDesk(
+            rulebook,
+            duplicates,
+            database,
+            self._languages,
+            has_earlier=has_earlier_documents(database, crawl_id),
+        )
+        left_out = left_out_sites(database, crawl_id)
+        self.scope.leave_out(left_out)
+        sites = placed_sites(database, crawl_id)
+        placing = Placing(rulebook, frontier)
+        writer.submit(placing.recall(sites))
         options = normalization(settings)
+        self._feeds = FeedPlaces(
+            lambda base, path: resolve(base, path, options),
+            homes=[limits.start_url or f"{limits.site}/" for limits in self.site_limits],
+            known=self._known,
+            removed=removed_feeds(database, self.scope.holds),
+            left_out=left_out,
+            owners=self._owners,
+        )
+        numbers = {site.name: site.id for site in sites}
+        roots = [
+            (numbers[site_of(url)], resolve(url, "", options).key) for url in self.roots if site_of(url) in numbers
+        ]
+        for site, over in pages_over(database, roots):
+            frontier.fetch_again(site, [over], time.time())  # a feed that was removed, and is wanted again
         self.desk = NewsDesk(
             rulebook,
+            placing,
             polls,
-            duplicates,
-            self._keys,
-            database,
-            frontier,
-            languages=self._languages,
-            crawl_id=crawl_id,
-            flush=writer.flush,
-            iterations=Iterations(
+            self._feeds,
+            Announcements(database, crawl_id, writer.flush, frontier),
+            articles,
+            Iterations(
                 database,
                 crawl_id,
                 settings.getint("NEWS_ITERATION_PAGES"),
                 settings.getfloat("NEWS_ITERATION_MINUTES") * 60.0,
             ),
-            resolve=lambda base, path: resolve(base, path, options),
             recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
-            has_earlier=has_earlier_documents(database, crawl_id),
         )
-        for url in self.roots:
-            self.desk.feed_known(url)
         self._news = NewsReader(
             lambda news: self.reader(settings, study=news.study),
             rulebook,
             url_rules.content_rules(database),
             self._pool.run,
-            self.desk.is_known,
+            articles.is_known,
         )
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
@@ -183,13 +207,9 @@ class NewsSpider(SiteSpider):
 
     def _is_ours(self, url: str) -> bool:
         try:
-            return self.scope is None or self.scope.holds(site_of(url))
+            return self.scope.holds(site_of(url))
         except BadUrl:
             return False
-
-    def _keep_feeds(self) -> None:
-        with closing(Database(self._settings.get("DATABASE_URL"), create=False)) as database:
-            keep_found_feeds(database, self._crawl_id)
 
     async def _close(self) -> None:
         await self._pool.close()
@@ -201,11 +221,8 @@ class NewsSpider(SiteSpider):
         return self._news.accepts(content_type)
 
     def found_by_robots(self, text: str) -> list[str]:
-        """The sitemaps that a robots.txt names, of sites of the crawl."""
-        found = [url for url in sitemaps_of_robots(text) if self._is_ours(url)]
-        for url in found:
-            self.desk.feed_known(url)
-        return found
+        """The sitemaps that a robots.txt names, of sites of the crawl, and that nobody removed."""
+        return [url for url in sitemaps_of_robots(text) if self._is_ours(url) and self._feeds.found(url)]
 
 
 def _check(settings: BaseSettings) -> None:
@@ -223,22 +240,12 @@ def _check(settings: BaseSettings) -> None:
         RedisDocumentKeys(url).close()
 
 
-def _with_good_selectors(source: Source) -> Source:
-    try:
-        check_rules(source.content)
-    except ConfigError as error:
-        logger.warning("%s: %s; its content rules are left out", source.limits.site, error)
-        return replace(source, content={})
-    return source
-
-
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     """Those of the file, which the store has from now on; or those of the store. Raises `ConfigError`."""
     if path:
-        sources, problems = read_sources(path)
+        sources, problems = read_sources(path, check_rules)
         for problem in problems:
             logger.warning("%s; the others are crawled", problem)
-        sources = [_with_good_selectors(source) for source in sources]
         with closing(Database(settings.get("DATABASE_URL"))) as database:
             save_sources(database, sources, enable=False)
             return stored_sources(database, [source.limits.site for source in sources])

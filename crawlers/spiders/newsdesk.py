@@ -4,104 +4,87 @@ it is a document. The scheduler asks before a lease ends, whatever came of it.""
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+import re
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.document_prints import body_key128, domain_of
+from crawlers.algorithms.article_labels import DETOUR
 from crawlers.algorithms.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
-from crawlers.extraction.feed_discovery import USUAL_PLACES
-from crawlers.frontier.polls import ARTICLE, FEED, HOME, PAGE, SITEMAP
-from crawlers.items import News, Place, Places, State
-from crawlers.storage.documents import NEW, add_document
-from crawlers.storage.polls import known_items, pages_without_document
+from crawlers.frontier.polls import SOON
+from crawlers.items import ARTICLE, FEED, HOME, PAGE, SITEMAP, News, Place, Places, State
+from crawlers.storage.documents import NEW
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
     from crawlers.extraction.rulebook import Rulebook
-    from crawlers.frontier.base import CrawlFrontier, Lease
+    from crawlers.frontier.base import Lease
+    from crawlers.frontier.placing import Placing
     from crawlers.frontier.polls import Polls
     from crawlers.items import Announced, Page, Target
-    from crawlers.storage.database import Database
-    from crawlers.storage.document_copies import Duplicates
-    from crawlers.storage.document_keys import DocumentKeys
+    from crawlers.spiders.announcements import Announcements
+    from crawlers.spiders.article_desk import ArticleDesk
+    from crawlers.spiders.feed_places import FeedPlaces
     from crawlers.storage.iterations import Iterations
 
 logger = logging.getLogger(__name__)
 
-SOON = Place(FRESH, 4e9)  # of feeds and home pages: before all articles
+_FIGURES = re.compile(r"\d[\d.,]*")
+LISTS = (FEED, SITEMAP)
+
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
 MOST_LISTS = 20  # sitemaps of an index that are read before all articles; the others are archives
-LOOK_S = 3600.0
+LATE = Place(ARCHIVE, SOON.value)  # where those wait
+LOOK_S = 60.0  # between two looks whether there is room for all polls
+SAY_S = 3600.0  # after which it is said again
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
-MOST_REMEMBERED = 200_000  # announced URLs that were not fetched yet
 
 
 class NewsDesk:
-    """Decides with *rulebook*, *polls* and *duplicates*; *database* is the store, *frontier* that of the crawl.
+    """Asks for each page those who know of one thing: rules, polls, places of feeds, announcements, articles.
 
-    *languages* has those of sources by domain, for articles that name none. *recheck_s*: after so long an article is
-    fetched once more; 0: never. *has_earlier*: the store has documents of other crawls.
+    *recheck_s*: after so long an article is fetched once more; 0: never.
     """
 
     def __init__(
         self,
         rulebook: Rulebook,
+        placing: Placing,
         polls: Polls,
-        duplicates: Duplicates,
-        keys: DocumentKeys,
-        database: Database,
-        frontier: CrawlFrontier,
-        *,
-        languages: Mapping[str, str],
-        crawl_id: int,
-        flush: Callable[[], None],
+        feeds: FeedPlaces,
+        announcements: Announcements,
+        articles: ArticleDesk,
         iterations: Iterations,
-        resolve: Callable[[str, str], Target],
         recheck_s: float,
-        has_earlier: bool,
     ) -> None:
         self._rulebook = rulebook
+        self._placing = placing
         self._polls = polls
-        self._duplicates = duplicates
-        self._keys = keys
-        self._has_earlier = has_earlier
-        self._database = database
-        self._frontier = frontier
-        self._languages = languages
-        self._crawl_id = crawl_id
-        self._flush = flush
+        self._feeds = feeds
+        self._announcements = announcements
+        self._articles = articles
         self._iterations = iterations
-        self._resolve = resolve
         self._recheck_s = recheck_s
-        self._sites: dict[str, dict[int, str]] = {}  # domain -> the sites that its rules are for
-        self._announced: dict[int, None] = {}  # keys, the latest ones last
-        self._lists: set[int] = set()  # keys of what may be a feed
-        self._look_at = 0.0  # when it is to be seen next whether the polls have room
-        self._fed: set[str] = set()  # domains of which a feed or sitemap is known
+        self._look_at = self._say_at = 0.0  # when it is to be seen, and said, next whether the polls have room
+        self._said = ""
 
     def reason_against(self, target: Target) -> str | None:
-        """Why a new URL is not to be fetched: an earlier crawl has its document."""
-        if not self._has_earlier or self._rulebook.weight(target.site, target.url) <= 0.0:
-            return None
-        holder = self._duplicates.holder(target.url, domain_of(target.url))
-        return None if holder is None else f"document {holder} of an earlier crawl"
+        """Why a new URL is not to be fetched."""
+        return self._feeds.reason_against(target.key) or self._articles.reason_against(target)
 
-    def is_known(self, page: Page) -> str:
-        """Why the article of a page need not be taken out of it: a document was made of the same bytes. Or ""."""
-        (holder,) = self._keys.find([body_key128(domain_of(page.url), page.content_hash)])
-        return f"same bytes as document {holder}" if holder not in (None, page.id) else ""
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        """Why a leased URL is not to be asked for."""
+        return self._feeds.reason_against(lease.key)
 
     def kind(self, lease: Lease) -> str:
         """What sort of poll a lease is; "" for none."""
-        return self._polls.kind(lease.id)
+        return self._polls.kind(lease.id) or self._feeds.kind(lease.key)
 
     def is_in_feed(self, lease: Lease) -> bool:
         """Whether a feed announced the leased URL in this run."""
-        return lease.key in self._announced
+        return lease.key in self._announcements
 
     def is_announced(self, lease: Lease) -> bool:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
@@ -109,31 +92,56 @@ class NewsDesk:
             return False
         if lease.is_again and not self._polls.kind(lease.id):
             return True  # fetched once more for that
-        return lease.key in self._announced or (lease.group == FRESH and lease.key not in self._lists)
+        return self._announcements.led_to(lease)
 
     def ending(self, lease: Lease, page: Page, now: float) -> None:
         """Complete *page*, whose lease is about to end."""
         news = page.news = page.news or News(self.kind(lease))
         unit = page.rows = Unit()
+        self._placing.met(lease.site_id, site_of(lease.url))
+        self._placing.step(unit, now)
+        new = self._announcements.new_of(lease, news.items)
         if page.state is State.DONE and not page.is_unchanged:
-            self._place_links(lease, page, news, now)
+            self._place_links(lease, page, news, new, now)
+            self._articles.judge(lease, page, unit, now)
             if not lease.is_again and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, unit, now)
-            if news.article is not None:
-                self._judge(lease, page, news, unit, now)
             page.reason = page.reason or news.reason
-        self._plan(lease, page, news, unit, now)
-        if now >= self._look_at:
-            self._look_at = now + LOOK_S
-            if self._polls.warning:
-                logger.warning("%s", self._polls.warning)
+            if not news.outcome or lease.is_again:
+                self._announcements.was_read(lease.key)
+        elif self._is_closed_home(lease, page):
+            self._place_links(lease, page, news, new, now)  # the feeds may be open
+        self._plan(lease, page, news, new, unit, now)
+        if page.state is State.DONE and news.kind in LISTS:
+            self._feeds.keep(page, lease.key, news.kind, unit)
+        self._warn_of_feed(lease, page, news)
+        self._warn_of_polls(now)
         self._iterations.count(page, unit, now, is_again=lease.is_again)
 
-    def feed_known(self, url: str) -> None:
-        """A feed or sitemap is known at *url*."""
-        self._fed.add(rule_domain(site_of(url)))
+    def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
+        """Say that a known feed can't be read at its first poll; later ones are for alarms."""
+        kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
+        if kind and problem and not lease.is_again and page.state is not State.MOVED:
+            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), problem)
 
-    def _place_links(self, lease: Lease, page: Page, news: News, now: float) -> None:
+    def _warn_of_polls(self, now: float) -> None:
+        """Say what is too little for all polls, when it changes, and each hour."""
+        if now < self._look_at:
+            return
+        self._look_at = now + LOOK_S
+        warning = self._polls.warning
+        said = _FIGURES.sub("", warning)  # which change all the time
+        if said != self._said or now >= self._say_at:
+            self._said, self._say_at = said, now + SAY_S
+            if warning:
+                logger.warning("%s", warning)
+
+    def _is_closed_home(self, lease: Lease, page: Page) -> bool:
+        """Whether the server answers for the first time, but not with its start page."""
+        is_closed = page.state in (State.FAILED, State.REFUSED) and page.status > 0
+        return is_closed and not lease.is_again and self._feeds.is_home(lease.key)
+
+    def _place_links(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> None:
         place_of = self._rulebook.place_of
         if lease.is_again:  # what it did not show before has just appeared
 
@@ -142,15 +150,13 @@ class NewsDesk:
                 return Place(FRESH, now) if place.queue == FIT else place
         else:
             of_new = place_of
-        if lease.level == 0 and news.kind in ("", PAGE, HOME) and not lease.is_again:
-            self._find_feeds(page, news)
-        announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in news.items}
-        self._announced.update(dict.fromkeys(announced))
-        while len(self._announced) > MOST_REMEMBERED:
-            del self._announced[next(iter(self._announced))]
-        late = Place(ARCHIVE, SOON.value)
-        announced.update((target.key, SOON if n < MOST_LISTS else late) for n, target in enumerate(news.feeds))
-        self._lists.update(target.key for target in news.feeds)
+        was_had = lease.former is not None and lease.former.state == State.DONE
+        if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_had:
+            news.feeds = self._feeds.of_home(page.url, news.feeds)
+        else:
+            news.feeds = self._feeds.wanted(page.url, news.feeds)
+        announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in new}
+        announced.update((target.key, SOON if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds))
         if news.feeds:  # of few pages: the others need no look at all their links
             here = site_of(page.url)
             known = {target.key for target, _ in (*page.links, *page.elsewhere)}
@@ -159,67 +165,50 @@ class NewsDesk:
                     (page.links if target.site == here else page.elsewhere).append((target, 1))
         page.places = _Counting(of_new, announced)
 
-    def _find_feeds(self, page: Page, news: News) -> None:
-        """Without any feed, those places are tried where sites usually have one."""
-        domain = rule_domain(site_of(page.url))
-        if not news.feeds and domain not in self._fed:
-            news.feeds = [self._resolve(page.url, place) for place in USUAL_PLACES]
-        self._fed.add(domain)
-
     def _label(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
         site = site_of(page.url)
-        if news.odds:
-            unit.page_labels.append([lease.id, lease.site_id, news.odds])
-            self._rulebook.label(site, page.url, news.odds)
-        domain = rule_domain(site)
-        self._sites.setdefault(domain, {})[lease.site_id] = site
+        odds = DETOUR if news.is_detour and lease.key not in self._announcements else news.odds
+        if odds:
+            unit.page_labels.append([lease.id, lease.site_id, odds])
+            self._rulebook.label(site, page.url, odds)
         if self._rulebook.learn(site, now):
-            for site_id, name in self._sites[domain].items():
-                self._frontier.place_again(site_id, name, self._rulebook.place, now)
+            self._placing.changed(rule_domain(site), unit)
 
-    def _judge(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
-        assert news.article is not None
-        copy = self._duplicates.judge(lease.id, page.url, news.article, unit, news.prints)
-        if copy is not None:
-            news.outcome, news.reason = "duplicate", f"{copy.reason} as document {copy.page_id}"
-        else:
-            article = news.article
-            if not article.language:
-                article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
-            where = (lease.id, lease.site_id, page.url, article, news.prints, now)
-            news.outcome = add_document(self._database, unit, *where, is_again=lease.is_again)
-            self._keys.claim([body_key128(news.prints.domain, page.content_hash)], lease.id, unit)
-
-    def _plan(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
+    def _plan(self, lease: Lease, page: Page, news: News, new: list[Announced], unit: Unit, now: float) -> None:
         """Say when the page comes back; asked when its links are known."""
         polls, here = self._polls, (lease.id, lease.site_id)
+        is_home = self._feeds.is_home(lease.key)
         is_brief = bool(polls.kind(lease.id)) and page.status not in PERMANENT  # a pause for repair, or for consent
         if page.state is State.REJECTED or (page.state is State.MOVED and not is_brief):
+            kind = self.kind(lease) or (HOME if is_home else "")
+            is_wanted = kind in (HOME, *LISTS) and self._feeds.reason_against(lease.key) is None
+            if is_wanted and page.state is State.REJECTED:  # robots.txt may be read later, or allow it
+                page.again = lambda: polls.failed(*here, kind, now, unit, page.reason)
+                return
+            if is_wanted and kind in LISTS:
+                polls.failed(*here, kind, now, unit, _went(page))  # for people to see
             polls.forget(lease.id)
             if page.moved_to is not None and (news.kind or lease.level == 0):
-                self._lists.add(page.moved_to.key)
+                self._feeds.moved(lease.key, page.moved_to.key)
                 page.places = Places(lambda _: SOON, {page.moved_to.key: SOON})
         elif page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
             if polls.kind(lease.id) or is_root:
-                kind = FEED if lease.key in self._lists else HOME
+                kind = self.kind(lease) or (HOME if is_home else FEED)
                 page.again = lambda: polls.failed(*here, kind, now, unit, page.reason or _went(page))
         elif page.is_unchanged:
             if polls.kind(lease.id):
                 page.again = lambda: polls.ended(*here, polls.kind(lease.id), now, unit, new_items=0, shown=0)
         elif news.announces:
-            keys = [item.target.key for item in news.items]
-            known = known_items(self._database, lease.id, keys) if lease.is_again else set()
-            new = [item for item in news.items if item.target.key not in known]
             unit.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
-            self._read_again(new, now)
+            self._announcements.read_again(new, now)
             page.again = lambda: polls.ended(
                 *here,
                 news.kind,
                 now,
                 unit,
                 new_items=len(new),
-                shown=len(keys),
+                shown=len(news.items),
                 span_s=news.span_s,
                 problem=news.problem,
             )
@@ -227,23 +216,11 @@ class NewsDesk:
             due_at = now + self._recheck_s
             unit.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
             page.again = lambda: due_at
-        elif not (news.fits or news.outcome or lease.is_again) and lease.key in self._announced:
+        elif not (news.fits or news.outcome or lease.is_again) and lease.key in self._announcements:
             page.etag = page.last_modified = ""  # all of it is wanted
             page.again = lambda: now  # announced while it was read: once more, with that in mind
         elif not news.fits or polls.kind(lease.id) or lease.level == 0:
             page.again = lambda: self._hub(lease, page, news, unit, now)
-
-    def _read_again(self, items: Iterable[Announced], now: float) -> None:
-        """Articles that were read before anybody said that they are some: they must not be missed."""
-        keys: dict[str, list[int]] = {}
-        for item in items:
-            keys.setdefault(item.target.site, []).append(item.target.key)
-        if keys:
-            self._flush()
-        for site, its in keys.items():
-            pages = pages_without_document(self._database, self._crawl_id, site, its)
-            if pages:
-                self._frontier.fetch_again(site, pages, now)
 
     def _hub(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> float | None:
         places = page.places

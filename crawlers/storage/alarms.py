@@ -6,31 +6,52 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, func, insert, select, text, update
 
-from crawlers.algorithms.alarms import DAY_S, Alarm, FeedHealth, Limits, Pause, SiteHealth, alarms_of, patience_s
+from crawlers.algorithms.alarms import (
+    DAY_S,
+    UNREACHABLE,
+    Alarm,
+    Failing,
+    Limits,
+    Pause,
+    SiteHealth,
+    alarms_of,
+    patience_s,
+)
 from crawlers.algorithms.page_scores import RETURNING
-from crawlers.items import State
-from crawlers.storage.news_tables import alarm, document, news_score, poll
-from crawlers.storage.tables import page, site
+from crawlers.items import FEED, HOME, SITEMAP, State
+from crawlers.storage.news_tables import alarm, document, feed, news_score, poll
+from crawlers.storage.tables import crawl, page, seed, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from crawlers.storage.database import Database
 
 LATEST = 50  # documents of a site that tell how often it publishes
-FEEDS = ("feed", "sitemap")
 
 # When an article appeared: as it says, but not later than it was stored.
 _APPEARED = case((document.c.published_at < document.c.stored_at, document.c.published_at), else_=document.c.stored_at)
 
 # Pages that look like articles, and are none; what says "as document" is a copy. Polls keep their last error as reason.
 _FAILED = text(
-    "SELECT site_id, count(*) AS failed, max(reason) AS reason FROM page "
-    "WHERE fetched_at > :since AND state = :done AND reason IS NOT NULL AND reason NOT LIKE '% as document %' "
-    "AND NOT EXISTS (SELECT 1 FROM poll WHERE poll.page_id = page.id) GROUP BY site_id"
+    "SELECT site_id, reason FROM page "
+    "WHERE fetched_at > :since AND state = 1 AND reason IS NOT NULL "  # as its index page_without_document has it
+    "AND reason NOT LIKE '% as document %' "
+    "AND NOT EXISTS (SELECT 1 FROM poll WHERE poll.page_id = page.id)"
 )
+
+
+class AlarmRow(NamedTuple):
+    """An alarm as it is stored."""
+
+    crawl: str  # its name
+    kind: str
+    subject: str
+    message: str
+    raised_at: float
+    ended_at: float | None
 
 
 class Look(NamedTuple):
@@ -44,7 +65,8 @@ class Look(NamedTuple):
 def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Look:
     """Decide about a crawl at *now*, and write down which alarms began and ended. Raises `StoreError`."""
     with database.read() as connection:
-        found = alarms_of(_feeds(connection, crawl_id), _sites(connection, crawl_id, limits, now), limits, now, pause)
+        failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
+        found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
         known = open_alarms(connection, crawl_id)
     now_open = {(one.kind, one.subject) for one in found}
     before = {(one.kind, one.subject) for one in known.values()}
@@ -68,28 +90,67 @@ def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
     return {number: Alarm(*rest) for number, *rest in connection.execute(statement.order_by(alarm.c.id))}
 
 
-def _feeds(connection: Connection, crawl_id: int) -> list[FeedHealth]:
-    """The feeds that fail. A page that is known keeps its state, and when it was had, as long as it can't be had."""
-    failing = poll.c.failures > 0
-    since = case(
-        (~failing, poll.c.newest_at), (page.c.state == int(State.DONE), page.c.fetched_at), else_=page.c.state_at
-    )
+def list_alarms(database: Database) -> list[AlarmRow]:
+    """The alarms of all crawls, as they were raised."""
+    statement = select(crawl.c.name, *(alarm.c[name] for name in AlarmRow._fields[1:]))
+    with database.read() as connection:
+        rows = connection.execute(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))
+        return [AlarmRow(*row) for row in rows]
+
+
+# A page that is known keeps its state, and when it was had, as long as it can't be had.
+_LOST = case((page.c.state == int(State.DONE), page.c.fetched_at), else_=page.c.state_at)
+
+
+def _of(crawl_id: int) -> ColumnElement[bool]:
+    """The sites of a crawl that its latest run took."""
+    return (site.c.crawl_id == crawl_id) & site.c.is_open
+
+
+def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
+    """The feeds that fail."""
+    fails = poll.c.failures > 0
+    since = case((~fails, poll.c.newest_at), else_=_LOST)
     statement = (
         select(page.c.url, since, poll.c.problem)
         .join(poll, poll.c.page_id == page.c.id)
         .join(news_score, news_score.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id, news_score.c.queue == RETURNING, poll.c.kind.in_(FEEDS))
-        .where(failing | poll.c.problem.is_not(None))
+        .where(_of(crawl_id), news_score.c.queue == RETURNING, poll.c.kind.in_((FEED, SITEMAP)))
+        .where(fails | poll.c.problem.is_not(None))
         .order_by(page.c.url)
     )
-    return [FeedHealth(url, began, problem or "") for url, began, problem in connection.execute(statement)]
+    return [Failing(url, began, problem or "") for url, began, problem in connection.execute(statement)]
+
+
+def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
+    """The sources of which every start page and feed fails, wherever it is; since the last of them was had."""
+    statement = (
+        select(seed.c.site, func.max(_LOST), func.max(poll.c.problem))
+        .select_from(poll)
+        .join(page, page.c.id == poll.c.page_id)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .outerjoin(feed, feed.c.url == page.c.url)
+        .join(seed, seed.c.id == func.coalesce(feed.c.seed_id, site.c.seed_id))
+        .where(_of(crawl_id), news_score.c.queue == RETURNING, poll.c.kind.in_((HOME, FEED, SITEMAP)))
+        .group_by(seed.c.site)
+        .having(func.min(poll.c.failures) > 0)
+        .order_by(seed.c.site)
+    )
+    rows = connection.execute(statement)
+    return [Failing(name, began, problem or "", UNREACHABLE) for name, began, problem in rows]
 
 
 def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) -> Iterator[SiteHealth]:
     day = now - DAY_S
-    names = connection.execute(select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.site))
-    failed = {row.site_id: row for row in connection.execute(_FAILED, {"since": day, "done": int(State.DONE)})}
+    names = connection.execute(select(site.c.id, site.c.site).where(_of(crawl_id)).order_by(site.c.site))
+    failed: dict[int, tuple[int, str]] = {}
+    for number, reason in connection.execute(
+        _FAILED, {"since": day}
+    ):  # grouped here: SQLite would read all pages for it
+        failures, said = failed.get(number, (0, ""))
+        failed[number] = failures + 1, max(said, reason)
     polls = _polls(connection, crawl_id)
     for number, name in names.all():
         latest = select(_APPEARED).where(document.c.site_id == number).order_by(document.c.stored_at.desc())
@@ -103,8 +164,8 @@ def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) ->
             fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
             newest = connection.execute(fresh).scalar()
             published += [newest] if newest is not None and newest > max(published) else []
-        bad, (discovered_at, answered_at) = failed.get(number), polls.get(number, (None, None))
-        failures, reason = (bad.failed, bad.reason) if bad is not None else (0, "")
+        discovered_at, answered_at = polls.get(number, (None, None))
+        failures, reason = failed.get(number, (0, ""))
         yield SiteHealth(name, published, failures, reason, stored, discovered_at, answered_at)
 
 
@@ -113,7 +174,7 @@ def _polls(connection: Connection, crawl_id: int) -> dict[int, tuple[Any, Any]]:
     statement = (
         select(poll.c.site_id, func.max(poll.c.newest_at), answered_at)
         .join(site, site.c.id == poll.c.site_id)
-        .where(site.c.crawl_id == crawl_id)
+        .where(_of(crawl_id))
         .group_by(poll.c.site_id)
     )
     return {number: (newest_at, answered) for number, newest_at, answered in connection.execute(statement)}

@@ -88,6 +88,10 @@ def _upsert(table: str, columns: Columns, rows: str, key_columns: int = 1) -> st
     return f"{_insert(table, columns, rows)} WHERE true ON CONFLICT ({key}) DO UPDATE SET {changes}"
 
 
+def _owned(feeds: str) -> str:
+    return f"SELECT seed.id, f.url, f.kind, false FROM ({feeds}) AS f JOIN seed ON seed.site = f.site"  # noqa: S608
+
+
 def _delete(table: str, columns: Columns, rows: str) -> str:
     names = ", ".join(name for name, _ in columns)
     return f"DELETE FROM {table} WHERE ({names}) IN ({rows})"  # noqa: S608
@@ -122,6 +126,7 @@ def _statements(dialect: str) -> dict[str, str]:
         "relevance": _upsert("relevance", u.RELEVANCE, rows(u.RELEVANCE)),
         "news_score": _upsert("news_score", u.NEWS_SCORE, rows(u.NEWS_SCORE)),
         "polls": _upsert("poll", u.POLL, rows(u.POLL)),
+        "feeds": _insert("feed", _OWNED_FEED, _owned(rows(u.FEED)), skip_known=True),
         "feed_items": _insert("feed_item", u.FEED_ITEM, rows(u.FEED_ITEM), skip_known=True),
         "page_labels": _upsert("page_label", u.PAGE_LABEL, rows(u.PAGE_LABEL)),
         "document_versions": _insert("document_version", u.DOCUMENT_VERSION, rows(u.DOCUMENT_VERSION), skip_known=True),
@@ -134,6 +139,7 @@ def _statements(dialect: str) -> dict[str, str]:
         "order_totals": _upsert("order_totals", u.ORDER_TOTALS, rows(u.ORDER_TOTALS)),
         "site_robots": _update("site", u.SITE_ROBOTS, rows(u.SITE_ROBOTS)),
         "site_availability": _update("site", u.SITE_AVAILABILITY, rows(u.SITE_AVAILABILITY)),
+        "site_rules": _update("site", u.SITE_RULES, rows(u.SITE_RULES)),
     }
 
 
@@ -142,7 +148,10 @@ _REPLACED = (
     "importance", "relevance", "news_score", "polls", "page_labels", "documents", "iterations", "topic_pages",
     "order_totals",
 )  # fmt: skip
-_LAST_COUNTS = frozenset((*_REPLACED, "waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability"))
+_LAST_COUNTS = frozenset(
+    (*_REPLACED, "waiting_pages", "ended_pages", "seen_again", "site_robots", "site_availability", "site_rules")
+)
+_OWNED_FEED = (("seed_id", "integer"), ("url", "text"), ("kind", "text"), ("is_given", "boolean"))
 _LINK = (("source_id", "bigint"), ("target_id", "bigint"), ("count", "integer"))
 _LINK_STATEMENTS = {
     "sqlite": (

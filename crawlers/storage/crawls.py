@@ -6,18 +6,21 @@ An interrupted crawl of a name goes on; a finished one is followed by a new one 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, cast, delete, func, insert, literal, select, text, update
 
+from crawlers.algorithms.page_scores import RETURNING
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.storage.news_tables import news_score
 from crawlers.storage.score_tables import importance
 from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -88,10 +91,10 @@ def begin(
     manifest: Mapping[str, Any],
     now: float,
     *,
-    keeps_found: bool = False,
+    keeps: Callable[[SiteRow], bool] | None = None,
 ) -> CrawlRow:
-    """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today; a crawl
-    of none goes on with those that it found itself, and so does one that *keeps_found*, beside *sites*.
+    """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today; a crawl of none
+    goes on with all that it has, one of some with those beside them that *keeps* takes. Others are left out.
 
     Raises `ConfigError` when the unfinished crawl of that name is of another mission.
     """
@@ -106,9 +109,13 @@ def begin(
         else:
             was_killed = _resume(connection, crawl_id, name, mission, manifest)
         wanted_sites = list(sites)
-        if keeps_found or not sites:
-            listed = {wanted.site for wanted in sites}
-            wanted_sites += [found for found in _found(connection, crawl_id) if found.site not in listed]
+        listed = {wanted.site for wanted in sites}
+        wanted_sites += [
+            found
+            for found in _found(connection, crawl_id)
+            if found.site not in listed and (not sites or (keeps is not None and keeps(found)))
+        ]
+        connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
         rows = [_site_row(connection, crawl_id, wanted, now, try_again=not was_killed) for wanted in wanted_sites]
     # Whatever the order of today's list: rules number their arms as the sites came first.
     return CrawlRow(crawl_id, name, resumed, tuple(sorted(rows, key=lambda row: row.id)))
@@ -188,18 +195,23 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
 def _try_again(connection: Connection, site_id: int, now: float) -> None:
     """Let the home page of a site that was not available wait again, as if it had never been asked for."""
     ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
-    returns = select(importance.c.page_id).where(importance.c.site_id == site_id, importance.c.queue >= 0)
-    connection.execute(
-        update(page)
-        # One that vanished from a crawl that returns to pages waits for its turn already.
-        .where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended), page.c.id.not_in(returns))
-        .values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
-    )
-    connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
+    again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
+    for scores in (importance, news_score):  # one that can't be had waits there for its turn already
+        returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
+        again = again.where(page.c.id.not_in(returns))
+    waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
+    if connection.execute(waits).rowcount:
+        connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
 
 
 def _site_row(
-    connection: Connection, crawl_id: int, wanted: SiteRow, now: float, *, try_again: bool = False
+    connection: Connection,
+    crawl_id: int,
+    wanted: SiteRow,
+    now: float,
+    *,
+    try_again: bool = False,
+    is_found: bool = False,
 ) -> SiteRow:
     limits = {
         "parallel": wanted.parallel,
@@ -211,7 +223,7 @@ def _site_row(
         select(site).where(site.c.crawl_id == crawl_id, site.c.site == wanted.site)
     ).one_or_none()
     if known is not None:
-        connection.execute(update(site).where(site.c.id == known.id).values(**limits))
+        connection.execute(update(site).where(site.c.id == known.id).values(**limits, is_open=True))
         if known.max_level != wanted.max_level:
             _move_level_limit(connection, known.id, wanted.max_level, now)
         if known.availability is not None and try_again:
@@ -222,7 +234,9 @@ def _site_row(
     if seed_id is None:
         made = connection.execute(
             # In a list of hosts once: that is no wish to have it in every harvest.
-            insert(seed).values(site=wanted.site, start_url=wanted.start_url or f"{wanted.site}/", enabled=False)
+            insert(seed).values(
+                site=wanted.site, start_url=wanted.start_url or f"{wanted.site}/", enabled=False, is_found=is_found
+            )
         ).inserted_primary_key
         assert made is not None
         seed_id = made[0]
@@ -236,20 +250,22 @@ def _site_row(
 def add_sites(database: Database, crawl_id: int, wanted: Iterable[SiteRow], now: float) -> list[SiteRow]:
     """The rows of sites that turned up while the crawl ran; the known ones where there are."""
     with database.write() as connection:
-        return [_site_row(connection, crawl_id, one, now) for one in wanted]
+        return [_site_row(connection, crawl_id, one, now, is_found=True) for one in wanted]
 
 
-def left_out(database: Database, crawl_id: int, sites: Iterable[int]) -> tuple[int, int]:
-    """How many sites of the crawl beside *sites* have URLs that wait, and how many URLs those are."""
-    waits = (
-        select(page.c.site_id, func.count())
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id, site.c.id.not_in(list(sites)), page.c.state == int(State.WAITING))
-        .group_by(page.c.site_id)
-    )
+def left_out(database: Database, crawl_id: int) -> tuple[int, int]:
+    """How many sites that the crawl leaves out have URLs that wait, or that come back; and how many URLs those are."""
+    left = (site.c.crawl_id == crawl_id) & ~site.c.is_open
+    waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
+    returns = select(news_score.c.site_id).where(news_score.c.queue == RETURNING)
+    counts: Counter[int] = Counter()
     with database.read() as connection:
-        counts = [count for _, count in connection.execute(waits)]
-    return len(counts), sum(counts)
+        for urls in (waits, returns):
+            of = urls.selected_columns[0]
+            counted = urls.join(site, site.c.id == of).where(left).group_by(of).add_columns(func.count())
+            for site_id, number in connection.execute(counted):
+                counts[site_id] += number
+    return len(counts), counts.total()
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:

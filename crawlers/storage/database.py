@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
 BUSY_TIMEOUT_MS = 10_000  # another writer's batch takes tens of milliseconds; a vacuum takes seconds
-CACHE_KIB = 4_000  # a connection; the operating system keeps what does not fit, and memory is for known URLs
+CACHE_KIB = 16_000  # a connection: what a batch changes in a store of 10^7 URLs; the operating system keeps the rest
 
 
 class Database:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.algorithms.document_prints import document_print, essence, url_key128
+from crawlers.algorithms.document_prints import body_key128, document_print, domain_of, essence, url_key128
 from crawlers.algorithms.simhash import is_version, nearly_same
 from crawlers.storage.document_bands import DocumentBands
 from crawlers.storage.document_keys import Uncommitted
@@ -76,26 +76,44 @@ class Duplicates:
         page = self._keys.find([url_key128(domain, url)])[0]
         return page if page is not None and self._documents([page]) else None
 
+    def url_of(self, document: int) -> str:
+        """Return the URL of a *document*; "" if there is none."""
+        return getattr(self._documents([document]).get(document), "url", "")
+
+    def same_bytes(self, page_id: int, url: str, content_hash: bytes) -> int | None:
+        """Return the document of another page, of the domain of *url*, that was made of an answer with that hash."""
+        page = self._keys.find([body_key128(domain_of(url), content_hash)])[0]
+        return page if page is not None and page != page_id and self._documents([page]) else None
+
     def judge(
-        self, page_id: int, url: str, article: Article, unit: Unit, prints: DocumentPrint | None = None
+        self,
+        page_id: int,
+        url: str,
+        article: Article,
+        unit: Unit,
+        prints: DocumentPrint | None = None,
+        content_hash: bytes = b"",
     ) -> Copy | None:
         """Return what the *article* on the page *url* is a copy of; *None*: it is to be stored, as a row of *unit*.
 
-        *prints*, from `document_print`, can be made elsewhere beforehand. A page that is a document stays one,
-        whatever it says now. Whoever brings the same URL or text later is told the same, for what was learnt of this
-        one goes with *unit*: the caller submits it in either case.
+        *prints*, from `document_print`, can be made elsewhere beforehand. *content_hash* is that of the whole answer,
+        for `same_bytes`. A page that is a document stays one, whatever it says now. Whoever brings the same URL or
+        text later is told the same, for what was learnt of this one goes with *unit*: the caller submits it in
+        either case.
         """
         prints = prints or document_print(url, article)
         new = _Document(url, article.title, article.text)
+        body = [body_key128(prints.domain, content_hash)] if content_hash else []
         keys = [prints.url, prints.text, *([prints.canonical] if prints.canonical else [])]
-        holders = self._keys.find(keys)
+        holders = self._keys.find([*keys, *body])
         documents = self._documents({page_id, *(holder for holder in holders if holder is not None)})
         void = frozenset(holder for holder in holders if holder is not None and holder not in documents)
         copy = None
         if page_id not in documents:
-            copy = self._copy(prints, new, [holder if holder in documents else None for holder in holders], documents)
+            known = [holder if holder in documents else None for holder in holders[: len(keys)]]
+            copy = self._copy(prints, new, known, documents)
         if copy is None:
-            held = self._keys.claim(keys, page_id, unit, void)
+            held = self._keys.claim([*keys, *body], page_id, unit, void)
             if held[1] not in (page_id, holders[1]):  # another process was quicker
                 return Copy(held[1], SAME_TEXT)
             self._bands.keep(prints.domain, prints.simhash, page_id, unit)

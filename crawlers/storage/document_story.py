@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.urls import site_of
-from crawlers.items import State
+from crawlers.items import ARTICLE, FEED, SITEMAP, State
 from crawlers.storage.news_tables import document, document_version, feed_item, news_score, poll, url_rule
 from crawlers.storage.story_words import SHOWN, url_of, when
 from crawlers.storage.tables import page, site
@@ -18,7 +18,6 @@ from crawlers.storage.tables import page, site
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-PAGE = "page"  # the kind of polls that are neither feeds nor sitemaps
 _COPY = re.compile(r"(.+) as document (\d+)$")
 
 
@@ -27,7 +26,7 @@ def document_story(connection: Connection, crawl_id: int, row: Any) -> list[str]
     if connection.execute(select(news_score.c.page_id).where(news_score.c.page_id == row.id)).scalar() is None:
         return []
     polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
-    if polled is not None and polled.kind != PAGE:
+    if polled is not None and polled.kind in (FEED, SITEMAP):
         return [*_announcements(connection, crawl_id, row), *_poll(polled)]
     lines = [*_announcements(connection, crawl_id, row), *_rule(connection, row), *_poll(polled)]
     stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
@@ -77,10 +76,9 @@ def _poll(row: Any) -> list[str]:
         return []
     failures = f", failed {row.failures} times in a row" if row.failures else ""
     problem = f": {row.problem}" if row.problem else ""
-    return [
-        f"  a {row.kind} that comes back: polled {row.polls} times, {row.new_items} new items, next {when(row.due_at)}"
-        f"{failures}{problem}"
-    ]
+    name = f"{'an' if row.kind == ARTICLE else 'a'} {row.kind}"
+    polls = f"polled {row.polls} times, {row.new_items} new items, next {when(row.due_at)}"
+    return [f"  {name} that comes back: {polls}{failures}{problem}"]
 
 
 def _document(row: Any) -> list[str]:

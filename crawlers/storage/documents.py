@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.unit import Unit
 
+EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
 NEW, CHANGED, SAME = "new", "changed", ""
 
 

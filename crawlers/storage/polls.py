@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, exists, func, select, tuple_
 
-from crawlers.algorithms.page_scores import RETURNING
+from crawlers.algorithms.page_scores import GONE, RETURNING
 from crawlers.items import State
-from crawlers.storage.news_tables import document, feed_item, news_score, page_label, poll
-from crawlers.storage.tables import page, site
+from crawlers.storage.news_tables import document, feed, feed_item, news_score, page_label, poll
+from crawlers.storage.tables import page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from crawlers.storage.database import Database
 
 MOST_KEYS = 5_000
+
+T = TypeVar("T")
 
 
 class PollRow(NamedTuple):
@@ -35,13 +37,22 @@ class PollRow(NamedTuple):
     problem: str | None
 
 
+class PlacedSite(NamedTuple):
+    """A site of a news crawl, and by which rules its waiting pages have their places."""
+
+    id: int
+    name: str
+    rules: str | None  # None: they are yet to be placed by those of today
+    waits: bool  # whether any page waits
+
+
 def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
-    """The pages of a crawl that come back, in the order of their numbers."""
+    """The pages of a crawl that come back, of sites that are not left out, in the order of their numbers."""
     statement = (
         select(*poll.c)
         .join(site, site.c.id == poll.c.site_id)
         .join(news_score, news_score.c.page_id == poll.c.page_id)
-        .where(site.c.crawl_id == crawl_id, news_score.c.queue == RETURNING)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, news_score.c.queue == RETURNING)
         .order_by(poll.c.page_id)
     )
     with database.read() as connection:
@@ -86,7 +97,56 @@ def pages_without_document(
         ]
 
 
-def labels_of(database: Database, crawl_id: int) -> list[tuple[str, str, float]]:
+def placed_sites(database: Database, crawl_id: int) -> list[PlacedSite]:
+    """The sites of a crawl that are not left out."""
+    waiting = exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(State.WAITING))
+    statement = select(site.c.id, site.c.site, site.c.rules, waiting).where(site.c.crawl_id == crawl_id, site.c.is_open)
+    with database.read() as connection:
+        return [PlacedSite(*row) for row in connection.execute(statement.order_by(site.c.id))]
+
+
+def left_out_sites(database: Database, crawl_id: int) -> list[str]:
+    """The sites of a crawl that its latest run leaves out."""
+    statement = select(site.c.site).where(site.c.crawl_id == crawl_id, ~site.c.is_open).order_by(site.c.id)
+    with database.read() as connection:
+        return list(connection.execute(statement).scalars())
+
+
+def removed_feeds(database: Database, takes: Callable[[str], bool]) -> list[str]:
+    """The URLs of the feeds that a person took out, and of those whose source is at no site that the crawl *takes*."""
+    statement = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)
+    with database.read() as connection:
+        rows = connection.execute(statement.order_by(feed.c.id))
+        return [url for url, is_enabled, owner in rows if not (is_enabled and takes(owner))]
+
+
+def pages_over(
+    database: Database, wanted: Collection[tuple[int, int]]
+) -> list[tuple[str, tuple[int, str | None, float | None]]]:
+    """Of the pages *wanted*, by number of site and key, those that are over, and did not move.
+
+    (site, (number, reason, when it was fetched))
+    """
+    statement = (
+        select(site.c.site, page.c.id, page.c.reason, page.c.fetched_at)
+        .join(site, site.c.id == page.c.site_id)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .where(
+            tuple_(page.c.site_id, page.c.key).in_(bindparam("wanted", expanding=True)),
+            news_score.c.queue == GONE,
+            page.c.state != int(State.MOVED),
+        )
+        .order_by(page.c.id)
+    )
+    with database.read() as connection:
+        return [
+            (name, (page_id, reason, fetched_at))
+            for some in _parts(wanted)
+            for name, page_id, reason, fetched_at in connection.execute(statement, {"wanted": some})
+        ]
+
+
+def labels_of(database: Database, crawl_id: int) -> Iterator[tuple[str, str, float]]:
     """(site, URL, odds) of the pages that were labelled, oldest first."""
     statement = (
         select(site.c.site, page.c.url, page_label.c.odds)
@@ -97,10 +157,11 @@ def labels_of(database: Database, crawl_id: int) -> list[tuple[str, str, float]]
         .order_by(page_label.c.page_id)
     )
     with database.read() as connection:
-        return [(name, url, odds) for name, url, odds in connection.execute(statement)]
+        rows = connection.execution_options(yield_per=1_000).execute(statement)
+        yield from ((name, url, odds) for name, url, odds in rows)
 
 
-def _parts(keys: Collection[int]) -> Iterator[list[int]]:
+def _parts(keys: Collection[T]) -> Iterator[list[T]]:
     """*keys* in lists that fit into a statement: a sitemap may have 50,000."""
     known = list(keys)
     return (known[start : start + MOST_KEYS] for start in range(0, len(known), MOST_KEYS))

@@ -14,8 +14,11 @@ import re
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import func, select
+
 from crawlers.errors import ConfigError, StoreError
 from crawlers.storage.document_keys import SqlDocumentKeys
+from crawlers.storage.tables import crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 HASH_BITS = 24  # 16.8 million hashes: 100 bytes each while nearly empty, 60 keys in each at 10^9
 _PREFIX = b"dk:"  # 16.8 million times
 _LAYOUT = "document_key_bits"
+_STORE = "document_key_store"
 _USER = re.compile("//[^/]*@")
 _BYTES = Struct(">qq")
 # ARGV: the owner, how many holders are void, these, the fields; KEYS: the hash of each field.
@@ -75,6 +79,16 @@ class RedisDocumentKeys:
                 "redis://localhost:6379/0, or leave the setting empty to keep the keys in the store"
             ) from error
 
+    def belong_to(self, store: str) -> None:
+        """These are the keys of *store*, from now on. Raises `ConfigError` if they are those of another one."""
+        self._redis.setnx(_STORE, store)
+        owner = self._redis.get(_STORE).decode()
+        if owner != store:
+            raise ConfigError(
+                "DOCUMENT_KEYS_URL: these keys belong to another store, and their page numbers are those of other "
+                "documents here; name a Redis database of its own (…/1), or empty this one (redis-cli flushdb)"
+            )
+
     def find(self, keys: Sequence[Key]) -> list[int | None]:
         try:
             with self._redis.pipeline(transaction=False) as pipeline:
@@ -104,7 +118,14 @@ class RedisDocumentKeys:
 
 def open_document_keys(url: str, database: Database, flush: Callable[[], None]) -> DocumentKeys:
     """Return the keys at *url*, the setting DOCUMENT_KEYS_URL: empty for the store itself. Raises `ConfigError`."""
-    return RedisDocumentKeys(url) if url else SqlDocumentKeys(database, flush)
+    if not url:
+        return SqlDocumentKeys(database, flush)
+    keys = RedisDocumentKeys(url)
+    with database.read() as connection:
+        began = connection.execute(select(func.min(crawl.c.started_at))).scalar()
+    if began is not None:  # what no other store has
+        keys.belong_to(f"began at {began!r}")
+    return keys
 
 
 def _shown(url: str) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import OperationalError
 
+from crawlers.algorithms.seed_names import find_seed
+from crawlers.algorithms.source_fields import is_in_domain
 from crawlers.errors import ConfigError
 from crawlers.storage.news_tables import SEARCHED, document
+from crawlers.storage.seeds import list_seeds
+from crawlers.storage.tables import site as crawled
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -18,12 +23,16 @@ if TYPE_CHECKING:
 TITLE_WEIGHT = 5.0  # of a word in the title, against one in the text
 SNIPPET_WORDS = 24
 
-_OF_SITE = "(CAST(:site AS text) IS NULL OR s.site = :site OR s.site LIKE '%://' || :site)"
+_SITES_FTS5 = "(:sites IS NULL OR d.site_id IN (SELECT value FROM json_each(:sites)))"
+_SITES_TSVECTOR = (
+    "(CAST(:sites AS jsonb) IS NULL OR d.site_id IN "
+    "(SELECT value::integer FROM jsonb_array_elements_text(CAST(:sites AS jsonb))))"
+)
 _FTS5 = text(f"""
     SELECT d.url, d.title, d.published, d.stored_at,
         snippet(document_text, 1, '[', ']', '…', {SNIPPET_WORDS}) AS snippet
     FROM document_text JOIN document AS d ON d.page_id = document_text.rowid JOIN site AS s ON s.id = d.site_id
-    WHERE document_text MATCH :words AND (:crawl IS NULL OR s.crawl_id = :crawl) AND {_OF_SITE}
+    WHERE document_text MATCH :words AND (:crawl IS NULL OR s.crawl_id = :crawl) AND {_SITES_FTS5}
     ORDER BY bm25(document_text, {TITLE_WEIGHT}, 1.0), d.page_id LIMIT :most""")  # noqa: S608 - our own numbers
 # Headlines are made of those that are shown only: each reads its whole text.
 _TSVECTOR = text(f"""
@@ -34,7 +43,7 @@ _TSVECTOR = text(f"""
             ts_rank(setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', left(text, 100000)), asked)
                 AS rank
         FROM document AS d JOIN site AS s ON s.id = d.site_id, websearch_to_tsquery('simple', :words) AS asked
-        WHERE {SEARCHED} @@ asked AND (CAST(:crawl AS integer) IS NULL OR s.crawl_id = :crawl) AND {_OF_SITE}
+        WHERE {SEARCHED} @@ asked AND (CAST(:crawl AS integer) IS NULL OR s.crawl_id = :crawl) AND {_SITES_TSVECTOR}
         ORDER BY rank DESC, d.page_id LIMIT :most
     ) AS found ORDER BY rank DESC, page_id""")  # noqa: S608 - names of our own columns
 
@@ -52,12 +61,14 @@ class Found(NamedTuple):
 def search(
     database: Database, words: str, most: int, *, site: str | None = None, crawl_id: int | None = None
 ) -> list[Found]:
-    """At most *most* documents for *words*, the best first; of one *site* (or host), or of one crawl, if given.
+    """At most *most* documents for *words*, the best first; of one *site*, or of one crawl, if given.
 
-    Raises `ConfigError` if the store has no document at all.
+    *site* may be a host, a domain for all its sites, or whatever `find_seed` knows a seed by. Raises `ConfigError` if
+    there is none such, and if the store has no document at all.
     """
     words = words.replace("\0", " ").encode("utf-8", "replace").decode()
-    values = {"words": words, "site": site, "crawl": crawl_id, "most": most}
+    sites = None if site is None else json.dumps(_sites_meant(database, site))
+    values = {"words": words, "sites": sites, "crawl": crawl_id, "most": most}
     with database.read() as connection:
         if connection.execute(select(func.min(document.c.page_id))).scalar() is None:
             raise ConfigError(
@@ -66,6 +77,21 @@ def search(
             )
         rows = _by_fts5(connection, values) if database.is_sqlite else connection.execute(_TSVECTOR, values).all()
     return [Found(*row) for row in rows]
+
+
+def _sites_meant(database: Database, wanted: str) -> list[int]:
+    name = wanted.strip().lower().rstrip("/")
+    with database.read() as connection:
+        known = connection.execute(select(crawled.c.id, crawled.c.site)).all()
+    found = [
+        number
+        for number, site in known
+        if name in (site, site.partition("://")[2]) or ("://" not in name and is_in_domain(site, name))
+    ]
+    if not found:
+        of_seed = find_seed(list_seeds(database), wanted).site
+        found = [number for number, site in known if site == of_seed]
+    return found
 
 
 def _by_fts5(connection: Connection, values: dict[str, Any]) -> list[Any]:

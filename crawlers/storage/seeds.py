@@ -6,11 +6,13 @@ on seeds: a seed that is removed leaves the crawls of its site as they are.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, func, insert, select, text, update
 
-from crawlers.algorithms.seed_list import Seed, find_seed
+from crawlers.algorithms.seed_list import Seed
+from crawlers.algorithms.seed_names import find_seed
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits, State
 from crawlers.storage.tables import external_link, external_url, page, seed, site
@@ -77,7 +79,7 @@ def enable_seeds(database: Database, wanted: Iterable[str], *, enabled: bool) ->
     with database.write() as connection:
         found = _found(connection, wanted)
         numbers = [one.number for one in found]
-        connection.execute(update(seed).where(seed.c.id.in_(numbers)).values(enabled=enabled))
+        connection.execute(update(seed).where(seed.c.id.in_(numbers)).values(enabled=enabled, is_found=False))
     return found
 
 
@@ -110,9 +112,9 @@ def _counts(connection: Connection, site_id: int) -> tuple[int, int]:
 
 
 def _all(connection: Connection) -> list[Seed]:
-    columns = seed.c.id, seed.c.site, seed.c.start_url, seed.c.name, seed.c.short_name, seed.c.enabled
-    limits = seed.c.parallel, seed.c.max_level, seed.c.delay_s
-    return [Seed(*row) for row in connection.execute(select(*columns, *limits).order_by(seed.c.id))]
+    _, *columns = (one.name for one in fields(Seed))
+    statement = select(seed.c.id, *(seed.c[name] for name in columns)).order_by(seed.c.id)
+    return [Seed(*row) for row in connection.execute(statement)]
 
 
 def _found(connection: Connection, wanted: Iterable[str]) -> list[Seed]:
@@ -127,7 +129,7 @@ def _save(connection: Connection, change: SeedChange) -> None:
     if known is not None:
         if number not in (None, known):
             raise ConfigError(f"{name} is seed {known}, which can't become {number}; leave the number out")
-        connection.execute(update(seed).where(seed.c.id == known).values(**values))
+        connection.execute(update(seed).where(seed.c.id == known).values(**values, is_found=False))
         return
     if number is None:  # a number whose seed was removed is not given again while a crawl of it is kept
         ever = (connection.execute(select(func.max(column))).scalar() or 0 for column in (seed.c.id, site.c.seed_id))

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, update
 from crawlers.algorithms.source_fields import rule_domain
 from crawlers.algorithms.sources_file import Source
 from crawlers.errors import ConfigError
-from crawlers.items import SiteLimits
+from crawlers.items import FEED, SITEMAP, SiteLimits
 from crawlers.storage.news_tables import feed, poll
 from crawlers.storage.tables import page, seed, site
 from crawlers.storage.url_rules import HAND, content_rules, replace_content, replace_rules, rules_by_domain
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from crawlers.algorithms.url_rules import UrlRule
     from crawlers.storage.database import Database
 
-FEED, SITEMAP = "feed", "sitemap"
 LIMITS = ("start_url", "parallel", "max_level", "delay_s", "hosts")
 KEPT = ("name", "language", "region")  # what stays as it is when a file does not say it
 
@@ -104,39 +103,6 @@ def stored_sources(database: Database, sites: Iterable[str] | None = None) -> li
     return found
 
 
-def add_found_feeds(database: Database, seed_number: int, found: Iterable[tuple[str, str]]) -> int:
-    """Keep the feeds (URL, kind) that the crawl found for a seed; return how many of them nobody knew."""
-    urls = dict(found)
-    with database.write() as connection:
-        known = set(connection.execute(select(feed.c.url).where(feed.c.url.in_(list(urls)))).scalars())
-        rows = [
-            {"seed_id": seed_number, "url": url, "kind": kind, "is_given": False}
-            for url, kind in urls.items()
-            if url not in known
-        ]
-        if rows:
-            connection.execute(insert(feed), rows)
-    return len(rows)
-
-
-def keep_found_feeds(database: Database, crawl_id: int) -> int:
-    """Keep the feeds and sitemaps that a crawl polls for the seeds of their sites; return how many nobody knew."""
-    statement = (
-        select(site.c.seed_id, page.c.url, poll.c.kind)
-        .select_from(poll)
-        .join(page, page.c.id == poll.c.page_id)
-        .join(site, site.c.id == poll.c.site_id)
-        .join(seed, seed.c.id == site.c.seed_id)  # sites that turned up while it ran are no seeds
-        .where(site.c.crawl_id == crawl_id, poll.c.kind.in_((FEED, SITEMAP)))
-        .order_by(poll.c.page_id)
-    )
-    found: dict[int, list[tuple[str, str]]] = {}
-    with database.read() as connection:
-        for number, url, kind in connection.execute(statement):
-            found.setdefault(number, []).append((url, kind))
-    return sum(add_found_feeds(database, number, feeds) for number, feeds in found.items())
-
-
 def add_feed(database: Database, owner: Seed, url: str, kind: str) -> bool:
     """Have a feed that a person gives, enabled; return whether it is new. Raises `ConfigError` if it is another's."""
     with database.write() as connection:
@@ -196,6 +162,12 @@ def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | No
         return [FeedRow(*row, *latest.get(key_of(row.url), ())) for row in connection.execute(statement)]
 
 
+def urls_of_feeds(database: Database, owner: int) -> set[str]:
+    """The feeds of the seed *owner*, also those that are not enabled."""
+    with database.read() as connection:
+        return set(connection.execute(select(feed.c.url).where(feed.c.seed_id == owner)).scalars())
+
+
 def _numbers(connection: Connection) -> dict[str, int]:
     return {row.site: row.id for row in connection.execute(select(seed.c.site, seed.c.id))}
 
@@ -228,6 +200,7 @@ def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[s
     if changed:
         said: dict[str, Any] = {name: bindparam(name) for name in LIMITS}
         said |= {name: func.coalesce(bindparam(name, type_=seed.c[name].type), seed.c[name]) for name in KEPT}
+        said["is_found"] = False
         if enable:
             said["enabled"] = True
         connection.execute(update(seed).where(seed.c.id == bindparam("number")).values(said), changed)

@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
     text,
     true,
 )
@@ -72,6 +73,7 @@ seed = Table(
     Column("language", String),  # of its articles, ISO 639
     Column("region", Text),
     Column("hosts", Text),  # other ones with pages of it, with blanks between them
+    Column("is_found", Boolean, nullable=False, server_default=false()),  # nobody named it: a crawl met it
 )
 
 site = Table(
@@ -89,6 +91,8 @@ site = Table(
     Column("robots_at", Float),
     Column("availability", Text),  # null = available; else why its home page can't be loaded
     Column("start_url", Text),  # null = the site's root
+    Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages have their places
+    Column("is_open", Boolean, nullable=False, server_default=true()),  # the latest run took it; else it was left out
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
 
@@ -124,6 +128,13 @@ page = Table(
     Column("etag", Text),  # what the server names the version by, for the next visit
     Column("last_modified", Text),  # likewise
     Index("page_key", "site_id", "key", unique=True),
+    # Of a news crawl, pages that made no document although they look like an article.
+    Index(
+        "page_without_document",
+        "fetched_at",
+        sqlite_where=text("state = 1 AND reason IS NOT NULL"),
+        postgresql_where=text("state = 1 AND reason IS NOT NULL"),
+    ),
     Index(
         "page_waiting",
         "site_id",

@@ -100,6 +100,7 @@ POLL = (
     ("rate", "text"),
     ("problem", "text"),
 )
+FEED = (("site", "text"), ("url", "text"), ("kind", "text"))  # the site of its source
 FEED_ITEM = (
     ("feed_id", "bigint"),
     ("key", "bigint"),
@@ -170,6 +171,7 @@ COUNTED_KEY = (("site_id", "integer"), ("key", "bigint"))
 PULL = (("site_id", "integer"), ("page_id", "bigint"), ("reward", "float"), ("ended_at", "float"))
 SITE_ROBOTS = (("id", "integer"), ("robots_status", "integer"), ("robots_text", "text"), ("robots_at", "float"))
 SITE_AVAILABILITY = (("id", "integer"), ("availability", "text"))
+SITE_RULES = (("id", "integer"), ("rules", "text"))
 
 
 @dataclass(slots=True)
@@ -196,6 +198,7 @@ class Unit:
     relevance: list[Row] = field(default_factory=list)
     news_score: list[Row] = field(default_factory=list)
     polls: list[Row] = field(default_factory=list)
+    feeds: list[Row] = field(default_factory=list)
     feed_items: list[Row] = field(default_factory=list)
     page_labels: list[Row] = field(default_factory=list)
     documents: list[Row] = field(default_factory=list)
@@ -208,6 +211,7 @@ class Unit:
     order_totals: list[Row] = field(default_factory=list)
     site_robots: list[Row] = field(default_factory=list)
     site_availability: list[Row] = field(default_factory=list)
+    site_rules: list[Row] = field(default_factory=list)
 
     def extend(self, other: Unit) -> None:
         for name in _LISTS:

@@ -14,6 +14,8 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from crawlers.algorithms.source_fields import is_in_domain
 from crawlers.algorithms.url_rules import UrlRule
 from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.storage.documents import EARLIER
 from crawlers.storage.news_tables import content_rule, document, url_rule
 from crawlers.storage.tables import page, site
 
@@ -80,19 +82,28 @@ def content_rules(database: Database) -> dict[str, dict[str, str]]:
     return rules
 
 
-def pages_of_domain(database: Database, domain: str) -> Iterator[tuple[str, bool]]:
-    """URL of each page that the latest crawls of the sites of *domain* know, and whether it became a document."""
+class KnownPage(NamedTuple):
+    """A page of a domain."""
+
+    url: str
+    was_fetched: bool
+    is_document: bool  # or has one of an earlier crawl
+
+
+def pages_of_domain(database: Database, domain: str) -> Iterator[KnownPage]:
+    """The pages that the latest crawls of the sites of *domain* know."""
     with database.read() as connection:
         latest = connection.execute(select(func.max(site.c.id), site.c.site).group_by(site.c.site))
         sites = [site_id for site_id, name in latest if is_in_domain(name, domain)]
         pages = (
-            select(page.c.url, document.c.page_id.is_not(None))
+            select(page.c.url, page.c.state, document.c.page_id.is_not(None) | page.c.reason.like(EARLIER.format("%")))
             .outerjoin(document, document.c.page_id == page.c.id)
             .where(page.c.site_id.in_(sites))
             .order_by(page.c.id)
         )
         rows = connection.execution_options(yield_per=1_000).execute(pages)
-        yield from ((url, bool(is_document)) for url, is_document in rows)
+        for url, state, is_document in rows:
+            yield KnownPage(url, state not in (State.WAITING, State.REJECTED), bool(is_document))
 
 
 def replace_learnt(database: Database, domain: str, rules: Sequence[UrlRule]) -> None:

@@ -140,8 +140,10 @@ class WarcFile:
         return size
 
 
-def check_warc(setting: str) -> None:
-    """Raise `ConfigError` that names *setting* if no WARC file can be written here."""
+def check_warc(setting: str, path: str) -> None:
+    """Raise `ConfigError` that names *setting* if no WARC file can be written here, or *path* is no name of one."""
+    if not path.endswith(".warc.gz"):
+        raise ConfigError(f"{setting}={path}: such files are compressed; name it *.warc.gz")
     if importlib.util.find_spec("warcio") is None:
         raise ConfigError(f"{setting} needs warcio, which is not installed; pip install warcio")
 

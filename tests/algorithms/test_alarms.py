@@ -10,7 +10,8 @@ from crawlers.algorithms.alarms import (
     DISCOVERY,
     EXTRACTION,
     SILENT,
-    FeedHealth,
+    UNREACHABLE,
+    Failing,
     Limits,
     Pause,
     SiteHealth,
@@ -32,18 +33,23 @@ def shifted(times, seconds):
 
 @pytest.mark.parametrize(("hours", "found"), [(23, []), (24, [DEAD_FEED]), (1000, [DEAD_FEED])])
 def test_feed_is_dead_after_a_day(hours, found):
-    assert kinds(feeds=[FeedHealth("http://a.example/rss", NOW - hours * HOUR, "status 404")]) == found
+    assert kinds(feeds=[Failing("http://a.example/rss", NOW - hours * HOUR, "status 404")]) == found
+
+
+@pytest.mark.parametrize(("hours", "found"), [(23, []), (24, [UNREACHABLE])])
+def test_source_is_unreachable_after_a_day(hours, found):
+    assert kinds(feeds=[Failing("http://a.example", NOW - hours * HOUR, "timeout", UNREACHABLE)]) == found
 
 
 def test_message_names_what_is_wrong_and_what_to_do():
-    (alarm,) = alarms_of([FeedHealth("http://a.example/rss", 0.0, "status 404")], [], Limits(), NOW, Pause())
+    (alarm,) = alarms_of([Failing("http://a.example/rss", 0.0, "status 404")], [], Limits(), NOW, Pause())
     assert alarm.subject == "http://a.example/rss"
     assert alarm.message.startswith("status 404; ")
     assert "scrapy sites remove-feed" in alarm.message
 
 
 def test_time_while_the_crawl_was_stopped_does_not_count():
-    feed = FeedHealth("http://a.example/rss", NOW - 30 * HOUR, "")
+    feed = Failing("http://a.example/rss", NOW - 30 * HOUR, "")
     assert kinds(feeds=[feed], pause=Pause(NOW - 29 * HOUR, NOW - 10 * HOUR)) == []
     assert kinds(feeds=[feed], pause=Pause(NOW - 90 * HOUR, NOW - 29 * HOUR)) == [DEAD_FEED]
     silent = SiteHealth("http://a.example", shifted(DAILY, 4 * DAY_S))

@@ -11,7 +11,8 @@ from crawlers.algorithms.archive_urls import is_archive
         "/?page=2", "/news?p=3", "/sport/page/12/", "/sport/page-12.html", "/2026/", "/2026/11", "/2026/11/20/",
         "/2026-11-20", "/20261120/", "/archive/", "/archive.php?date=2026-11-20", "/archiv/2026", "/news/archive/x/y",
         "/calendar/2026/11",
-        "/list?offset=40&x=1", "/en/p2",
+        "/list?offset=40&x=1", "/en/p2", "/News/PAGE/2", "/?Page=2", "/a/b/c/d/2026/11/20/",
+        "/x;jsessionid=1?a=1;page=2",
     ],
 )  # fmt: skip
 def test_pagination_calendars_and_archives(path):
@@ -22,7 +23,9 @@ def test_pagination_calendars_and_archives(path):
     "path",
     ["", "/", "/news/", "/story.php?id=12", "/2026/11/20/a-storm-came", "/2026/11/20/12345/", "/page",
      "/paged-out", "/tag/2026-election",
-     "/news/12345", "/?q=page", "/archives-are-open-again", "/" + "a/" * 5000],
+     "/news/12345", "/?q=page", "/archives-are-open-again", "/archive/a/b/c", "/page/2/x",
+     # beyond what is looked at, of which a page may have tens of thousands
+     "/" + "a/" * 5000, "/?" + "a=1&" * 60 + "page=2", "/archive/" + "a" * 300],
 )  # fmt: skip
 def test_other_pages(path):
     assert not is_archive(f"http://paper.example{path}")

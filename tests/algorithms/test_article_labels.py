@@ -7,21 +7,19 @@ from itertools import pairwise
 
 import pytest
 
-from crawlers.algorithms.article_labels import Evidence, label, log_odds
+from crawlers.algorithms.article_labels import IN_FEED, Evidence, label, log_odds
 
 
 @pytest.mark.parametrize(
     ("evidence", "odds"),
     [
         (Evidence(), 0.0),
-        (Evidence(in_feed=True), 3.0),
         (Evidence(structured=True, og_article=True), 5.0),
         (Evidence(has_date=True, is_texty=True), 3.0),
         (Evidence(link_density=0.6), 0.0),
         (Evidence(link_density=0.61, og_website=True, has_pagination=True), -5.0),
         (Evidence(is_prefix_of=4), 0.0),
-        (Evidence(is_prefix_of=5, changed=True), -3.0),
-        (Evidence(in_feed=True, structured=True, is_feed=True), -math.inf),
+        (Evidence(is_prefix_of=5), -2.0),
     ],
 )
 def test_weights_add_up(evidence: Evidence, odds: float) -> None:
@@ -32,9 +30,9 @@ def test_nobody_is_sure_of_weak_evidence() -> None:
     assert [label(odds) for odds in (-math.inf, -2.1, -2.0, 0.0, 2.0, 2.1)] == [False, False, False, None, None, True]
 
 
-def test_an_article_of_a_feed_that_changes_is_no_label_and_one_with_markup_is() -> None:
-    assert label(log_odds(Evidence(in_feed=True, changed=True))) is None
-    assert label(log_odds(Evidence(in_feed=True, changed=True, structured=True))) is True
+def test_what_a_feed_names_is_an_article_unless_its_looks_are_against_it() -> None:
+    assert label(IN_FEED) is True
+    assert label(IN_FEED + log_odds(Evidence(link_density=0.9))) is None
 
 
 def test_more_links_never_speak_for_an_article() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import statistics
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.change_rates import ArrivalRate, ChangeRate, most_likely_rate
+from crawlers.algorithms.change_rates import ArrivalRate
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -79,51 +78,3 @@ def test_a_rate_is_seldom_above_its_upper_bound() -> None:
 
 def test_no_time_teaches_nothing() -> None:
     assert ArrivalRate(1.0, 2.0).after(5, 0.0) == ArrivalRate(1.0, 2.0)
-    assert ChangeRate(1.0, 2.0, 3.0).after(True, 0.0) == ChangeRate(1.0, 2.0, 3.0)
-
-
-def test_bits_of_equal_intervals_give_the_estimate_of_cho_and_garcia_molina() -> None:
-    rate = ChangeRate()
-    for has_changed in (True, False, True, True, False):
-        rate = rate.after(has_changed, 100.0)
-    assert rate.per_s == pytest.approx(-math.log((5 - 3 + 0.5) / (5 + 0.5)) / 100.0)
-    assert ChangeRate().after(False, 100.0).per_s == 0.0
-
-
-def test_most_likely_rate_is_that_of_the_formula_for_equal_intervals() -> None:
-    assert most_likely_rate([100.0] * 3, 200.0) == pytest.approx(-math.log(2 / 5) / 100.0, rel=1e-12)
-    assert most_likely_rate([], 5.0) == 0.0
-    assert most_likely_rate([5.0], 0.0) == math.inf
-
-
-def test_most_likely_rate_is_the_most_likely_one() -> None:
-    changed_s, unchanged_s = [10.0, 300.0, 45.0, 1000.0], 700.0
-
-    def likelihood(rate: float) -> float:
-        return sum(math.log(-math.expm1(-rate * s)) for s in changed_s) - rate * unchanged_s
-
-    best = most_likely_rate(changed_s, unchanged_s)
-    assert all(likelihood(best) >= likelihood(best * factor) for factor in (0.5, 0.99, 1.01, 2.0))
-
-
-def test_three_sums_know_nearly_what_all_intervals_say() -> None:
-    rng = random.Random(3)
-    true = 1 / DAY
-    for _ in range(20):
-        rate, changed, unchanged_s = ChangeRate(), [], 0.0
-        for _ in range(100):
-            elapsed_s = rng.uniform(0.05, 0.5) * DAY
-            has_changed = rng.random() < -math.expm1(-true * elapsed_s)
-            rate = rate.after(has_changed, elapsed_s)
-            if has_changed:
-                changed.append(elapsed_s)
-            else:
-                unchanged_s += elapsed_s
-        assert rate.per_s == pytest.approx(most_likely_rate(changed, unchanged_s), rel=0.1)
-
-
-def test_a_page_that_stopped_changing_is_known_after_a_month() -> None:
-    rate = ChangeRate()
-    for day in range(200):
-        rate = rate.after(day < 100, DAY)
-    assert rate.per_s < 0.1 / DAY

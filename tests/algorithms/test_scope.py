@@ -56,3 +56,12 @@ def test_verdicts_of_so_many_sites_are_remembered_and_no_more(monkeypatch: pytes
         assert [found.holds(f"http://{n}.example.org") for n in range(9)] == [True] * 9
         assert not found.holds("http://example.com")
     assert len(found._known) == 3
+
+
+@pytest.mark.parametrize("scope", ["all", "a.example"])
+def test_what_is_left_out_is_outside_wherever_it_is(scope):
+    made = Scope(scope, ["http://a.example"])
+    assert made.holds("http://sport.a.example")
+    made.leave_out(["http://sport.a.example"])
+    hosts = ("a.example", "sport.a.example", "x.a.example")
+    assert [made.holds(f"http://{host}") for host in hosts] == [True, False, True]

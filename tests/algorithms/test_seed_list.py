@@ -10,7 +10,6 @@ from crawlers.algorithms.hosts_file import parse_hosts
 from crawlers.algorithms.seed_list import (
     LIMITS,
     Seed,
-    find_seed,
     format_seeds,
     parse_seeds,
     seed_address,
@@ -153,31 +152,3 @@ def test_what_is_written_reads_back(seeds):
         return {"site": seed.site, "start_url": seed.start_url, "number": seed.number, **known, **limits}
 
     assert parse_seeds(format_seeds(seeds), "seeds.csv") == [change(seed) for seed in seeds]
-
-
-@pytest.mark.parametrize(
-    ("text", "seed"),
-    [
-        ("1", ZIN),
-        ("zin", ZIN),
-        ("zin.example", ZIN),
-        ("https://ZIN.example/", None),
-        ("http://zin.example/any/page.html", ZIN),
-        ("https://bin.example", BIN),
-        ("bin.example:8080", BIN),  # a short name comes before a host
-        ("http://bin.example", OTHER),
-        ("4", None),
-        ("", None),
-    ],
-)
-def test_a_seed_is_found_by_number_short_name_host_or_url(text, seed):
-    if seed:
-        assert find_seed(SEEDS, text) == seed
-    else:
-        with pytest.raises(ConfigError, match="is no seed"):
-            find_seed(SEEDS, text)
-
-
-def test_a_host_of_two_seeds_is_told_by_their_numbers():
-    with pytest.raises(ConfigError, match=r"'bin.example' means several seeds: 2 \(https.*, 3 \(http"):
-        find_seed(SEEDS, "bin.example")

@@ -71,6 +71,18 @@ def test_addresses_that_are_given_twice_in_one_source_are_one():
         ("- a.example", "3: http://a.example belongs to the source in line 2 already"),
         ("- [b.example]", "3: a source is a site, or fields"),
         ("- {name: B}", "3: site is missing"),
+        ("- 5", "3: '5' is no address"),
+        ("- site: true", "3: 'true' is no address"),
+        ("- site:\n    1.5", "4: '1.5' is no address"),
+        ("- site: 12:30", "3: '12:30' is no address"),
+        ("- site: 2024-12-31", "3: '2024-12-31' is no address"),
+        ("- site: http://5/", "3: 'http://5/': this is neither a name nor an address in full (a browser takes it"),
+        ("- site: b.example\n  feeds: yes", "4: 'yes' is no address"),
+        ("- site: b.example\n  hosts: [c.example,\n    8080]", "5: '8080' is no address"),
+        ("- " + "[" * 100_000, "3: more than 100 lists are within each other"),
+        ("- site: b.example\n  rules: " + "{a: " * 25_000, "4: more than 100 lists are within each other"),
+        ("- &a [*a, *a]", "3: aliases"),
+        ("- site: b.example\n\tname: B", "4: this is no YAML"),
         ("- {site: b.example, feed: /rss}", "3: there is no field 'feed'; did you mean feeds?"),
         ("- site: b.example\n  site: c.example", "4: site is here for the second time"),
         ("- site: b.example\n  parallel: many", "4: parallel is 'many', expected a whole number from 1 to 1000"),
@@ -108,6 +120,13 @@ def test_a_faulty_entry_is_told_by_its_line_and_left_out(entry, message):
     assert message in problem(entry)
 
 
+def test_texts_that_look_like_values_stay_texts():
+    text = "sources:\n- {site: 127.0.0.1, name: 1843, region: NO, language: no}\n- http://true/\n"
+    one, other = parse_sources(text, "s")[0]
+    assert (one.limits.site, one.name, one.region, one.language) == ("http://127.0.0.1", "1843", "NO", "no")
+    assert other.limits.site == "http://true"
+
+
 def test_a_feed_belongs_to_one_source():
     text = "sources:\n- {site: a.example, feeds: [/rss]}\n- {site: b.example, feeds: ['http://a.example/rss']}\n"
     sources, problems = parse_sources(text, "s")
@@ -126,6 +145,12 @@ def test_a_feed_belongs_to_one_source():
         ("http://a.example;4;10;500\n", "s.yaml: expected `sources:`"),
         ("{", "s.yaml:1: this is no YAML"),
         ("sources: [ftp://a]\n", "s.yaml:1: 'ftp://a': this is no address"),
+        ("sources: " + "[" * 100_000, "s.yaml:1: more than 100 lists are within each other"),
+        ("sources:\n- a.example\nsources:\n- b.example\n", "s.yaml:3: sources is here for the second time"),
+        (
+            "\x7fELF\x02\x01\x00",
+            "s.yaml:1: this is no YAML (control characters are not allowed); save it as plain text",
+        ),
     ],
 )
 def test_a_file_without_a_good_entry_is_an_error(text, message):
@@ -148,7 +173,12 @@ def test_files_are_read_and_what_can_not_be_read_is_said(tmp_path):
     path.write_bytes("\ufeffsources:\r\n- a.example\r\n- x y\r\n".encode())
     sources, (said,) = read_sources(str(path))
     assert (sources, said.startswith(f"{path}:3: 'x y': an address has no blanks")) == ([A], True)
-    for content, message in ((b"sources: [\xe9]", "is no UTF-8 text"), (b" " * (MOST_BYTES + 1), "is larger than")):
+    utf_16 = "sources: [a.example]".encode("utf-16")
+    for content, message in (
+        (b"sources: [\xe9]", "is no UTF-8 text"),
+        (utf_16, "is no UTF-8 text"),
+        (b" " * (MOST_BYTES + 1), "is larger than"),
+    ):
         path.write_bytes(content)
         with pytest.raises(ConfigError, match=message):
             read_sources(str(path))
@@ -167,6 +197,11 @@ def test_a_rule_is_what_a_url_may_begin_with():
     for regex in ("", "x/y", "https://a.example/x"):
         with pytest.raises(ConfigError, match="fits no URL"):
             check_rule(regex)
+
+
+def test_no_address_is_no_feed():
+    with pytest.raises(ConfigError, match="'' is no address of a feed"):
+        feed_address("", "https://a.example/")
 
 
 def test_a_feed_on_another_host_keeps_its_address():

@@ -102,10 +102,10 @@ def test_examples_may_do_without_keywords():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("keywords: [a", "topic.yaml:1: this is no YAML (expected ',' or ']', but got '<stream end>'); check colons"),
-        ("a: b: c", "topic.yaml:1: this is no YAML (mapping values are not allowed here)"),
-        ("a\x00b", "topic.yaml: this is no YAML (unacceptable character #x0000: special characters are not allowed)"),
-        ("a: 1\n---\nb: 2", "topic.yaml:2: this is no YAML (but found another document)"),
+        ("keywords: [a", "topic.yaml:1: this is no YAML (did not find expected ',' or ']'); check colons"),
+        ("a: b: c", "topic.yaml:1: this is no YAML (mapping values are not allowed"),
+        ("a\x00b", "topic.yaml:1: this is no YAML (control characters are not allowed); save it as plain text"),
+        ("a: 1\n---\nb: 2", "topic.yaml:2: a second document begins here; keep one, without ---"),
         ("", "topic.yaml: expected fields such as `keywords: [unicode]`, each on a line of its own"),
         ("unicode text", "topic.yaml: expected fields such as"),
         ("- unicode", "topic.yaml: expected fields such as"),
@@ -177,9 +177,8 @@ def test_examples_may_do_without_keywords():
         (LEAST + "budget: [1, 2]", "topic.yaml:3: expected a single value here"),
         ("a: &x [lol]\nb: [*x, *x]", "topic.yaml:2: aliases (*name) are not supported; write the value itself"),
         ("&x a: *x", "topic.yaml:1: aliases (*name) are not supported"),
-        ("[" * 50_000, "topic.yaml:1: expected a single value here"),
+        ("[" * 50_000, "topic.yaml:1: more than 100 lists are within each other"),
         ("a: " * 10_000, "topic.yaml:1: this is no YAML"),
-        ("x" * (MOST_BYTES + 1), f"topic.yaml is larger than {MOST_BYTES} bytes; is it a topic?"),
     ],
 )
 def test_every_mistake_is_one_sentence_with_the_remedy(text, sentence):

@@ -257,9 +257,9 @@ def run(pages):
 @pytest.fixture
 def tiny(monkeypatch):
     """Make every bound bite on sites of a few hundred pages."""
-    bounds = {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "SAMPLE_MAX": 16, "SKELETONS_MAX": 20, "PATTERNS_MAX": 5}
-    for name, value in bounds.items():
+    for name, value in {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "SAMPLE_MAX": 16}.items():
         monkeypatch.setattr(traps, name, value)
+    monkeypatch.setattr(TrapWatch.__init__, "__defaults__", (20, 5))
 
 
 @settings(max_examples=60)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.url_tokens import FAMILIES, KINDS, OTHER, Shape, kind_of, target_of_url, tokens_of
+from crawlers.algorithms.url_tokens import FAMILIES, KINDS, OTHER, Shape, kind_of, look_alike, target_of_url, tokens_of
 
 texts = st.lists(
     st.sampled_from([*"aZ1290-_.,=&éя", "19", "20", "2024", "1234", "%D0%BF"]), max_size=8
@@ -72,3 +72,23 @@ def test_the_home_page_has_no_segments() -> None:
 @pytest.mark.parametrize("target", ["//", "/a//b", "/a//", "/.htaccess"])
 def test_of_an_empty_segment_no_rule_is_made(target: str) -> None:
     assert tokens_of(target) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("/news/17-who-won", "/news/5-another-story", True),
+        ("/2024/05/01/cup", "/2025/12/31/who-won-it", True),
+        ("/article123456", "/article1234567", True),
+        ("/article123456", "/print123456", False),
+        ("/news/who-won", "/print/who-won", False),
+        ("/news/who-won", "/news/who-won/print", False),
+        ("/news/who-won.html", "/news/who-won.amp", False),
+        ("/story?id=1", "/story?id=2", True),
+        ("/story?id=1", "/story?id=1&print=1", False),
+        ("/", "/", True),
+        ("//a", "/news", False),
+    ],
+)
+def test_urls_look_alike_that_differ_by_numbers_and_titles(one: str, other: str, alike: bool) -> None:
+    assert look_alike(one, other) == look_alike(other, one) == alike

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 
-from crawlers.algorithms.yaml_fields import Item, Wrong, fields_of, item_of, items_of
+from crawlers.algorithms.yaml_fields import fields_of, item_of, items_of
+from crawlers.algorithms.yaml_nodes import Item, Unreadable, Wrong
 
 NAMES = ("roots", "budget")
 
@@ -42,9 +42,10 @@ def test_what_is_wrong_has_a_line(text, line, sentence):
     assert caught.value.line == line
 
 
-def test_what_is_no_yaml_is_left_to_the_caller():
-    with pytest.raises(yaml.MarkedYAMLError):
-        fields_of("roots: [", NAMES)
+def test_what_is_no_yaml_is_wrong_in_its_line():
+    with pytest.raises(Unreadable, match="this is no YAML") as caught:
+        fields_of("# sites\nroots: [", NAMES)
+    assert caught.value.line == 2
 
 
 def test_a_file_cannot_make_much_of_little():

@@ -59,7 +59,11 @@ def test_nothing_found_is_said(search):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"limit": 0}, "--limit 0: give a number from 1 on"), ({"crawl": "x"}, "CRAWL=x: ")],
+    [
+        ({"limit": 0}, "--limit 0: give a number from 1 on"),
+        ({"crawl": "x"}, "CRAWL=x: "),
+        ({"site": "nowhere.example"}, "'nowhere.example' is no seed"),
+    ],
 )
 def test_what_the_user_got_wrong_is_one_sentence(search, options, message):
     status, output, errors = search("ferry", **options)

@@ -69,6 +69,23 @@ def test_many_iterations_share_lines_and_the_file_has_each(lab, tmp_path):
     ]
 
 
+def test_crawls_of_several_stores_are_compared_by_the_names_of_these(lab, url, tmp_path):
+    other = Database(f"sqlite:///{tmp_path / 'other.sqlite'}")
+    crawl = NewsStore(other, "bare")
+    crawl.write(iterations=[[crawl.id, 1, 100.0, 199.0, 80, 10, 0, 10, 60, 2, 60]])
+    other.close()
+    out = tmp_path / "news.csv"
+    lines = lab("bare", "ruled", f"sqlite:///{tmp_path}/other.sqlite", out=str(out))
+    assert [line for line in lines if line.startswith("crawl ")] == [
+        "crawl bare (number 1, running): 621 documents",
+        "crawl ruled (number 2, running): 75 documents",
+        f"crawl {tmp_path}/other.sqlite (number 1, running): 60 documents",
+    ]
+    assert out.read_text("utf-8").splitlines()[-1].startswith(f"{tmp_path}/other.sqlite,1,")
+    with pytest.raises(ConfigError, match=r"nowhere.sqlite"):
+        lab("sqlite:///nowhere.sqlite")
+
+
 def test_several_crawls_are_drawn_in_one_picture(lab, tmp_path):
     picture = tmp_path / "news.svg"
     assert lab("bare", "ruled", picture=str(picture))[-1] == f"{picture}: 2 crawls"

@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from crawlers.algorithms.url_rules import UrlRule
 from crawlers.algorithms.urls import resolve
 from crawlers.commands import site_rule_trial
 from crawlers.commands.sites import Command
+from crawlers.storage.bulk import write_unit
 from crawlers.storage.database import Database
 from crawlers.storage.news_tables import document, poll
-from crawlers.storage.sources import add_found_feeds
 from crawlers.storage.tables import page, site
+from crawlers.storage.unit import Unit
 from crawlers.storage.url_rules import LEARNT, replace_learnt
 
 SOURCES = r"""
@@ -30,6 +32,9 @@ sources:
 """
 
 
+BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
+
+
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     """A store with the two sources, a found feed, a learnt rule and a small crawl of the second one."""
@@ -37,13 +42,13 @@ def filled(tmp_path_factory):
     (path.parent / "sources.yaml").write_text(SOURCES)
     run_at(path, "import", str(path.parent / "sources.yaml"))
     database = Database(f"sqlite:///{path}")
-    add_found_feeds(database, 2, [("https://www.b.example/map.xml", "sitemap")])
     replace_learnt(database, "b.example", [UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)])
     urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
     unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
     text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
     with database.write() as connection:
+        write_unit(connection, Unit(feeds=[["https://www.b.example", "https://www.b.example/map.xml", "sitemap"]]))
         crawl = {"crawl_id": 1, "seed_id": 2, "parallel": 1, "delay_s": 0.0}
         connection.execute(insert(site).values(id=1, site="https://www.b.example", **crawl))
         connection.execute(
@@ -88,14 +93,16 @@ def run_at(path, *arguments):
 
 
 def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
-    (tmp_path / "new.yml").write_text("sources:\n- b.example\n- rules: [/x]\n- c.example\n- ftp://d\n")
+    (tmp_path / "new.yml").write_text("sources:\n- b.example\n- rules: [/x]\n- c.example\n- ftp://d\n" + BAD)
     status, lines, errors = sites("import", "new.yml")
     assert (status, lines) == (0, ["3 http://b.example/ added", "4 http://c.example/ added"])
     assert errors == [
         "Left out: new.yml:3: site is missing; write `site: https://example.org`",
         "Left out: new.yml:5: 'ftp://d': this is no address of a site; write http://host[:port]/ or "
         "https://host[:port]/",
-        "Left out: 2 of 4 entries; mend them, and import the file again",
+        "Left out: new.yml:9: The rule for text, 'div[', is neither CSS nor XPath: Expected ident or '*', got "
+        "<EOF at 4>",
+        "Left out: 3 of 5 entries; mend them, and import the file again",
     ]
     (tmp_path / "new.yml").write_text("sites: []")
     status, lines, errors = sites("import", "new.yml")
@@ -191,12 +198,22 @@ def test_a_stored_rule_takes_only_urls_of_its_domain(sites):
     assert summary == (
         "takes 2 of 3, leaves 1; keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
     )
-    assert sites("test-rule", "2", urls[0])[1][-1].endswith(
+    assert sites("test-rule", "2", "https://b.example/video/x")[1][-1].endswith(
         "it forbids: none of them is an article; undo: scrapy sites remove-rule 2"
     )
     sites("pin-rule", "1")
     assert sites("test-rule", "1", urls[0])[1][-1] == (
         "takes 1 of 1, leaves 0; change it: scrapy sites edit-rule 1 REGEX"
+    )
+
+
+def test_nothing_is_advised_before_a_page_was_fetched(sites):
+    database = Database(f"sqlite:///{Path('crawl.sqlite').resolve()}")
+    with database.write() as connection:
+        connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
+    database.close()
+    assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
+        "takes 1 of 5 pages of b.example: 0 of them became documents, 1 were not fetched; misses 2 of 2 documents"
     )
 
 
@@ -211,6 +228,17 @@ def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
         "takes 2 of 5 pages of b.example: 1 of them became documents; misses 1 of 2 documents; "
         "keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX",
     ]
+    assert sites("test-rule", "/nothing", "--site", "2")[1][-1] == (
+        "takes 0 of 5 pages of b.example: 0 of them became documents; misses 2 of 2 documents"
+    )
+    assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
+        "takes 1 of 5 pages of b.example: 0 of them became documents; misses 2 of 2 documents; "
+        "forbid what it takes: scrapy sites add-rule 2 /about --weight 0"
+    )
+    sites("edit-rule", "1", "/about")
+    assert sites("test-rule", "1", "--site", "2")[1][-1].endswith(
+        "; forbid it: scrapy sites forbid-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
+    )
     monkeypatch.setattr(site_rule_trial, "SAMPLE", 1)
     *_, more, summary = sites("test-rule", "/.+", "--site", "2")[1]
     assert more == "takes, no document  … and 2 more"

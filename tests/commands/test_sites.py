@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
+import sys
 
 import pytest
 from scrapy.exceptions import UsageError
@@ -165,3 +167,14 @@ def test_a_wrong_command_line_is_told_how_it_is_used(project):
     assert outcome.status == 2
     assert "scrapy sites add URL" in outcome.log
     assert "Traceback" not in outcome.log
+
+
+def test_who_reads_the_output_may_stop_reading(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    assert run_here("add", "http://a.example") == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert run_here("list") == 0
+        assert run_here("add", *(f"http://{number}.example" for number in range(1000))) == 0

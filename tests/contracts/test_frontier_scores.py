@@ -13,7 +13,9 @@ from crawlers.frontier.base import Candidate
 from crawlers.items import Page, State
 from crawlers.storage import crawls
 from tests.contracts.fading import Fading
-from tests.contracts.scored import ScoredCrawl, ScoredMemoryEngine, Way, name_of, opened, target_of
+from tests.contracts.scored_crawl import ScoredCrawl, Way
+from tests.contracts.scored_engines import ScoredMemoryEngine, opened
+from tests.contracts.scored_story import name_of, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

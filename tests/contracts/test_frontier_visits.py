@@ -8,7 +8,9 @@ import pytest
 
 from crawlers.algorithms.page_orders import ORDERS, OrderOptions
 from crawlers.items import Page, State
-from tests.contracts.scored import ScoredCrawl, Way, changes, name_of, opened, target_of
+from tests.contracts.scored_crawl import ScoredCrawl, Way
+from tests.contracts.scored_engines import changes, opened
+from tests.contracts.scored_story import name_of, target_of
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:

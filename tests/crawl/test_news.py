@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import random
 import signal
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlers.algorithms.document_prints import body_key128, domain_of
+from crawlers.algorithms.fingerprints import content_hash
+from crawlers.storage.redis_keys import RedisDocumentKeys
+from crawlers.storage.unit import Unit
+from tests.services import running_redis
 from tests.sites.server import Web
 
 from .running import add_on
@@ -35,13 +42,14 @@ SETTINGS = {
 
 
 class Press:
-    """Papers `fed`, with a feed, and `bare`, without. An article appears at every second request."""
+    """Papers `fed`, with a feed, and `bare`, without. An article appears at every second request; all have ETags."""
 
     def __init__(self) -> None:
         self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
         self.on_request: Callable[[], None] | None = None
         self.is_plain = False  # nothing in the stories says that they are articles
         self.is_corrected = False  # the stories changed
+        self.unchanged = 0  # requests that were answered with 304
         self._asked = {"fed": 0, "bare": 0}
 
     def sources(self, *, rules: bool = True) -> str:
@@ -61,21 +69,30 @@ class Press:
             self._asked[name] += 1
             published = min(NEW, OLD + self._asked[name] // 2)
             origin, path = self.web[name].origin, exchange.path
+
+            async def give(body: str, content_type: str = "text/html") -> None:
+                etag = f'"{content_hash(body.encode()).hex()}"'
+                is_known = exchange.asked.headers.get("if-none-match") == etag
+                self.unchanged += is_known
+                await exchange.page(
+                    "" if is_known else body, 304 if is_known else 200, content_type=content_type, ETag=etag
+                )
+
             if path == "/feed.xml" and name == "fed":
                 items = "".join(
                     f"<item><title>Story {n}</title><link>{origin}{self.path(n)}</link></item>"
                     for n in range(published, max(0, published - SHOWN), -1)
                 )
                 body = f"<rss version='2.0'><channel><title>Fed</title>{items}</channel></rss>"
-                await exchange.page(body, 200, Content_Type="application/rss+xml")
+                await give(body, "application/rss+xml")
             elif path == "/":
                 feed = "<link rel=alternate type=application/rss+xml href=/feed.xml>" if name == "fed" else ""
                 links = "".join(f"<p><a href={self.path(n)}>Story {n}</a>" for n in range(1, published + 1))
-                await exchange.page(f"<title>Home</title>{feed}<a href=/about.html>about</a>{links}")
+                await give(f"<title>Home</title>{feed}<a href=/about.html>about</a>{links}")
             elif path == "/about.html":
-                await exchange.page("<title>About</title><p>We write.")
+                await give("<title>About</title><p>We write.")
             elif path.startswith("/story-") and (number := int(path[7:-5])) <= published:
-                await exchange.page(story(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
+                await give(story(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
             else:
                 await exchange.page("nothing", 404)
 
@@ -177,6 +194,7 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
     ]
     assert statuses.count(-signal.SIGKILL) >= 3
     go_on_until_all_is_published(crawl, press)
+    assert press.unchanged > 0
     assert documents(crawl) == all_of(press)
     items = crawl.query(
         "SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key JOIN document d ON d.page_id = p.id"
@@ -185,6 +203,20 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
     announced = {url for (url,) in items}
     assert announced <= {url for url, _ in documents(crawl)}
     assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
+
+
+def test_claims_in_redis_of_a_killed_run_hide_no_document(press, crawl_in):
+    """They are of pages whose rows died with the run: the same URLs have other numbers now."""
+    lost = [f"{press.web['bare'].origin}{press.path(number)}" for number in range(1, OLD + 1)]
+    bodies = [story("bare", number).encode() for number in range(1, OLD + 1)]
+    with running_redis() as url:
+        keys = RedisDocumentKeys(url)
+        for page, (address, body) in enumerate(zip(lost, bodies, strict=True), 1_000_000):
+            keys.claim([body_key128(domain_of(address), content_hash(body))], page, Unit())
+        keys.close()
+        crawl = news_in(crawl_in, press, "claims", DOCUMENT_KEYS_URL=url)
+        assert run(crawl) == 0
+    assert set(lost) <= {url for url, _ in documents(crawl)}
 
 
 def test_sources_of_the_store_need_no_file(press, crawl_in):
@@ -237,3 +269,23 @@ def test_documents_of_an_earlier_crawl_are_not_fetched_again(press, crawl_in):
     assert documents(crawl) == all_of(press)
     reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'document % of an earlier crawl'")
     assert reasons == [(2 * NEW,)]
+
+
+def test_removed_feed_and_source_that_is_left_out_are_asked_no_more_until_they_are_back(press, crawl_in):
+    crawl = news_in(crawl_in, press, "fewer")
+    assert run(crawl) == 0
+    file = crawl.folder / "sources.yaml"
+    whole, bare = file.read_text("utf-8"), press.web["bare"]
+    polls, asked = [press.web["fed"].paths.count("/feed.xml")], [len(bare.paths)]
+    fewer = "".join(line for line in whole.splitlines(True) if bare.origin not in line)
+    for is_wanted, text in enumerate((fewer, whole)):
+        with closing(sqlite3.connect(crawl.folder / "crawl.sqlite")) as store, store:
+            store.execute("UPDATE feed SET enabled = ?", [is_wanted])
+        file.write_text(text, "utf-8")
+        ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
+        assert ended.status == 0
+        assert ("1 sites of the crawl news are not on today's list" in ended.stderr) == (text is fewer)
+        polls.append(press.web["fed"].paths.count("/feed.xml"))
+        asked.append(len(bare.paths))
+    assert 0 < polls[0] == polls[1] < polls[2]
+    assert 0 < asked[0] == asked[1] < asked[2]

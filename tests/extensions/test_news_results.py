@@ -111,14 +111,17 @@ def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):
     project, origin, first, again = crawled
     assert "Alarm, " not in first.log
     assert "'news/documents': 3" in first.log
-    assert "'news/alarms': 1" in again.log
+    assert "'news/alarms': 2" in again.log
     assert again.status == 1
     assert f"WARNING: Alarm, dead feed: {origin}/: timeout; look at it" in again.log
     assert again.errors == [
-        "Error: NEWS_FAIL_ON_ALARM: 1 alarms are open; the warnings above and the table alarm say what to mend. "
+        "Error: NEWS_FAIL_ON_ALARM: 2 alarms are open; the warnings above and `scrapy sites alarms` say what to mend. "
         "Everything is stored, and the same command goes on"
     ]
-    assert project.query("SELECT kind, subject, ended_at FROM alarm") == [("dead feed", f"{origin}/", None)]
+    assert project.query("SELECT kind, subject, ended_at FROM alarm") == [
+        ("dead feed", f"{origin}/", None),
+        ("source unreachable", origin, None),
+    ]
 
 
 def test_parquet_has_all_documents(crawled):
@@ -164,7 +167,7 @@ def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
     (tmp_path / "file").touch()
     bad = str(tmp_path / "file" / "x")
     with pytest.raises(ConfigError, match=r"^WARC_FILE=.* can't be written"):
-        Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=bad))
+        Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=f"{bad}.warc.gz"))
     with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET=.* can't be written"):
         DocumentFiles.from_crawler(crawler(Spider(name="x", is_news=True), DOCUMENTS_PARQUET=bad))
     with pytest.raises(ConfigError, match=r"^RESULT_FOLDER=.* can't be written"):

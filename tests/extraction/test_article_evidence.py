@@ -75,5 +75,4 @@ def test_pagination_is_seen(html):
 
 
 def test_what_the_caller_knows_is_passed_on():
-    known = {"in_feed": True, "is_prefix_of": 7, "changed": True, "is_feed": True}
-    assert seen("<body>x", **known) == Evidence(**known)
+    assert seen("<body>x", is_prefix_of=7) == Evidence(is_prefix_of=7)

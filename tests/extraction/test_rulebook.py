@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawlers.algorithms.article_labels import DETOUR
 from crawlers.algorithms.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.page_scores import OTHER
 from crawlers.algorithms.url_rules import UrlRule
@@ -79,3 +80,48 @@ def test_what_is_not_sure_is_no_label():
     for number in range(100):
         book.label(SITE, f"{SITE}/{number}", 1.5)
     assert not book.learn(SITE, 0.0)
+
+
+def test_next_run_learns_when_there_are_more_labels_not_at_once():
+    learnt = []
+
+    def keep(domain, rules):
+        learnt.append(list(rules))
+        return learnt[-1]
+
+    labels = [(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
+    labels += [(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
+    first = rulebook(keep=keep)
+    first.recall(labels)
+    assert first.learn(SITE, 0.0), "nobody learnt from these labels yet"
+    again = Rulebook({"paper.example": learnt[0]}, keep, fit_factor=2.0, else_factor=0.01)
+    again.recall(labels)
+    labelled(again, range(20, 49))
+    assert not again.learn(SITE, 1.0)
+    labelled(again, range(49, 50))
+    again.learn(SITE, 1.0)
+    assert len(learnt) == 2, "at 100 labels, as without the break"
+
+
+def test_fingerprint_is_another_one_when_places_may_be_others():
+    books = [rulebook(), rulebook([("/a", 1.0)]), rulebook([("/a", 0.5)]), rulebook([("/a", 1.0), ("/b", 1.0)])]
+    books.append(Rulebook({}, None, fit_factor=2.0, else_factor=0.02))
+    assert len({book.fingerprint(SITE) for book in books}) == len(books)
+    assert rulebook([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
+
+
+def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stays():
+    book = rulebook(keep=lambda domain, rules: list(rules))
+    for n in range(100):  # the learner has been misled
+        book.label(SITE, f"{SITE}/tag/{n}", -3.5)
+        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
+        if n < 20:
+            book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", 3.0)
+    assert book.learn(SITE, 0.0)
+    article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
+    assert (book.place(SITE, article).queue, book.place(SITE, copy).queue) == (FIT, FIT)
+    for n in range(100, 140):
+        book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", DETOUR)
+        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
+    assert book.learn(SITE, 1.0)
+    assert (book.place(SITE, article).queue, book.place(SITE, copy).queue) == (FIT, OTHER)

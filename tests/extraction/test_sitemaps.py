@@ -68,6 +68,21 @@ def test_a_news_sitemap_gives_dates_and_titles_of_the_news() -> None:
     ]
 
 
+def test_of_a_mixed_sitemap_only_the_news_are_articles() -> None:
+    content = read(NEWS.replace("</urlset>", "") + "".join(URLSET.rpartition("<url><loc>")[1:]))
+    assert content.kind == "news sitemap"
+    assert {item.url: item.is_article for item in content.items} == {
+        "https://example.com/a": True,
+        "https://example.com/undated": False,
+    }
+    assert not any(item.is_article for item in read(URLSET).items)
+
+
+def test_what_is_news_in_one_entry_is_news_though_another_names_it_too() -> None:
+    again = "<url><loc>https://example.com/a</loc></url></urlset>"
+    assert [item.is_article for item in read(NEWS.replace("</urlset>", again)).items] == [True]
+
+
 def test_an_index_gives_other_sitemaps_the_last_changed_first() -> None:
     content = read(INDEX)
     assert (content.kind, content.problem, content.items) == ("sitemap index", "", [])
@@ -79,6 +94,7 @@ def test_a_text_of_addresses_is_a_sitemap() -> None:
         "\ufeffhttps://example.com/a\r\n\r\n https://example.com/b\nno address\nhttps://example.com/a\n", "text/plain"
     )
     assert content.kind == "sitemap"
+    assert not any(item.is_article for item in content.items)
     assert [item.url for item in content.items] == ["https://example.com/a", "https://example.com/b"]
 
 

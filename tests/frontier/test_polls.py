@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from crawlers.algorithms.poll_plan import PollLimits, PollPlan
-from crawlers.frontier.polls import FADED_S, FEED, MOST_FAILURES, PAGE, Polls
+from crawlers.frontier.polls import FADED_S, MOST_FAILURES, Polls
+from crawlers.items import FEED, PAGE, SITEMAP
 from crawlers.storage.polls import PollRow
 from crawlers.storage.unit import Unit
 
@@ -81,3 +84,40 @@ def test_what_was_learnt_is_taken_up_again(polls):
     again.recall([PollRow(*unit.polls[-1])], NOW + 6 * 3600.0)
     due = [one.ended(7, 1, FEED, NOW + 6 * 3600.0, Unit(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
+
+
+def taken_up(*rows: list[Any]) -> Polls:
+    again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
+    again.recall([PollRow(*row) for row in rows], NOW + DAY_S)
+    return again
+
+
+def test_run_that_begins_while_a_feed_fails_knows_when_it_answered_last(polls):
+    unit = Unit()
+    for hour in range(6):
+        polls.ended(7, 1, FEED, NOW + hour * 3600.0, unit, new_items=5, shown=20)
+    failed_at = NOW + 8 * 3600.0
+    polls.failed(7, 1, FEED, failed_at, unit, "timeout")
+    assert unit.polls[-1][4] == failed_at, "the last poll, for people"
+    again = taken_up(unit.polls[-1])
+    due = [one.ended(7, 1, FEED, NOW + 10 * 3600.0, Unit(), new_items=5, shown=20) for one in (polls, again)]
+    assert due[0] == pytest.approx(due[1])
+
+
+def test_feed_that_never_answered_has_its_first_poll_still_to_come(polls):
+    unit = Unit()
+    polls.failed(7, 1, FEED, NOW, unit, "timeout")
+    again = taken_up(unit.polls[-1])
+    assert again.kind(7) == FEED
+    due = [one.ended(7, 1, FEED, NOW + 60.0, Unit(), new_items=20, shown=20, span_s=DAY_S) for one in (polls, again)]
+    assert due[0] == pytest.approx(due[1])
+
+
+def test_what_failed_at_first_is_what_it_turns_out_to_be(polls):
+    polls.failed(7, 1, FEED, NOW, Unit(), "timeout")
+    polls.ended(7, 1, SITEMAP, NOW + 60, Unit(), new_items=0, shown=20)
+    assert polls.kind(7) == SITEMAP
+    polls.ended(8, 1, PAGE, NOW, Unit(), new_items=3, shown=20)
+    polls.ended(8, 1, FEED, NOW + 60, Unit(), new_items=0, shown=20)
+    polls.ended(9, 1, PAGE, NOW, Unit(), new_items=3, shown=20)
+    assert polls.has_room(1)

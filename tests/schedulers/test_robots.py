@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
 
+import pytest
+from scrapy.settings import Settings
+
+from crawlers.algorithms.retries import RetryPolicy
 from crawlers.items import State
 from crawlers.schedulers.robots import UNREACHABLE, RobotsRules
+from crawlers.schedulers.sites import UNREACHABLE_S, Sites
+from crawlers.storage.crawls import SiteRow
 from tests.sites.project import Project
 from tests.sites.server import Web, links, pages
 
@@ -214,3 +220,18 @@ def test_crawl_delay_is_a_number_or_nothing(text, delay_s):
 
 def test_empty_robots_txt_allows_everything():
     assert RobotsRules(200, "", AGENT).reason_against("http://a.example/x") is None
+
+
+def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
+    now, told = 1000.0, []
+    session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
+    settings = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "us"})
+    sites = Sites(session, settings, False, RetryPolicy(0, 0, 1.0), lambda: now, lambda *one: told.append(one))
+    sites.open(SiteRow(7, "http://a.example", 1, None, 0.0), now)
+    assert sites.needs_robots(7)
+    sites.ask_robots(7)
+    sites.robots.broke(sites.robots.take(now), "no such host")
+    assert told == [(7, UNREACHABLE, "no such host")]
+    assert not sites.needs_robots(7)
+    now += UNREACHABLE_S
+    assert sites.needs_robots(7)

@@ -167,6 +167,18 @@ def feed_links(press, plan, now):
     return [link.get("href") for link in tree.iter("{http://www.w3.org/2005/Atom}link")]
 
 
+def test_what_is_announced_stands_in_the_feed_or_news_sitemap():
+    press = small()
+    for plan in press.plans[:12]:
+        host = urlsplit(plan.origin).netloc
+        assert not press.announced(host, "/", NOW)
+        for place in (plan.feed.path if plan.feed else "", plan.sitemap):
+            body = press.page(host, place, NOW).body.decode()
+            announced = press.announced(host, place, NOW) if place else set()
+            assert len(announced) == len(re.findall(r'<item>|<entry>|<loc>|"content_text":', body))
+            assert all(url in html.unescape(body) for url in announced)
+
+
 def test_a_correction_changes_the_text_once():
     press = small()
     host = press.hosts[6]

@@ -22,11 +22,11 @@ SITE, OTHER = "http://one.example", "http://two.example"
 
 
 class NewsStore:
-    """A crawl of that *name* with two sites."""
+    """A crawl of that *name* with two *sites*."""
 
-    def __init__(self, database: Database, name: str = "news") -> None:
+    def __init__(self, database: Database, name: str = "news", sites: tuple[str, ...] = (SITE, OTHER)) -> None:
         self.database = database
-        rows = [SiteRow(0, site, 1, None, 0.0) for site in (SITE, OTHER)]
+        rows = [SiteRow(0, site, 1, None, 0.0) for site in sites]
         begun = crawls.begin(database, name, "news", rows, {}, 0.0)
         self.id = begun.id
         self.sites = {row.site: row.id for row in begun.sites}

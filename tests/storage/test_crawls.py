@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -172,3 +173,29 @@ def test_sites_come_in_the_order_of_the_first_run_whatever_today_s_list_says(dat
     again = crawls.begin(database, "c", "m", [c, b, a], {}, 1.0)
     assert [row.site for row in again.sites] == ["http://a.test", "http://b.test", "http://c.test"]
     assert [row.id for row in again.sites[:2]] == [row.id for row in first.sites]
+
+
+def test_crawl_goes_on_with_what_it_found_and_its_list_still_takes(database: Database) -> None:
+    first = begin(database, A, B)
+    found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
+    crawls.add_sites(database, first.id, [found], 6.0)
+
+    def resumed(*sites: SiteRow, domain: str = "") -> list[str]:
+        keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None
+        again = crawls.begin(database, "daily", "sitegraph", sites, MANIFEST, 7.0, keeps=keeps)
+        with database.read() as connection:
+            opened = connection.execute(select(site.c.site).where(site.c.is_open).order_by(site.c.id)).scalars().all()
+        assert [row.site for row in again.sites] == opened
+        return [name.removeprefix("http://") for name in opened]
+
+    assert resumed(A, domain="a.test") == ["a.test", "sport.a.test"]
+    assert resumed(B, domain="b.test") == ["b.test"]
+    assert resumed(A) == ["a.test"]
+    sport = replace(found, start_url="http://sport.a.test/")
+    assert resumed(A, sport) == ["a.test", "sport.a.test"]
+    assert resumed(A, domain="a.test") == ["a.test"]
+    crawls.add_sites(database, first.id, [found], 8.0)
+    assert resumed() == ["a.test", "b.test", "sport.a.test"]
+    with database.read() as connection:
+        seeds = connection.execute(select(seed.c.site, seed.c.is_found)).all()
+    assert [name for name, is_found in seeds if is_found] == ["http://sport.a.test"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,15 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.algorithms.document_prints import document_print
+from crawlers.algorithms.fingerprints import content_hash
 from crawlers.items import Article
 from crawlers.storage.database import Database
 from crawlers.storage.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT, SAME_URL, Copy, Duplicates
 from crawlers.storage.document_keys import SqlDocumentKeys
+from crawlers.storage.redis_keys import open_document_keys
 from crawlers.storage.unit import Unit
 from crawlers.storage.writer import Writer
+from tests.services import running_redis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +37,16 @@ def article(seed: int = 1, canonical: str = "", **changes: str) -> Article:
     return replace(Article(f"Title {seed}", prose(seed), None, "", (), "", "en", canonical, "", "rule"), **changes)
 
 
-class Crawl:
-    """Pages that are judged and stored as the pipeline does."""
+def body_hash(article: Article) -> bytes:
+    return content_hash(f"{article.title} {article.text}".encode())
 
-    def __init__(self, database: Database, most_distance: int = 12) -> None:
+
+class Crawl:
+    """Pages that are judged and stored as the pipeline does; their keys are at *keys_url*, "": in the store."""
+
+    def __init__(self, database: Database, most_distance: int = 12, keys_url: str = "") -> None:
         self._database = database
+        self._keys_url = keys_url
         self._most_distance = most_distance
         self._pages = 0
         self.begin()
@@ -45,10 +54,11 @@ class Crawl:
     def begin(self) -> None:
         """As a process that begins now."""
         self._writer = Writer(self._database)
-        keys = SqlDocumentKeys(self._database, self._writer.flush)
-        self.duplicates = Duplicates(self._database, keys, self._writer.flush, self._most_distance)
+        self._keys = open_document_keys(self._keys_url, self._database, self._writer.flush)
+        self.duplicates = Duplicates(self._database, self._keys, self._writer.flush, self._most_distance)
 
     def end(self) -> None:
+        self._keys.close()
         self._writer.close()
 
     def resume(self) -> None:
@@ -60,7 +70,7 @@ class Crawl:
         self._pages += 1
         page = page_id or self._pages
         unit = Unit()
-        copy = self.duplicates.judge(page, url, article, unit)
+        copy = self.duplicates.judge(page, url, article, unit, content_hash=body_hash(article))
         if copy is None:
             prints = document_print(url, article)
             row = [page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule"]
@@ -68,6 +78,9 @@ class Crawl:
         if stored:
             self._writer.submit(unit)
         return page if copy is None else copy
+
+    def same_bytes(self, page: int, url: str, article: Article) -> int | None:
+        return self.duplicates.same_bytes(page, url, body_hash(article))
 
     def documents(self) -> list[int]:
         self._writer.flush()
@@ -83,14 +96,28 @@ def store(tmp_path_factory) -> Iterator[Database]:
     database.close()
 
 
-@pytest.fixture
-def crawl(store: Database) -> Iterator[Crawl]:
+def empty(store: Database) -> None:
     with store.write() as connection:
         for table in ("document", "document_key", "document_band"):
             connection.execute(text(f"DELETE FROM {table}"))
+
+
+@pytest.fixture
+def crawl(store: Database) -> Iterator[Crawl]:
+    empty(store)
     crawl = Crawl(store)
     yield crawl
     crawl.end()
+
+
+@pytest.fixture(params=["store", "redis"])
+def any_crawl(request: pytest.FixtureRequest, store: Database) -> Iterator[Crawl]:
+    """With keys in the store, and in Redis, where they are claimed before the document is stored."""
+    empty(store)
+    with running_redis() if request.param == "redis" else nullcontext("") as url:
+        crawl = Crawl(store, keys_url=url)
+        yield crawl
+        crawl.end()
 
 
 def reprinted(seed: int = 1) -> Article:
@@ -188,21 +215,24 @@ def test_a_copy_that_became_a_document_of_its_own_stays_one(crawl):
     assert crawl.documents() == [1, 2]
 
 
-def test_a_killed_run_loses_and_doubles_nothing(crawl):
-    assert crawl.meet(f"{SITE}/a", article(1), stored=False) == 1
-    crawl.resume()
-    assert crawl.meet(f"{SITE}/b", article(1)) == 2  # the same text, by another page
-    assert crawl.meet(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT)
-    assert crawl.documents() == [2]
+def test_a_claim_without_a_document_is_void(any_crawl):
+    assert any_crawl.meet(f"{SITE}/a", article(1), stored=False) == 1
+    any_crawl.resume()
+    assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
+    assert any_crawl.meet(f"{SITE}/b", article(1)) == 2
+    assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
+    assert any_crawl.meet(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT)
+    assert any_crawl.documents() == [2]
 
 
-def test_a_claim_without_a_document_is_void(crawl):
-    """Keys in Redis are claimed before the document is stored."""
-    crawl.meet(f"{SITE}/a", article(1), stored=False)  # the same process goes on: its keys are claimed
-    crawl.duplicates._accepted._young.clear()
-    assert crawl.meet(f"{SITE}/b", article(1)) == 2
-    assert crawl.meet(f"{SITE}/c", article(1)) == Copy(2, SAME_TEXT)
-    assert crawl.documents() == [2]
+def test_the_same_bytes_are_known_of_other_pages_of_the_domain(any_crawl):
+    any_crawl.meet(f"{SITE}/a", article(1))
+    for _ in range(2):
+        assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) == 1
+        assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) is None
+        assert any_crawl.same_bytes(2, f"{SITE}/b", article(2)) is None
+        assert any_crawl.same_bytes(2, "https://www.example.com/b", article(1)) is None
+        any_crawl.resume()
 
 
 def test_known_urls_are_recognised_before_they_are_fetched(crawl):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +10,7 @@ import redis
 from sqlalchemy import text
 
 from crawlers.errors import ConfigError, StoreError
+from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.document_keys import SqlDocumentKeys, Uncommitted
 from crawlers.storage.redis_keys import RedisDocumentKeys, open_document_keys
@@ -200,6 +201,18 @@ def test_the_setting_chooses_the_engine(tmp_path, redis_url):
     assert isinstance(keys, RedisDocumentKeys)
     keys.close()
     database.close()
+
+
+def test_keys_of_another_store_are_refused(tmp_path, redis_url):
+    empty(redis_url)
+    for name, began_at, is_refused in (("a", 1.5, False), ("b", 2.5, True), ("a", 1.5, False)):
+        with closing(Database(f"sqlite:///{tmp_path / name}.sqlite")) as database:
+            crawls.begin(database, "news", "news", [], {}, began_at)
+            if is_refused:
+                with pytest.raises(ConfigError, match="belong to another store"):
+                    open_document_keys(redis_url, database, lambda: None)
+            else:
+                open_document_keys(redis_url, database, lambda: None).close()
 
 
 @pytest.mark.parametrize("url", ["http://localhost", "redis://user:secret@localhost:1/0", "nonsense"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from crawlers.items import State
+from crawlers.items import ARTICLE, State
 from crawlers.storage import url_rules
 from crawlers.storage.document_story import document_story
 from crawlers.storage.tables import page
@@ -91,6 +91,14 @@ def test_feed_tells_of_its_polls_only(crawl):
         "  fits no rule",
         "  a page that comes back: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
     ]
+
+
+def test_article_that_is_fetched_once_more_tells_of_its_document_too(crawl):
+    number = crawl.document("/news/1", 60.0, title="First")
+    crawl.write(polls=[[number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None]])
+    lines = told(crawl, number)
+    assert lines[1].startswith("  an article that comes back: ")
+    assert "  document: First" in lines
 
 
 def test_other_missions_have_none(sqlite):

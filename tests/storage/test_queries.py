@@ -11,7 +11,7 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk import write_unit
 from crawlers.storage.crawls import SiteRow
-from crawlers.storage.queries import crawl_named, fetched_pages, progress, sites_of
+from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
 from crawlers.storage.unit import Unit
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ def test_fetched_pages_are_those_that_are_done_the_nearest_first(database: Datab
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [(level, skeleton) for _, level, skeleton in fetched_pages(database, site.id)] == [(0, 0), (1, 4), (2, 1)]
+
+
+def test_latest_pages_are_those_that_were_found_last_in_that_order(database: Database) -> None:
+    (site,) = begin(database, "daily", A).sites
+    add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
+    assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
 
 
 def test_progress_counts_per_state_and_knows_the_deepest_page(database: Database) -> None:

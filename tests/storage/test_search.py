@@ -72,7 +72,17 @@ def test_search_is_of_one_site_or_of_one_crawl_if_wanted(crawl):
     assert paths(crawl, "ferry", site=OTHER) == [f"{OTHER}/ferry"]
     assert paths(crawl, "ferry", site=OTHER.removeprefix("http://")) == [f"{OTHER}/ferry"]
     assert paths(crawl, "ferry", crawl_id=crawl.id) == ["/ferry", "/match"]
-    assert paths(crawl, "ferry", site="http://nowhere.example") == []
+    with pytest.raises(ConfigError, match="is no seed; `scrapy sites list --all`"):
+        paths(crawl, "ferry", site="http://nowhere.example")
+
+
+def test_domain_stands_for_all_its_sites(crawl):
+    other = NewsStore(crawl.database, "other", sites=("http://www.one.example", "http://sport.one.example:81"))
+    other.document("/a", 1e9, site="http://www.one.example", title="A ferry")
+    other.document("/b", 1e9, site="http://sport.one.example:81", title="A ferry")
+    assert len(paths(crawl, "ferry", site="One.Example")) == 4
+    assert len(paths(crawl, "ferry", site="sport.one.example")) == 1
+    assert len(paths(crawl, "ferry", site="www.one.example")) == 1
 
 
 def test_changed_text_is_found_and_former_text_is_not(crawl):
@@ -96,6 +106,7 @@ def test_postgresql_finds_the_same(postgresql_url):
         test_phrases_and_alternatives_are_understood_and_snippets_show_the_words,
         test_nothing_that_is_typed_is_an_error,
         test_search_is_of_one_site_or_of_one_crawl_if_wanted,
+        test_domain_stands_for_all_its_sites,
         test_changed_text_is_found_and_former_text_is_not,
     ):
         same(crawl)

@@ -13,6 +13,7 @@ from crawlers.algorithms.url_rules import UrlRule
 from crawlers.algorithms.urls import resolve
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
+from crawlers.storage.bulk import write_unit
 from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.database import Database
 from crawlers.storage.news_tables import feed, poll
@@ -20,7 +21,6 @@ from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 from crawlers.storage.sources import (
     FeedRow,
     add_feed,
-    add_found_feeds,
     forget_feeds,
     list_feeds,
     save_sources,
@@ -28,6 +28,7 @@ from crawlers.storage.sources import (
     switch_feed,
 )
 from crawlers.storage.tables import page
+from crawlers.storage.unit import Unit
 from crawlers.storage.url_rules import LEARNT, forbid_rule, list_rules, replace_learnt
 
 A = "http://a.example"
@@ -63,6 +64,12 @@ def store(empty_store, tmp_path):
 
 def key(url):
     return resolve(url, "").key
+
+
+def find(database, *found):
+    """A crawl finds feeds: sites of the sources, URLs, kinds."""
+    with database.write() as connection:
+        write_unit(connection, Unit(feeds=[list(one) for one in found]))
 
 
 def feeds(database):
@@ -128,12 +135,12 @@ def test_learnt_rules_are_no_part_of_a_source(store):
     assert stored_sources(store) == [FULL]
 
 
-def test_feeds_that_a_crawl_finds_come_after_those_that_are_given(store):
+def test_feeds_that_a_crawl_finds_come_after_those_that_are_given(database):
+    store = database
     save_sources(store, [FULL, BARE])
-    found = [(f"{A}/atom", "feed"), (f"{A}/rss", "feed"), (f"{A}/atom", "feed"), (f"{A}/map.xml", "sitemap")]
-    assert add_found_feeds(store, 1, found) == 2
-    assert add_found_feeds(store, 1, found) == 0
-    assert add_found_feeds(store, 1, []) == 0
+    for _ in range(2):
+        find(store, (A, f"{A}/atom", "feed"), (A, f"{A}/rss", "feed"), (A, f"{A}/map.xml", "sitemap"))
+    find(store, ("http://nobodys.example", "http://nobodys.example/rss", "feed"))
     (source, _) = stored_sources(store)
     assert source.feeds == (*FULL.feeds, f"{A}/atom")
     assert source.sitemaps == (f"{A}/news.xml", f"{A}/map.xml")
@@ -149,7 +156,8 @@ def test_a_person_adds_removes_and_takes_back_a_feed(store):
     assert add_feed(store, owner, url, "feed")
     switch_feed(store, owner, url, enabled=False)
     assert feeds(store)[url] == (1, "feed", True, False)
-    assert add_found_feeds(store, 1, [(url, "feed")]) == 0, "what was removed is not found again"
+    find(store, ("http://b.example", url, "feed"))
+    assert feeds(store)[url] == (1, "feed", True, False), "what was removed is not found again"
     assert not add_feed(store, owner, url, "feed")
     assert feeds(store)[url] == (1, "feed", True, True)
     with pytest.raises(ConfigError, match=f"{A}/rss is a feed of seed 2 already"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
-from crawlers.algorithms.alarms import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, Limits, Pause
+from crawlers.algorithms.alarms import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
-from crawlers.storage.alarms import look
+from crawlers.storage import crawls
+from crawlers.storage.alarms import _FAILED, look
+from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news_tables import alarm
 from tests.storage.news_store import DAY, OTHER, SITE, NewsStore
 
@@ -34,6 +36,7 @@ def articles(crawl, *ages, **more):
 
 def test_alarm_is_raised_once_and_ended_when_it_is_over(database):
     crawl = NewsStore(database)
+    crawl.poll("/", "home", NOW)
     feed = crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9, problem="status 500")
     first = seen(crawl)
     assert [(one.kind, one.subject) for one in first.raised] == [(DEAD_FEED, f"{SITE}/rss")]
@@ -52,6 +55,7 @@ def test_alarm_is_raised_once_and_ended_when_it_is_over(database):
 
 def test_feed_is_dead_since_it_was_had_last(crawl):
     old, new = NOW - 2 * DAY, NOW - DAY / 2
+    crawl.poll("/", "home", NOW)
     crawl.poll("/known", "feed", NOW, fetched_at=old, failures=3)
     crawl.poll("/lately", "feed", NOW, fetched_at=new, failures=3)
     crawl.poll("/gone", "sitemap", NOW, failures=3, state=State.REFUSED, state_at=old)
@@ -110,7 +114,39 @@ def test_discovery_stopped_if_polls_are_answered_and_bring_nothing(crawl):
 def test_other_crawls_are_not_asked(crawl):
     other = NewsStore(crawl.database, "other")
     other.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
+    other.poll("/", "home", NOW, fetched_at=NOW - 2 * DAY, failures=9)
     articles(other, *(4 * DAY + n * 3600.0 for n in range(9)))
     assert open_now(crawl) == []
-    assert len(open_now(other)) == 2
+    assert len(open_now(other)) == 3
     assert open_now(crawl) == []
+
+
+def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database):
+    crawl = NewsStore(database)
+    lost = {"failures": 9, "problem": "timeout", "state": State.FAILED}
+    crawl.poll("/", "home", NOW, state_at=NOW - 2 * DAY, **lost)
+    crawl.poll("/rss", "feed", NOW, state_at=NOW - DAY / 2, **lost)
+    crawl.poll("/hub", "page", NOW)
+    crawl.poll("/", "home", NOW, site=OTHER, state_at=NOW - 2 * DAY, **lost)
+    assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first was had this day"
+    crawl.poll("/far", "feed", NOW, site=SITE)
+    crawl.write(feeds=[[OTHER, f"{SITE}/far", "feed"]])
+    assert open_now(crawl) == [], "a feed on another's host"
+    crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
+    found = seen(crawl, NOW + 2 * DAY).open
+    assert [(one.kind, one.subject) for one in found] == [(DEAD_FEED, f"{SITE}/rss"), (UNREACHABLE, SITE)]
+    assert "timeout; neither its start page nor any of its feeds can be had" in found[1].message
+
+
+def test_sources_that_are_left_out_have_no_alarms(crawl):
+    crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
+    articles(crawl, *(4 * DAY + n * 3600.0 for n in range(9)))
+    assert len(open_now(crawl)) == 3
+    crawls.begin(crawl.database, "news", "news", [SiteRow(0, OTHER, 1, None, 0.0)], {}, NOW)
+    assert open_now(crawl) == []
+
+
+def test_look_for_failed_extraction_reads_no_more_than_the_pages_in_question(crawl):
+    with crawl.database.read() as connection:
+        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {_FAILED.text}"), {"since": NOW}).all()
+    assert "USING INDEX page_without_document (fetched_at>?)" in plan[0].detail

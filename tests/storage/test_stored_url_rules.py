@@ -11,6 +11,7 @@ from crawlers.algorithms.url_rules import UrlRule
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.database import Database
+from crawlers.storage.documents import EARLIER
 from crawlers.storage.news_tables import document
 from crawlers.storage.tables import page, site
 from crawlers.storage.url_rules import (
@@ -154,6 +155,14 @@ def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_what_became_of_th
         connection.execute(insert(site), [{**row, "id": n, "crawl_id": n, "site": name} for n, name in sites.items()])
         connection.execute(insert(page), pages)
         connection.execute(insert(document).values(page_id=3, site_id=3, url=pages[2]["url"], stored_at=0.0, **text))
-    found = [("http://a.example/2", False), ("https://www.a.example/3", True)]
+        waiting = {**pages[1], "id": 5, "key": 5, "url": "http://a.example/5", "state": int(State.WAITING)}
+        known = {**waiting, "id": 6, "key": 6, "url": "http://a.example/6", "state": int(State.REJECTED)}
+        connection.execute(insert(page), [waiting | {"reason": None}, known | {"reason": EARLIER.format(7)}])
+    found = [
+        ("http://a.example/2", True, False),
+        ("https://www.a.example/3", True, True),
+        ("http://a.example/5", False, False),
+        ("http://a.example/6", False, True),
+    ]
     assert list(pages_of_domain(store, A)) == found
     assert list(pages_of_domain(store, "nowhere.example")) == []

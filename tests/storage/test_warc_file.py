@@ -159,4 +159,9 @@ def test_full_disk_leaves_whole_records(path, monkeypatch):
 def test_without_the_package_the_setting_says_what_to_install(monkeypatch):
     monkeypatch.setattr(warc_file.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"^WARC_FILE needs warcio.*pip install warcio"):
-        check_warc("WARC_FILE")
+        check_warc("WARC_FILE", "crawl.warc.gz")
+
+
+def test_name_says_that_the_file_is_compressed():
+    with pytest.raises(ConfigError, match=r"^WARC_FILE=x.warc: such files are compressed; name it \*\.warc\.gz$"):
+        check_warc("WARC_FILE", "x.warc")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.sites.press.plan import Feed
 
 SHOWN = 20  # items of a feed
-_SITEMAP_S = 2 * 86_400  # what a news sitemap holds
+SITEMAP_S = 2 * 86_400  # what a news sitemap holds
 _NEWS = 'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
 
 
@@ -76,7 +76,7 @@ def sitemap(desk: Desk) -> str:
     """What was published in the last two days."""
     found = []
     for head in desk.newest(1000):
-        if head.published_at < desk.now - _SITEMAP_S:
+        if head.published_at < desk.now - SITEMAP_S:
             break
         about = f"<news:publication_date>{head.published.isoformat()}</news:publication_date>"
         about += f"<news:title>{escape(head.title)}</news:title>"

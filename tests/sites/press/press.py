@@ -132,6 +132,17 @@ class Press:
         plan = self._rooms[host].plan
         return plan.feed is not None or plan.sitemap != ""
 
+    def announced(self, host: str, address: str, now: float) -> set[str]:
+        """The articles that *host* announces at *address*; none if that is no feed and no news sitemap."""
+        room = self._rooms[host]
+        newest = Desk(room, now, ()).newest
+        if room.plan.feed is not None and address == room.plan.feed.path:
+            return {room.plan.origin + head.address for head in newest(feeds.SHOWN)}
+        if room.plan.sitemap and address == room.plan.sitemap:
+            since = now - feeds.SITEMAP_S
+            return {room.plan.origin + head.address for head in newest(room.count(now)) if head.published_at >= since}
+        return set()
+
     def rules(self, host: str) -> list[str]:
         """What a person would write: regular expressions that match path and query of articles as a whole."""
         return [self._rooms[host].plan.schema.rule]

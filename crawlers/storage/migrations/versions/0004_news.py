@@ -189,6 +189,11 @@ def upgrade() -> None:
     op.add_column("seed", sa.Column("language", sa.String(), nullable=True))
     op.add_column("seed", sa.Column("region", sa.Text(), nullable=True))
     op.add_column("seed", sa.Column("hosts", sa.Text(), nullable=True))
+    op.add_column("seed", sa.Column("is_found", sa.Boolean(), server_default=sa.false(), nullable=False))
+    op.add_column("site", sa.Column("rules", sa.Text(), nullable=True))
+    op.add_column("site", sa.Column("is_open", sa.Boolean(), server_default=sa.true(), nullable=False))
+    done = sa.text("state = 1 AND reason IS NOT NULL")
+    op.create_index("page_without_document", "page", ["fetched_at"], sqlite_where=done, postgresql_where=done)
 
     for statement in FTS5 if op.get_bind().dialect.name == "sqlite" else (GIN,):
         op.execute(statement)

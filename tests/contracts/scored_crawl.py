@@ -1,156 +1,32 @@
-"""Crawls of random webs by an order with scores, with accidents; and what each must know and have stored.
+"""Crawls of random webs by an order with scores, with accidents; and what each must have stored.
 
 The web has sites whose pages link to each other. Asked for, a page is there, is as it was, has changed, is gone,
-moved, can't be had today, or must not be asked for; chance decides anew at each visit. `Story` is what was learnt from
-all that, in dicts and page by page. It shares nothing with the frontier.
+moved, can't be had today, or must not be asked for; chance decides anew at each visit.
 """
 
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import text
 
 from crawlers.algorithms.best_site import Best
 from crawlers.algorithms.page_scores import GONE
-from crawlers.algorithms.urls import resolve
 from crawlers.frontier.base import Candidate, SiteState
-from crawlers.items import Page, State, Target
+from crawlers.items import Page, State
 from crawlers.storage import crawls
-from tests.algorithms.naive_opic import NaiveOPIC
-from tests.contracts.engines import HeldJournal, HeldMemoryEngine, HeldSqlEngine, SqlEngine
+from tests.contracts.scored_engines import changes
+from tests.contracts.scored_story import Story, name_of, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    import pytest
+    from collections.abc import Callable, Iterable
 
     from crawlers.algorithms.page_orders import PageOrder
     from crawlers.frontier.base import Lease
     from crawlers.frontier.core import QueuedFrontier
-    from crawlers.storage.unit import Unit
+    from tests.contracts.scored_story import Links, Name
 
-Name = tuple[int, int]  # of a page: its site, its number there
-Links = dict[Name, int]
-CHANGES = {
-    "page_change": ("page_id", "changed_at", "last_seen", "state", "status", "content_hash"),
-    "link_change": ("source_id", "target_id", "changed_at", "last_seen", "count"),
-}
 MOST_CASH_APART = 1e-9
-
-
-class ScoredJournal(HeldJournal):
-    """Looks what it holds back before it answers for a page, as the store's does; and keeps what changed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.changes: dict[str, list[list[Any]]] = {name: [] for name in CHANGES}
-
-    def write(self, unit: Unit) -> None:
-        super().write(unit)
-        self.changes["page_change"] += unit.page_changes
-        self.changes["link_change"] += unit.link_changes
-
-    def entries(self, page_ids: Collection[int]) -> Any:
-        self._look(page_ids)
-        return self.journal.entries(page_ids)
-
-    def former(self, page_id: int) -> Any:
-        self._look([page_id])
-        return self.journal.former(page_id)
-
-    def _look(self, page_ids: Collection[int]) -> None:
-        for unit in self._pending:
-            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
-            if any(row[0] in page_ids for row in rows):
-                self.flush()
-                return
-
-
-class ScoredMemoryEngine(HeldMemoryEngine):
-    def __init__(self) -> None:
-        super().__init__()
-        self.held: Any = ScoredJournal()
-        self._journal = self.held.journal
-
-
-@contextmanager
-def opened(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The engine that the parameter of a fixture names, which loses what is not committed."""
-    if request.param == "memory":
-        yield ScoredMemoryEngine()
-        return
-    sqlite = f"sqlite:///{request.getfixturevalue('tmp_path') / 'crawl.sqlite'}"
-    engine = HeldSqlEngine(sqlite if request.param == "sqlite" else request.getfixturevalue("postgresql_url"))
-    yield engine
-    engine.close()
-
-
-def changes(engine: Any, name: str) -> list[dict[str, Any]]:
-    """The rows of a table of changes, in the order of their time."""
-    columns = CHANGES[name]
-    if isinstance(engine, SqlEngine):
-        engine._flush()
-        with engine.database.read() as connection:
-            rows = list(connection.execute(text(f"SELECT {', '.join(columns)} FROM {name}")))
-    else:
-        engine.held.flush()
-        rows = engine.held.changes[name]
-    return sorted((dict(zip(columns, row, strict=True)) for row in rows), key=lambda row: row["changed_at"])
-
-
-@dataclass
-class Visited:
-    """A page as it was seen last."""
-
-    state: State = State.WAITING
-    text: int = 0  # stands for the content
-    links: Links = field(default_factory=dict)
-    page_changes: int = 0
-    link_changes: int = 0
-
-    def looks(self, state: State, text: int) -> bool:
-        return (self.state, self.text) == (state, text)
-
-
-class Story:
-    """What must be known after all that happened: cash page by page, and the pages as they are now."""
-
-    def __init__(self, weight: float) -> None:
-        self.opic = NaiveOPIC(uncrawled_weight=weight)
-        self.pages: dict[Name, Visited] = {}
-
-    def found(self, names: Iterable[Name], level: int) -> None:
-        for name in names:
-            if name not in self.pages:
-                self.pages[name] = Visited()
-                self.opic.found(name, level)  # type: ignore[arg-type]
-
-    def paid(self, name: Name) -> None:
-        self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
-
-    def is_now(self, name: Name, state: State, text: int, links: Links, *, is_again: bool) -> None:
-        page = self.pages[name]
-        if is_again:
-            page.page_changes += 1
-            page.link_changes += sum(page.links.get(to) != links.get(to) for to in page.links.keys() | links.keys())
-        page.state, page.text, page.links = state, text, links
-
-
-@cache
-def target_of(name: Name) -> Target:
-    root = f"http://host{name[0]}.test"
-    return resolve(f"{root}/", f"{root}/p{name[1]}/")
-
-
-@cache
-def name_of(url: str) -> Name:
-    host, _, path = url.removeprefix("http://host").partition(".test/p")
-    return int(host), int(path.rstrip("/"))
 
 
 @dataclass(frozen=True)

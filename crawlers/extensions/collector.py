@@ -1,0 +1,36 @@
+"""Keeps Python's cyclic garbage collector from halting a crawl that holds millions of objects."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+THRESHOLDS = (10_000, 20, 50)  # Python's are 700, 10, 10: with 3,000 feeds it took a seventh of the time
+
+
+class Collector:
+    """While a spider is open, what was there before is not looked at, and the rest less often."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        extension = cls()
+        crawler.signals.connect(extension.opened, signals.spider_opened)
+        crawler.signals.connect(extension.closed, signals.spider_closed)
+        return extension
+
+    def opened(self) -> None:
+        self._before = gc.get_threshold()
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(*THRESHOLDS)
+
+    def closed(self) -> None:
+        gc.unfreeze()
+        gc.set_threshold(*self._before)

@@ -1,0 +1,82 @@
+"""Engines that lose what is not committed, as a kill does; and keep what changed between the visits of a page."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from tests.contracts.engines import HeldJournal, HeldMemoryEngine, HeldSqlEngine, SqlEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    import pytest
+
+    from crawlers.storage.unit import Unit
+
+CHANGES = {
+    "page_change": ("page_id", "changed_at", "last_seen", "state", "status", "content_hash"),
+    "link_change": ("source_id", "target_id", "changed_at", "last_seen", "count"),
+}
+
+
+class ScoredJournal(HeldJournal):
+    """Looks what it holds back before it answers for a page, as the store's does; and keeps what changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changes: dict[str, list[list[Any]]] = {name: [] for name in CHANGES}
+
+    def write(self, unit: Unit) -> None:
+        super().write(unit)
+        self.changes["page_change"] += unit.page_changes
+        self.changes["link_change"] += unit.link_changes
+
+    def entries(self, page_ids: Collection[int]) -> Any:
+        self._look(page_ids)
+        return self.journal.entries(page_ids)
+
+    def former(self, page_id: int) -> Any:
+        self._look([page_id])
+        return self.journal.former(page_id)
+
+    def _look(self, page_ids: Collection[int]) -> None:
+        for unit in self._pending:
+            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
+            if any(row[0] in page_ids for row in rows):
+                self.flush()
+                return
+
+
+class ScoredMemoryEngine(HeldMemoryEngine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: Any = ScoredJournal()
+        self._journal = self.held.journal
+
+
+@contextmanager
+def opened(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The engine that the parameter of a fixture names, which loses what is not committed."""
+    if request.param == "memory":
+        yield ScoredMemoryEngine()
+        return
+    sqlite = f"sqlite:///{request.getfixturevalue('tmp_path') / 'crawl.sqlite'}"
+    engine = HeldSqlEngine(sqlite if request.param == "sqlite" else request.getfixturevalue("postgresql_url"))
+    yield engine
+    engine.close()
+
+
+def changes(engine: Any, name: str) -> list[dict[str, Any]]:
+    """The rows of a table of changes, in the order of their time."""
+    columns = CHANGES[name]
+    if isinstance(engine, SqlEngine):
+        engine._flush()
+        with engine.database.read() as connection:
+            rows = list(connection.execute(text(f"SELECT {', '.join(columns)} FROM {name}")))
+    else:
+        engine.held.flush()
+        rows = engine.held.changes[name]
+    return sorted((dict(zip(columns, row, strict=True)) for row in rows), key=lambda row: row["changed_at"])

@@ -1,0 +1,69 @@
+"""What must be known after crawls of random webs, page by page, in dicts. It shares nothing with the frontier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls import resolve
+from crawlers.items import State
+from tests.algorithms.naive_opic import NaiveOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.items import Target
+
+Name = tuple[int, int]  # of a page: its site, its number there
+Links = dict[Name, int]
+
+
+@cache
+def target_of(name: Name) -> Target:
+    root = f"http://host{name[0]}.test"
+    return resolve(f"{root}/", f"{root}/p{name[1]}/")
+
+
+@cache
+def name_of(url: str) -> Name:
+    host, _, path = url.removeprefix("http://host").partition(".test/p")
+    return int(host), int(path.rstrip("/"))
+
+
+@dataclass
+class Visited:
+    """A page as it was seen last."""
+
+    state: State = State.WAITING
+    text: int = 0  # stands for the content
+    links: Links = field(default_factory=dict)
+    page_changes: int = 0
+    link_changes: int = 0
+
+    def looks(self, state: State, text: int) -> bool:
+        return (self.state, self.text) == (state, text)
+
+
+class Story:
+    """What must be known after all that happened: cash page by page, and the pages as they are now."""
+
+    def __init__(self, weight: float) -> None:
+        self.opic = NaiveOPIC(uncrawled_weight=weight)
+        self.pages: dict[Name, Visited] = {}
+
+    def found(self, names: Iterable[Name], level: int) -> None:
+        for name in names:
+            if name not in self.pages:
+                self.pages[name] = Visited()
+                self.opic.found(name, level)  # type: ignore[arg-type]
+
+    def paid(self, name: Name) -> None:
+        self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
+
+    def is_now(self, name: Name, state: State, text: int, links: Links, *, is_again: bool) -> None:
+        page = self.pages[name]
+        if is_again:
+            page.page_changes += 1
+            page.link_changes += sum(page.links.get(to) != links.get(to) for to in page.links.keys() | links.keys())
+        page.state, page.text, page.links = state, text, links
