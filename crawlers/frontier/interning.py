@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crawlers.storage.unit import Unit
 
 ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
+RECALLED = 20_000  # URLs that are taken up before they are put where they take little memory
 SETTLED_SPELLING = 0  # none is better: of a page that was asked for, whose spelling must not change any more
 
 
@@ -100,7 +101,7 @@ class Interner:
                 self._scoring.placed(id_of(value), places.announced[target.key])  # also while it is fetched
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
-        self._settle(seen, before)
+        self._grew(seen, before)
         return counts, new
 
     def _new(
@@ -223,13 +224,15 @@ class Interner:
             return
         if self._cached + total <= self._cache_urls:
             self._recall(site, None)
-            self._settle(site.seen, 0)
+            self._grew(site.seen, 0)
         else:
             site.seen.is_complete = False
 
     def _recall(self, site: SiteQueue, keys: Iterable[int] | None) -> None:
         seen = site.seen
-        for known in self._journal.known(site.id, keys):
+        for number, known in enumerate(self._journal.known(site.id, keys), 1):
+            if keys is None and number % RECALLED == 0:
+                seen.settle()  # a large site would take many times the memory until the last of its URLs is here
             waits = known.waits and known.id not in self._held
             flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
             seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.spelling, flags)
@@ -249,9 +252,9 @@ class Interner:
         seen = site.seen
         before = len(seen)
         seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_SPELLING, flags)
-        self._settle(seen, before)
+        self._grew(seen, before)
 
-    def _settle(self, seen: SeenUrls, before: int) -> None:
+    def _grew(self, seen: SeenUrls, before: int) -> None:
         """What was *before* so many URLs may have grown."""
         seen.settle()
         self._cached += len(seen) - before

@@ -75,7 +75,7 @@ class Journal(Protocol):
     def new_id(self) -> int:
         """A page number that nobody else has or had."""
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> list[Known]:
+    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[Known]:
         """Of these keys (None: all of the site's), those found before."""
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:

@@ -1,8 +1,8 @@
 """The URLs of a site that the crawl knows already, as a cache that can be dropped.
 
 One integer a URL says all that a found link must be held against: the page's number (below 2^32), the group of links
-it came from, how near it was found, how it is spelled, and whether it was handed out. What was met lately is in a
-dict, some 120 bytes a URL; all else in two sorted arrays, 16 bytes a URL.
+it came from, how near it was found, how it is spelled, and whether it was handed out. What was found or changed lately
+is in a dict, some 120 bytes a URL; all else in two sorted arrays, 16 bytes a URL.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_GROUP = MOST_GROUPS - 1  # the greatest number of a site's groups of links
 _GROUP_MASK = (1 << MAX_GROUP.bit_length()) - 1
 _ID_SHIFT = _GROUP_SHIFT + MAX_GROUP.bit_length()
 _HOPS_BITS = 5
-LEAST_SETTLED = 64  # URLs met lately; arrays are not made anew for fewer
+LEAST_SETTLED = 64  # URLs in the dict; arrays are not made anew for fewer
 _SETTLED_SHIFT = 3  # nor for less than an eighth of what they hold, so that each URL is copied some eight times
 _NONE = np.empty(0, dtype=np.int64)
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
@@ -103,22 +103,29 @@ class SeenUrls:
         return self.settled(keys) | {key: self.lately[key] for key in keys if key in self.lately}
 
     def settle(self) -> None:
-        """Move what was met lately to the arrays, if that is enough to be worth it."""
+        """Move what is in the dict to the arrays, if that is enough to be worth it."""
         if len(self.lately) >= max(LEAST_SETTLED, len(self._keys) >> _SETTLED_SHIFT):
-            self._settle()
+            self._merge()
 
-    def _settle(self) -> None:
-        number = len(self.lately)
-        keys = np.concatenate([np.fromiter(self.lately, np.int64, number), self._keys])
-        values = np.concatenate([np.fromiter(self.lately.values(), np.int64, number), self._values])
-        self._keys, first = np.unique(keys, return_index=True)  # of equal ones the first, which is the later value
-        self._values = values[first]
+    def _merge(self) -> None:
+        keys = np.fromiter(self.lately, np.int64, len(self.lately))
+        values = np.fromiter(self.lately.values(), np.int64, len(self.lately))
+        order = np.argsort(keys)
+        keys, values = keys[order], values[order]
+        places = np.searchsorted(self._keys, keys)
+        is_there = np.zeros(len(keys), dtype=np.bool_)
+        within = places < len(self._keys)
+        is_there[within] = self._keys[places[within]] == keys[within]
+        self._values[places[is_there]] = values[is_there]
+        is_new = ~is_there
+        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
+        self._values = np.insert(self._values, places[is_new], values[is_new])
         self.lately = {}
 
     def forget(self) -> None:
-        """Drop what was not met since the arrays were made."""
+        """Drop what was neither found for the first time nor changed since the arrays were made."""
         if len(self._keys):
             self.is_complete = False
             self.urls = {key: url for key, url in self.urls.items() if key in self.lately}
             self._keys, self._values = _NONE, _NONE
-        self._settle()
+        self._merge()

@@ -96,11 +96,10 @@ class SqlJournal:
             page_id = next(self._ids)
         return page_id
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> list[Known]:
+    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[Known]:
         if keys is None:
-            rows = self._read(_KNOWN, site=site_id)
-        else:
-            rows = self._read(f"{_KNOWN} AND key{self._among}", site=site_id, keys=json.dumps(list(keys)))
+            return (Known(*row) for row in self._streamed(_KNOWN, site=site_id))
+        rows = self._read(f"{_KNOWN} AND key{self._among}", site=site_id, keys=json.dumps(list(keys)))
         return [Known(*row) for row in rows]
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
@@ -138,10 +137,8 @@ class SqlJournal:
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
         statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
-        with self._database.read() as connection:
-            streamed = connection.execution_options(yield_per=10_000)
-            for page_id, site_id, queue, *record in streamed.execute(text(statement), {"crawl": self.crawl_id}):
-                yield ScoredPage(page_id, site_id, queue, tuple(record))
+        for page_id, site_id, queue, *record in self._streamed(statement, crawl=self.crawl_id):
+            yield ScoredPage(page_id, site_id, queue, tuple(record))
 
     def unscored(self, table: str) -> list[Unscored]:
         return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
@@ -157,6 +154,10 @@ class SqlJournal:
     def _read(self, statement: str, **values: Any) -> Sequence[Any]:
         with self._database.read() as connection:
             return connection.execute(_text(statement), values).fetchall()
+
+    def _streamed(self, statement: str, **values: Any) -> Iterator[Any]:
+        with self._database.read() as connection:
+            yield from connection.execution_options(yield_per=10_000).execute(_text(statement), values)
 
     def submit(self, unit: Unit) -> None:
         self._writer.submit(unit)

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
-MOST_WATCHED = 500_000  # texts of pages that are remembered for the sake of traps, some 100 bytes each
-LEAST_SHARE = 0.01  # of what a watch remembers, however many sites there are: 500 texts
+MOST_WATCHES = 1_000  # sites whose traps are watched in memory, 3 to 5 MB each at most; the others are read again
+# Where the order has no levels, all sites share the memory of ten of these, and those met longest ago begin anew.
+SHARED_WATCHES, MOST_SHARING = 10, 5_000
+LEAST_SHARE = 0.01  # 500 texts; with those since the last verdict some 0.1 MB
 REPLAYED = 2_000  # pages of a site that are read again at most, where the order has no levels that must be whole
 STAGE_PAGES = 500  # pages of a site after which its traps are judged, by orders that don't go level by level
 UNREACHABLE_S = 300.0  # after which a robots.txt that could not be read is asked for again, if a page is to be
@@ -64,8 +66,7 @@ class Sites:
         self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
         self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
-        self._watched = 0  # pages of all watches in memory
-        self._drained: set[int] = set()  # sites whose watch was given up
+        self._unwatched: set[int] = set()  # sites whose watch was given up
         self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came)
 
     def open(self, row: SiteRow, now: float) -> None:
@@ -187,7 +188,6 @@ class Sites:
     def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, skeleton: int) -> None:
         watch.observe(url, self._stage(site_id, level), skeleton)
         self._observed[site_id] += 1
-        self._watched += self._observed[site_id] <= SKELETONS_MAX
 
     def _stage(self, site_id: int, level: int) -> int:
         """What the watch takes for a level: where the order knows none, so many pages are one."""
@@ -200,35 +200,28 @@ class Sites:
 
     def _give_up(self, site_id: int) -> None:
         del self._watches[site_id]
-        self._drained.add(site_id)
-        self._watched -= min(self._observed.pop(site_id, 0), SKELETONS_MAX)
+        del self._observed[site_id]
+        self._unwatched.add(site_id)
 
     def _watch(self, site_id: int) -> TrapWatch:
         watch = self._watches.get(site_id)
         if watch is not None:
             self._watches.move_to_end(site_id)
-        else:
-            watch = self._watches[site_id] = self._new_watch()
-            if self._session.row.resumed or site_id in self._drained:
-                self._replay(watch, site_id)
-        return watch
-
-    def _new_watch(self) -> TrapWatch:
-        """With levels, one whose verdicts depend on the web alone; those of sites met longest ago give way to it."""
-        if not self._session.goes_by_level:
-            share = min(1.0, max(LEAST_SHARE, MOST_WATCHED / SKELETONS_MAX / len(self._rows)))
-            return TrapWatch(int(share * SKELETONS_MAX), int(share * PATTERNS_MAX))
-        while self._watched > MOST_WATCHED and self._watches:
+            return watch
+        by_level = self._session.goes_by_level
+        while len(self._watches) >= (MOST_WATCHES if by_level else MOST_SHARING):
             self._give_up(next(iter(self._watches)))
-        return TrapWatch()
-
-    def _replay(self, watch: TrapWatch, site_id: int) -> None:
-        """Show *watch* what was fetched of the site: the whole levels that its verdicts need, or the latest pages."""
-        database = self._session.database
-        if self._session.goes_by_level:
-            self._session.writer.flush()
-            pages = fetched_pages(database, site_id)
+        if by_level:  # verdicts depend on the web alone
+            watch = TrapWatch()
         else:
-            pages = latest_pages(database, site_id, REPLAYED)
-        for page in pages:
-            self._show(watch, site_id, *page)
+            share = min(1.0, max(LEAST_SHARE, SHARED_WATCHES / len(self._rows)))
+            watch = TrapWatch(int(share * SKELETONS_MAX), int(share * PATTERNS_MAX))
+        self._watches[site_id] = watch
+        if by_level and (self._session.row.resumed or site_id in self._unwatched):
+            self._session.writer.flush()
+            for page in fetched_pages(self._session.database, site_id):
+                self._show(watch, site_id, *page)
+        elif self._session.row.resumed and site_id not in self._unwatched:
+            for page in latest_pages(self._session.database, site_id, REPLAYED):
+                self._show(watch, site_id, *page)
+        return watch

@@ -43,7 +43,9 @@ class Announcements:
     def new_of(self, lease: Lease, items: Iterable[Announced]) -> list[Announced]:
         """Those of the *items* of the leased feed that it announces for the first time."""
         keys = [item.target.key for item in items]
-        self._announced.update(dict.fromkeys(keys))
+        for key in keys:
+            self._announced.pop(key, None)
+            self._announced[key] = None
         while len(self._announced) > MOST_REMEMBERED:
             del self._announced[next(iter(self._announced))]
         known = known_items(self._database, lease.id, keys) if lease.is_again else set()
@@ -51,9 +53,9 @@ class Announcements:
 
     def was_read(self, key: int) -> None:
         """The page of that *key* was read, and made no document until now."""
-        self._unsure.add(key)
-        if len(self._unsure) > MOST_UNSURE:
+        if len(self._unsure) >= MOST_UNSURE:
             self._commit()
+        self._unsure.add(key)  # it is submitted after this
 
     def read_again(self, items: Iterable[Announced], now: float) -> None:
         """Have those of *items* fetched once more that were read before they were announced, and not taken."""

@@ -112,8 +112,8 @@ class NewsDesk:
         elif self._is_closed_home(lease, page):
             self._place_links(lease, page, news, new, now)  # the feeds may be open
         self._plan(lease, page, news, new, unit, now)
-        if page.state is State.DONE and news.kind in LISTS:
-            self._feeds.keep(page, lease.key, news.kind, unit)
+        if page.state is State.DONE and news.kind in LISTS and (news.announces or lease.group != ARCHIVE):
+            self._feeds.keep(page, lease.key, news.kind, unit)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._warn_of_polls(now)
         self._iterations.count(page, unit, now, is_again=lease.is_again)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import bindparam, exists, func, select, tuple_
+from sqlalchemy import bindparam, exists, func, select, text
 
 from crawlers.algorithms.page_scores import GONE, RETURNING
 from crawlers.items import State
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 MOST_KEYS = 5_000
+# The rows of JSON are the outer loop: each is one step down the index.
+_WANTED = {
+    "sqlite": """
+        json_each(:wanted) AS w CROSS JOIN page AS p
+        ON p.site_id = json_extract(w.value, '$[0]') AND p.key = json_extract(w.value, '$[1]')""",
+    "postgresql": """
+        jsonb_array_elements(CAST(:wanted AS jsonb)) AS w(value) JOIN page AS p
+        ON p.site_id = CAST(w.value->>0 AS integer) AND p.key = CAST(w.value->>1 AS bigint)""",
+}
+_OVER = f"""
+    SELECT site.site, p.id, p.reason, p.fetched_at FROM {{wanted}}
+    JOIN site ON site.id = p.site_id JOIN news_score AS s ON s.page_id = p.id
+    WHERE s.queue = {GONE} AND p.state <> {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608 - constants of ours
 
 T = TypeVar("T")
 
@@ -127,23 +141,10 @@ def pages_over(
 
     (site, (number, reason, when it was fetched))
     """
-    statement = (
-        select(site.c.site, page.c.id, page.c.reason, page.c.fetched_at)
-        .join(site, site.c.id == page.c.site_id)
-        .join(news_score, news_score.c.page_id == page.c.id)
-        .where(
-            tuple_(page.c.site_id, page.c.key).in_(bindparam("wanted", expanding=True)),
-            news_score.c.queue == GONE,
-            page.c.state != int(State.MOVED),
-        )
-        .order_by(page.c.id)
-    )
+    statement = text(_OVER.format(wanted=_WANTED[database.engine.dialect.name]))
     with database.read() as connection:
-        return [
-            (name, (page_id, reason, fetched_at))
-            for some in _parts(wanted)
-            for name, page_id, reason, fetched_at in connection.execute(statement, {"wanted": some})
-        ]
+        rows = connection.execute(statement, {"wanted": json.dumps(list(wanted))})
+        return [(name, (page_id, reason, fetched_at)) for name, page_id, reason, fetched_at in rows]
 
 
 def labels_of(database: Database, crawl_id: int) -> Iterator[tuple[str, str, float]]:

@@ -81,8 +81,11 @@ class RedisDocumentKeys:
 
     def belong_to(self, store: str) -> None:
         """These are the keys of *store*, from now on. Raises `ConfigError` if they are those of another one."""
-        self._redis.setnx(_STORE, store)
-        owner = self._redis.get(_STORE).decode()
+        try:
+            self._redis.setnx(_STORE, store)
+            owner = self._redis.get(_STORE).decode()
+        except self._error as error:
+            raise _failure(error) from error
         if owner != store:
             raise ConfigError(
                 "DOCUMENT_KEYS_URL: these keys belong to another store, and their page numbers are those of other "

@@ -85,22 +85,29 @@ def test_page_that_comes_back_is_no_second_page(shown: list[str]) -> None:
 def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(
     shown: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sites_module, "MOST_WATCHED", 100)
+    monkeypatch.setattr(sites_module, "MOST_WATCHES", 1)
     sites = watched(goes_by_level=True)
-    show(sites, 1, 101)
-    show(sites, 2, 1)
+    show(sites, 1, 5)
+    show(sites, 2, 5)
     assert shown == []
-    show(sites, 2, 100)
     assert sites.reason_against(lease(1, 1, level=2)) is not None  # by the 400 pages that the store has
     assert shown == ["levels of 1"]
 
 
-def test_without_levels_each_site_keeps_its_share_of_memory(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites_module, "MOST_WATCHED", 1000)
-    sites = watched(goes_by_level=False, number=10)
+def test_without_levels_each_site_has_its_share_of_memory(shown: list[str]) -> None:
+    sites = watched(goes_by_level=False, number=2000)
     for site_id in range(1, 11):
         show(sites, site_id, 600)
-    assert sites.reason_against(lease(1, 601)) is not None
+    assert all(sites.reason_against(lease(site_id, 601)) for site_id in range(1, 11))
+    assert shown == []
+
+
+def test_without_levels_sites_met_longest_ago_begin_anew(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sites_module, "MOST_SHARING", 1)
+    sites = watched(goes_by_level=False)
+    show(sites, 1, 600)
+    show(sites, 2, 5)
+    assert sites.reason_against(lease(1, 601)) is None
     assert shown == []
 
 
