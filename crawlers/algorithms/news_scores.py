@@ -30,6 +30,7 @@ QUEUES = (OTHER, RETURNING, ARCHIVE, FIT, FRESH)
 
 LEAST_RISE = 0.25  # of what is known of a page's OPIC: smaller gains are kept back until they matter
 _UNKNOWN = -2
+_A_TIME = 1e6  # seconds since 1970 that pages were published at are more, factors are less
 _INJECTED = 1.0  # Nutch's db.score.injected, of the pages that a crawl begins with
 # Between sites: what is due goes before what is fresh (later than 1970), and that before everything else.
 _DUE = 2e12
@@ -63,11 +64,14 @@ class NewsScores:
         self._values[page] = place.value
 
     def found(self, page: int, level: int) -> None:
-        """*page* waits: where it was placed, else among the others."""
+        """*page* waits: where it was placed, else among the others; what was fresh before it was gone is that again."""
         if self._queues[page] < 0:
             if self._queues[page] == _UNKNOWN:
                 self._opic[page] = 0.0 if level else _INJECTED
-            self.placed_among_others(page)
+            if self._values[page] > _A_TIME:
+                self._queues[page] = FRESH
+            else:
+                self.placed_among_others(page)
 
     def placed_among_others(self, page: int) -> None:
         """*page* waits, and nothing is known of it."""

@@ -35,6 +35,13 @@ class Scope:
         self._known: dict[str, bool] = {}
         self._left_out: frozenset[str] = frozenset()
 
+    @classmethod
+    def of_hosts(cls, hosts: Iterable[str], sites: Collection[str]) -> Scope:
+        """Those *sites*, and all of these hosts and their subdomains; whatever the hosts are called."""
+        scope = cls(SITES, sites)
+        scope._domains = frozenset(hosts)
+        return scope
+
     def leave_out(self, sites: Iterable[str]) -> None:
         """These *sites* are not within it, wherever they are."""
         self._left_out = frozenset(sites)

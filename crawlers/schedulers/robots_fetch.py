@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from crawlers.algorithms.retries import RetryPolicy
 
 
+LONGEST_S = 20.0  # for an answer
+
+
 class RobotsFetch:
     """Makes the requests for robots.txt, to be sent before anything else of their sites.
 
     *on_rules* gets each site's outcome: site id, rules, and the file's text. Failures are repeated as *retries*
-    says, in seconds of *clock*.
+    says, in seconds of *clock*. At most *most* are made at a time, each for at most *timeout_s*: hosts that take
+    connections and say nothing must not hold up those that answer.
     """
 
     def __init__(
@@ -37,7 +41,11 @@ class RobotsFetch:
         retries: RetryPolicy,
         clock: Callable[[], float],
         on_rules: Callable[[int, RobotsRules, str | None], None],
+        most: int = 1,
+        timeout_s: float = LONGEST_S,
     ) -> None:
+        self._most = most
+        self._timeout_s = min(timeout_s, LONGEST_S)
         self._agent = agent
         self._retries = retries
         self._clock = clock
@@ -52,14 +60,14 @@ class RobotsFetch:
 
     def take(self, now: float) -> Request | None:
         """A request whose time has come."""
-        if not self._queue or self._queue[0][0] > now:
+        if not self._queue or self._queue[0][0] > now or self.in_flight >= self._most:
             return None
         self.in_flight += 1
         return heapq.heappop(self._queue)[2]
 
     def next_due(self, now: float) -> float | None:
-        """Seconds until `take` gives something; None: nothing is queued."""
-        return max(0.0, self._queue[0][0] - now) if self._queue else None
+        """Seconds until `take` gives something; None: nothing is queued, or an answer must come first."""
+        return max(0.0, self._queue[0][0] - now) if self._queue and self.in_flight < self._most else None
 
     def _ask(self, url: str, site_id: int, attempt: int, hops: int, delay_s: float = 0.0) -> None:
         request = Request(
@@ -72,6 +80,7 @@ class RobotsFetch:
                 "dont_redirect": True,
                 "dont_retry": True,
                 "download_maxsize": 8 * LARGEST_BYTES,
+                "download_timeout": self._timeout_s,
                 "robots": (site_id, attempt, hops),
             },
         )

@@ -67,7 +67,8 @@ class Sites:
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
         self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
         self._unwatched: set[int] = set()  # sites whose watch was given up
-        self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came)
+        half, timeout_s = max(1, settings.getint("CONCURRENT_REQUESTS") // 2), settings.getfloat("DOWNLOAD_TIMEOUT")
+        self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came, half, timeout_s)
 
     def open(self, row: SiteRow, now: float) -> None:
         """Make a site known, to the frontier as well."""

@@ -36,7 +36,15 @@ from crawlers.storage.database import Database
 from crawlers.storage.document_copies import Duplicates
 from crawlers.storage.documents import has_earlier_documents
 from crawlers.storage.iterations import Iterations
-from crawlers.storage.polls import labels_of, left_out_sites, pages_over, placed_sites, polls_of, removed_feeds
+from crawlers.storage.polls import (
+    labels_of,
+    left_out_sites,
+    moved_pages,
+    pages_over,
+    placed_sites,
+    polls_of,
+    removed_feeds,
+)
 from crawlers.storage.redis_keys import RedisDocumentKeys, open_document_keys
 from crawlers.storage.sources import save_sources, stored_sources
 
@@ -102,7 +110,7 @@ class NewsSpider(SiteSpider):
         self._owners = SourceOwners((source.limits.site, source.hosts) for source in sources)
         self._languages = {source.domain: source.language for source in sources if source.language}
         hosts = {host for source in sources for host in (source.domain, *source.hosts)}
-        self.scope = Scope(",".join(sorted(hosts)), [limits.site for limits in self.site_limits])
+        self.scope = Scope.of_hosts(hosts, [limits.site for limits in self.site_limits])
         self._settings = settings
         self._pool = ExtractionPool(
             settings.getint("EXTRACTION_PROCESSES"), settings.getfloat("EXTRACTION_TIMEOUT_SECONDS")
@@ -155,18 +163,22 @@ class NewsSpider(SiteSpider):
         placing = Placing(rulebook, frontier)
         writer.submit(placing.recall(sites))
         options = normalization(settings)
+        homes = [limits.start_url or f"{limits.site}/" for limits in self.site_limits]
         self._feeds = FeedPlaces(
             lambda base, path: resolve(base, path, options),
-            homes=[limits.start_url or f"{limits.site}/" for limits in self.site_limits],
+            homes=homes,
             known=self._known,
             removed=removed_feeds(database, self.scope.holds),
             left_out=left_out,
             owners=self._owners,
         )
         numbers = {site.name: site.id for site in sites}
-        roots = [
-            (numbers[site_of(url)], resolve(url, "", options).key) for url in self.roots if site_of(url) in numbers
-        ]
+        starts, roots = (
+            [(numbers[site_of(url)], resolve(url, "", options).key) for url in urls if site_of(url) in numbers]
+            for urls in (homes, self.roots)
+        )
+        for key, target in moved_pages(database, [*starts, *roots]):
+            self._feeds.moved(key, target)
         for site, over in pages_over(database, roots):
             frontier.fetch_again(site, [over], time.time())  # a feed that was removed, and is wanted again
         self.desk = NewsDesk(

@@ -36,6 +36,7 @@ LISTS = (FEED, SITEMAP)
 
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
 MOST_LISTS = 20  # sitemaps of an index that are read before all articles; the others are archives
+MOST_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
 LATE = Place(ARCHIVE, SOON.value)  # where those wait
 LOOK_S = 60.0  # between two looks whether there is room for all polls
 SAY_S = 3600.0  # after which it is said again
@@ -154,7 +155,8 @@ class NewsDesk:
         if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_had:
             news.feeds = self._feeds.of_home(page.url, news.feeds)
         else:
-            news.feeds = self._feeds.wanted(page.url, news.feeds)
+            nested = news.kind in LISTS and lease.level > MOST_NESTED
+            news.feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
         announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update((target.key, SOON if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds))
         if news.feeds:  # of few pages: the others need no look at all their links
@@ -179,7 +181,8 @@ class NewsDesk:
         polls, here = self._polls, (lease.id, lease.site_id)
         is_home = self._feeds.is_home(lease.key)
         is_brief = bool(polls.kind(lease.id)) and page.status not in PERMANENT  # a pause for repair, or for consent
-        if page.state is State.REJECTED or (page.state is State.MOVED and not is_brief):
+        is_loop = page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
+        if page.state is State.REJECTED or (page.state is State.MOVED and not (is_brief or is_loop)):
             kind = self.kind(lease) or (HOME if is_home else "")
             is_wanted = kind in (HOME, *LISTS) and self._feeds.reason_against(lease.key) is None
             if is_wanted and page.state is State.REJECTED:  # robots.txt may be read later, or allow it
@@ -193,7 +196,7 @@ class NewsDesk:
                 page.places = Places(lambda _: SOON, {page.moved_to.key: SOON})
         elif page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
-            if polls.kind(lease.id) or is_root:
+            if polls.kind(lease.id) or is_root or is_loop:
                 kind = self.kind(lease) or (HOME if is_home else FEED)
                 page.again = lambda: polls.failed(*here, kind, now, unit, page.reason or _went(page))
         elif page.is_unchanged:

@@ -222,15 +222,16 @@ def _site_row(
     known = connection.execute(
         select(site).where(site.c.crawl_id == crawl_id, site.c.site == wanted.site)
     ).one_or_none()
+    seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
     if known is not None:
-        connection.execute(update(site).where(site.c.id == known.id).values(**limits, is_open=True))
+        its_seed = {"seed_id": seed_id} if seed_id is not None else {}  # it may have been removed, and named again
+        connection.execute(update(site).where(site.c.id == known.id).values(**limits, **its_seed, is_open=True))
         if known.max_level != wanted.max_level:
             _move_level_limit(connection, known.id, wanted.max_level, now)
         if known.availability is not None and try_again:
             _try_again(connection, known.id, now)
         robots = {name: getattr(known, name) for name in ("robots_status", "robots_text", "robots_at")}
         return replace(wanted, id=known.id, **robots)
-    seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
     if seed_id is None:
         made = connection.execute(
             # In a list of hosts once: that is no wish to have it in every harvest.

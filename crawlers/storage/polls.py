@@ -13,7 +13,7 @@ from crawlers.storage.news_tables import document, feed, feed_item, news_score, 
 from crawlers.storage.tables import page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from crawlers.storage.database import Database
 
@@ -31,6 +31,10 @@ _OVER = f"""
     SELECT site.site, p.id, p.reason, p.fetched_at FROM {{wanted}}
     JOIN site ON site.id = p.site_id JOIN news_score AS s ON s.page_id = p.id
     WHERE s.queue = {GONE} AND p.state <> {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608 - constants of ours
+
+_MOVED = f"""
+    SELECT p.key, t.site_id, t.key FROM {{wanted}} JOIN page AS t ON t.id = p.moved_to
+    WHERE p.state = {int(State.MOVED)}"""  # noqa: S608
 
 T = TypeVar("T")
 
@@ -145,6 +149,18 @@ def pages_over(
     with database.read() as connection:
         rows = connection.execute(statement, {"wanted": json.dumps(list(wanted))})
         return [(name, (page_id, reason, fetched_at)) for name, page_id, reason, fetched_at in rows]
+
+
+def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of the pages *wanted*, by number of site and key, and of those that they led to: (key, key of where it moved)."""
+    statement = text(_MOVED.format(wanted=_WANTED[database.engine.dialect.name]))
+    found: dict[int, int] = {}
+    with database.read() as connection:
+        while wanted := [one for one in wanted if one[1] not in found]:
+            rows = connection.execute(statement, {"wanted": json.dumps(wanted)}).all()
+            found.update((key, target) for key, _, target in rows)
+            wanted = [(site_id, target) for _, site_id, target in rows]
+    return list(found.items())
 
 
 def labels_of(database: Database, crawl_id: int) -> Iterator[tuple[str, str, float]]:

@@ -98,3 +98,11 @@ def test_gains_that_were_kept_back_are_passed_on():
     assert scores.score(2) == pytest.approx(0.01 * 0.5)
     assert scores.fetched(2, {5: 1.0}) == [5]
     assert scores.score(5) == pytest.approx(0.01 * 0.6)
+
+
+def test_what_was_fresh_is_that_again_when_it_comes_back():
+    scores = scores_of(1, 2)
+    scores.placed(2, Place(FRESH, 1.7e9))
+    scores.gone(2)
+    scores.found(2, level=1)
+    assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)

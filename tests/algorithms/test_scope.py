@@ -65,3 +65,16 @@ def test_what_is_left_out_is_outside_wherever_it_is(scope):
     made.leave_out(["http://sport.a.example"])
     hosts = ("a.example", "sport.a.example", "x.a.example")
     assert [made.holds(f"http://{host}") for host in hosts] == [True, False, True]
+
+
+def test_scope_of_hosts_takes_them_whatever_they_are_called():
+    scope = Scope.of_hosts(["my_paper.example", "all", "::1"], ["http://a.example"])
+    sites = (
+        "http://my_paper.example",
+        "http://www.my_paper.example",
+        "http://all",
+        "http://[::1]:9",
+        "http://a.example",
+    )
+    assert all(scope.holds(site) for site in sites)
+    assert not scope.holds("http://b.example")

@@ -10,6 +10,7 @@ from scrapy.settings import Settings
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.items import State
 from crawlers.schedulers.robots import UNREACHABLE, RobotsRules
+from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.sites import UNREACHABLE_S, Sites
 from crawlers.storage.crawls import SiteRow
 from tests.sites.project import Project
@@ -235,3 +236,16 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     assert not sites.needs_robots(7)
     now += UNREACHABLE_S
     assert sites.needs_robots(7)
+
+
+def test_hosts_that_say_nothing_leave_room_for_others():
+    robots = RobotsFetch("us", RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *_: None, most=2, timeout_s=60.0)
+    for number in range(3):
+        robots.ask(number, f"http://s{number}")
+    first, second = robots.take(0.0), robots.take(0.0)
+    assert robots.take(0.0) is None
+    assert robots.next_due(0.0) is None
+    assert first.meta["download_timeout"] == 20.0
+    robots.broke(second, "no such host")
+    assert robots.next_due(0.0) == 0.0
+    assert robots.take(0.0).url == "http://s2/robots.txt"

@@ -218,6 +218,34 @@ def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
     assert crawl.place(many[-1]) == (ARCHIVE, SOON.value)
 
 
+def test_index_within_an_index_within_an_index_leads_no_further(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=News(feeds=[target("/1.xml")]))
+    for number in range(1, 4):
+        crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=(f"/{number + 1}.xml",)))
+    assert crawl.place("/3.xml")
+    assert not crawl.rows("SELECT id FROM page WHERE key", "/4.xml")
+
+
+@pytest.mark.parametrize("status", [301, 302])
+def test_given_feed_that_leads_to_itself_is_tried_again(runs, status):
+    crawl = runs(roots=("/rss",))
+    crawl.end(crawl.leases()["/rss"], state=State.MOVED, status=status, moved_to=target("/rss"))
+    assert crawl.poll("/rss") == (FEED, 1, 0)
+    assert "/rss" in crawl.leases(NOW + HOUR)
+
+
+def test_older_sitemaps_are_no_feeds_of_the_next_run(runs):
+    crawl = runs()
+    many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
+    crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
+    crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
+    for path, lease in crawl.leases().items():
+        assert path in many
+        crawl.end(lease, news=feed(kind=SITEMAP))
+    assert crawl.feeds() == {"/index.xml", *many[:-1]}
+
+
 def test_given_feed_that_fails_at_first_is_a_feed_and_a_home_page_is_none(runs, caplog):
     crawl = runs(roots=("/rss", "/map.xml"))
     for _ in range(2):

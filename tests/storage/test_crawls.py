@@ -76,6 +76,16 @@ def test_killed_crawl_goes_on_with_the_limits_of_today(database: Database) -> No
         assert [tuple(row) for row in limits] == [(9, 4, 0.0), (1, 3, 0.5)]
 
 
+def test_site_belongs_to_the_seed_of_today(database: Database) -> None:
+    begin(database, A)
+    with database.write() as connection:
+        connection.execute(seed.delete())
+        connection.execute(seed.insert().values(id=9, site="http://a.test", start_url="http://a.test/"))
+    begin(database, A)
+    with database.read() as connection:
+        assert connection.execute(select(site.c.seed_id)).scalars().all() == [9]
+
+
 def test_interrupted_crawl_goes_on_and_a_finished_one_is_followed_by_a_new_one(database: Database) -> None:
     first = begin(database, A)
     assert crawls.unfinished(database, "daily") == first.id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from crawlers.algorithms.fingerprints import url_key
 from crawlers.items import State
@@ -13,12 +13,14 @@ from crawlers.storage.polls import (
     PlacedSite,
     known_items,
     labels_of,
+    moved_pages,
     pages_over,
     pages_without_document,
     placed_sites,
     polls_of,
     removed_feeds,
 )
+from crawlers.storage.tables import page
 from tests.storage.news_store import OTHER, SITE, NewsStore
 
 NOW = 1e9
@@ -95,3 +97,14 @@ def test_pages_that_are_over_can_be_asked_for_once_more(crawl):
     wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/over")))
     assert pages_over(crawl.database, wanted) == [(SITE, (over, "a feed that was removed", NOW))]
     assert pages_over(crawl.database, []) == []
+
+
+def test_pages_that_moved_tell_where_they_led_in_the_end_even_in_a_circle(crawl):
+    number = crawl.sites[SITE]
+    pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
+    for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):
+        with crawl.database.write() as connection:
+            connection.execute(update(page).where(page.c.id == pages[path]).values(moved_to=pages[target]))
+    keys = {path: url_key(SITE + path) for path in pages}
+    found = moved_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
+    assert sorted(found) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])
