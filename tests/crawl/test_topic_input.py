@@ -41,7 +41,7 @@ def refused(tmp_path):
         (GOOD + "alpha: 1.5\n", ("topic.yaml:3", "1.5", "from 0 to 1")),
         (GOOD + "strategy: widest\n", ("topic.yaml:3", "'widest'", "mixed")),
         (GOOD + "language: klingon\n", ("topic.yaml:3", "'klingon'", "auto")),
-        (GOOD + 'examples: ["\\U00110000"]\n', ("topic.yaml", "an escape", "character")),
+        (GOOD + 'examples: ["\\U00110000"]\n', ("topic.yaml:3", "Unicode character escape")),
         (GOOD + 'examples: ["a\\0b"]\n', ("can't be read", "leave it out")),
         (GOOD + "budget: some\n", ("topic.yaml:3", "'some'", "number of pages")),
         (
