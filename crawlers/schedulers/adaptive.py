@@ -264,8 +264,7 @@ class AdaptiveScheduler(BaseScheduler):
         if page.state is State.DONE:
             page.skeleton = skeleton_of(page.skeleton, earned.keys)
             self.frontier.gate(lease.site_id).answered()
-            if not lease.is_again:  # whose text would look like a copy of itself
-                self._sites.observe(lease, page)
+            self._sites.observe(lease, page)
         self._hooks.ending(lease, page, now)
         self._sites.open_elsewhere(page, now)
         new = self.frontier.acknowledge(lease, page, now, earned)

@@ -183,7 +183,7 @@ class Sites:
         return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
 
     def observe(self, lease: Lease, page: Page) -> None:
-        if self._watches_traps and not lease.is_again:
+        if self._watches_traps and not lease.is_again:  # whose text would look like a copy of itself
             self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.skeleton)
 
     def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, skeleton: int) -> None:

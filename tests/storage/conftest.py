@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import copy
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store with its tables, which takes long to make."""
+    path = tmp_path_factory.mktemp("store") / "empty.sqlite"
+    Database(f"sqlite:///{path}").close()
+    return path
+
+
 @pytest.fixture
-def sqlite(tmp_path: Path) -> Iterator[Database]:
+def sqlite(empty_store: Path, tmp_path: Path) -> Iterator[Database]:
     """An open empty database in a file."""
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    database = Database(f"sqlite:///{copy(empty_store, tmp_path / 'crawl.sqlite')}")
     yield database
     database.close()

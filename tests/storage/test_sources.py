@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from shutil import copy
 
 import pytest
 from sqlalchemy import insert, select
@@ -15,7 +14,6 @@ from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.bulk import write_unit
 from crawlers.storage.crawls import SiteRow, add_sites
-from crawlers.storage.database import Database
 from crawlers.storage.news_tables import feed, poll
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 from crawlers.storage.sources import (
@@ -44,22 +42,6 @@ FULL = Source(
     ("sport.example", "cdn.example"),
 )
 BARE = Source(SiteLimits("http://b.example", start_url="http://b.example/"))
-
-
-@pytest.fixture(scope="module")
-def empty_store(tmp_path_factory):
-    """The file of a store with its tables, which takes long to make."""
-    path = tmp_path_factory.mktemp("store") / "empty.sqlite"
-    Database(f"sqlite:///{path}").close()
-    return path
-
-
-@pytest.fixture
-def store(empty_store, tmp_path):
-    """An empty SQLite store; what depends on the kind of database is tested with `database`."""
-    database = Database(f"sqlite:///{copy(empty_store, tmp_path)}")
-    yield database
-    database.close()
 
 
 def key(url):
@@ -93,14 +75,14 @@ def test_limits_and_rules_are_the_files_and_what_is_known_by_name_stays(database
     assert [(one.name, one.region) for one in stored_sources(database)] == [("Another", "GB")]
 
 
-def test_a_run_with_a_file_leaves_harvests_alone(store):
-    save_seeds(store, [{"site": A}])
-    save_sources(store, [FULL, BARE], enable=False)
-    assert [seed.enabled for seed in list_seeds(store)] == [True, False]
-    assert stored_sources(store) == [FULL]
-    assert stored_sources(store, ["http://b.example", "http://c.example"]) == [BARE]
-    save_sources(store, [BARE])
-    assert stored_sources(store) == [FULL, BARE]
+def test_a_run_with_a_file_leaves_harvests_alone(sqlite):
+    save_seeds(sqlite, [{"site": A}])
+    save_sources(sqlite, [FULL, BARE], enable=False)
+    assert [seed.enabled for seed in list_seeds(sqlite)] == [True, False]
+    assert stored_sources(sqlite) == [FULL]
+    assert stored_sources(sqlite, ["http://b.example", "http://c.example"]) == [BARE]
+    save_sources(sqlite, [BARE])
+    assert stored_sources(sqlite) == [FULL, BARE]
 
 
 def test_a_new_source_gets_a_number_that_no_crawl_knows(database):
@@ -112,71 +94,71 @@ def test_a_new_source_gets_a_number_that_no_crawl_knows(database):
     assert list_seeds(database)[-1].number == 4
 
 
-def test_sources_of_one_domain_share_its_rules(store):
+def test_sources_of_one_domain_share_its_rules(sqlite):
     one, other = (replace(BARE, limits=SiteLimits(f"{scheme}://www.a.example")) for scheme in ("http", "https"))
-    save_sources(store, [replace(one, rules=(UrlRule("/x", 1.0, "hand"),)), replace(other, rules=FULL.rules)])
-    assert {rule.rule.regex for rule in list_rules(store, "a.example")} == {"/x", "/story/.*", "/video/.*"}
+    save_sources(sqlite, [replace(one, rules=(UrlRule("/x", 1.0, "hand"),)), replace(other, rules=FULL.rules)])
+    assert {rule.rule.regex for rule in list_rules(sqlite, "a.example")} == {"/x", "/story/.*", "/video/.*"}
 
 
-def test_what_a_person_said_of_a_rule_or_feed_stays(store):
-    save_sources(store, [FULL])
-    owner = list_seeds(store)[0]
-    forbid_rule(store, next(one.number for one in list_rules(store) if one.rule.weight))
-    switch_feed(store, owner, f"{A}/rss", enabled=False)
-    save_sources(store, [FULL])
-    (found,) = stored_sources(store)
+def test_what_a_person_said_of_a_rule_or_feed_stays(sqlite):
+    save_sources(sqlite, [FULL])
+    owner = list_seeds(sqlite)[0]
+    forbid_rule(sqlite, next(one.number for one in list_rules(sqlite) if one.rule.weight))
+    switch_feed(sqlite, owner, f"{A}/rss", enabled=False)
+    save_sources(sqlite, [FULL])
+    (found,) = stored_sources(sqlite)
     assert found.feeds == ("http://feeds.example/a",)
     assert {rule.weight for rule in found.rules} == {0.0}
 
 
-def test_learnt_rules_are_no_part_of_a_source(store):
-    replace_learnt(store, "a.example", [UrlRule("/learnt", 0.9, LEARNT)])
-    save_sources(store, [FULL])
-    assert stored_sources(store) == [FULL]
+def test_learnt_rules_are_no_part_of_a_source(sqlite):
+    replace_learnt(sqlite, "a.example", [UrlRule("/learnt", 0.9, LEARNT)])
+    save_sources(sqlite, [FULL])
+    assert stored_sources(sqlite) == [FULL]
 
 
 def test_feeds_that_a_crawl_finds_come_after_those_that_are_given(database):
-    store = database
-    save_sources(store, [FULL, BARE])
+    sqlite = database
+    save_sources(sqlite, [FULL, BARE])
     for _ in range(2):
-        find(store, (A, f"{A}/atom", "feed"), (A, f"{A}/rss", "feed"), (A, f"{A}/map.xml", "sitemap"))
-    find(store, ("http://nobodys.example", "http://nobodys.example/rss", "feed"))
-    (source, _) = stored_sources(store)
+        find(sqlite, (A, f"{A}/atom", "feed"), (A, f"{A}/rss", "feed"), (A, f"{A}/map.xml", "sitemap"))
+    find(sqlite, ("http://nobodys.example", "http://nobodys.example/rss", "feed"))
+    (source, _) = stored_sources(sqlite)
     assert source.feeds == (*FULL.feeds, f"{A}/atom")
     assert source.sitemaps == (f"{A}/news.xml", f"{A}/map.xml")
-    save_sources(store, [replace(FULL, sitemaps=(f"{A}/atom",))])
-    assert feeds(store)[f"{A}/atom"] == (1, "sitemap", True, True)
-    assert feeds(store)[f"{A}/map.xml"] == (1, "sitemap", False, True)
+    save_sources(sqlite, [replace(FULL, sitemaps=(f"{A}/atom",))])
+    assert feeds(sqlite)[f"{A}/atom"] == (1, "sitemap", True, True)
+    assert feeds(sqlite)[f"{A}/map.xml"] == (1, "sitemap", False, True)
 
 
-def test_a_person_adds_removes_and_takes_back_a_feed(store):
-    save_sources(store, [BARE, FULL])
-    owner = list_seeds(store)[0]
+def test_a_person_adds_removes_and_takes_back_a_feed(sqlite):
+    save_sources(sqlite, [BARE, FULL])
+    owner = list_seeds(sqlite)[0]
     url = "http://b.example/feed"
-    assert add_feed(store, owner, url, "feed")
-    switch_feed(store, owner, url, enabled=False)
-    assert feeds(store)[url] == (1, "feed", True, False)
-    find(store, ("http://b.example", url, "feed"))
-    assert feeds(store)[url] == (1, "feed", True, False), "what was removed is not found again"
-    assert not add_feed(store, owner, url, "feed")
-    assert feeds(store)[url] == (1, "feed", True, True)
+    assert add_feed(sqlite, owner, url, "feed")
+    switch_feed(sqlite, owner, url, enabled=False)
+    assert feeds(sqlite)[url] == (1, "feed", True, False)
+    find(sqlite, ("http://b.example", url, "feed"))
+    assert feeds(sqlite)[url] == (1, "feed", True, False), "what was removed is not found again"
+    assert not add_feed(sqlite, owner, url, "feed")
+    assert feeds(sqlite)[url] == (1, "feed", True, True)
     with pytest.raises(ConfigError, match=f"{A}/rss is a feed of seed 2 already"):
-        add_feed(store, owner, f"{A}/rss", "feed")
+        add_feed(sqlite, owner, f"{A}/rss", "feed")
     with pytest.raises(ConfigError, match=f"{A}/rss is no feed of http://b.example; `scrapy sites feeds 1 --all`"):
-        switch_feed(store, owner, f"{A}/rss", enabled=False)
+        switch_feed(sqlite, owner, f"{A}/rss", enabled=False)
 
 
-def test_a_feed_moves_with_the_file(store):
-    save_sources(store, [FULL])
-    save_sources(store, [replace(BARE, feeds=FULL.feeds[:1])])
-    assert feeds(store)[f"{A}/rss"][0] == 2
+def test_a_feed_moves_with_the_file(sqlite):
+    save_sources(sqlite, [FULL])
+    save_sources(sqlite, [replace(BARE, feeds=FULL.feeds[:1])])
+    assert feeds(sqlite)[f"{A}/rss"][0] == 2
 
 
-def test_feeds_leave_with_their_seed(store):
-    save_sources(store, [FULL])
-    remove_seeds(store, ["1"])
-    forget_feeds(store)
-    with store.read() as connection:
+def test_feeds_leave_with_their_seed(sqlite):
+    save_sources(sqlite, [FULL])
+    remove_seeds(sqlite, ["1"])
+    forget_feeds(sqlite)
+    with sqlite.read() as connection:
         assert connection.execute(select(feed.c.id)).all() == []
 
 
