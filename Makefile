@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 
-.PHONY: demo test check bench clean help
+.PHONY: demo test check docs bench clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
 	@echo "make test    set up, and run all tests"
-	@echo "make check   ruff, mypy, import-linter"
+	@echo "make check   ruff, mypy, import-linter, and a strict build of the documentation"
+	@echo "make docs    set up, and build the documentation as a site in build/site"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
 
 $(BIN)/python:
@@ -37,6 +38,11 @@ check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+docs: $(DEV)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open build/site/index.html in a browser."
 
 bench: $(DEV)
 	$(BIN)/python -m bench

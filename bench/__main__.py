@@ -1,6 +1,6 @@
 """`make bench`: every measurement that needs nothing but this project, one after the other.
 
-Figures of absolute time mean little on a shared machine; the ratios do. See docs/performance.md.
+Figures of absolute time mean little on a shared machine; the ratios do. See docs/measurements/performance.md.
 """
 
 from __future__ import annotations

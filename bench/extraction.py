@@ -3,7 +3,7 @@
 python -m bench.extraction ../shared/news
 
 Reads `articles.json` there (URL -> file, title, date, author, body or strings that must and must not be in the text)
-and the gzipped pages that it names. See docs/articles.md for what the columns mean.
+and the gzipped pages that it names. See docs/measurements/articles.md for what the columns mean.
 """
 
 from __future__ import annotations

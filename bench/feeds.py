@@ -1,4 +1,4 @@
-"""Polls simulated feeds by plan and by turns with the same requests: the tables of docs/freshness.md.
+"""Polls simulated feeds by plan and by turns with the same requests: the tables of docs/measurements/freshness.md.
 
     python -m bench.feeds [--feeds 5000] [--days 5] [--seeds 1,2,3] [--polls 0.4,0.5,0.7,1,2] [--wake-hours 24]
 

@@ -1,4 +1,4 @@
-"""Compares the site rules on real sites whose pages are known beforehand: the section "Real sites" of docs/bandits.md.
+"""Compares the site rules on real sites whose pages are known: "Real sites" in docs/explanation/bandits.md.
 
     python -m bench.rule_suites TRUTH SITE... [--without A,B]
     python -m bench.rule_suites crawl.sqlite SITE... [--without A,B]

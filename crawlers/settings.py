@@ -1,4 +1,4 @@
-"""Every setting, grouped, with unit and default. Each has a heading in docs/settings.md (a test compares).
+"""Every setting, grouped, with unit and default. Each has a heading in docs/reference/settings.md (a test compares).
 
 Scrapy's own settings that matter here come last; all others keep Scrapy's defaults.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresql+psycopg://user@host/name
 CRAWL = ""  # name of the crawl; empty: the spider's name
-RULE = ""  # which site next, see docs/bandits.md; empty: as PROFILE says
+RULE = ""  # which site next, see docs/explanation/bandits.md; empty: as PROFILE says
 PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
 # Which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, opic-nutch, topic, fit, fit*opic
 ORDER = "bfs"

@@ -1,4 +1,4 @@
-"""The shape of the code: short files, floors, docstrings, and a map of them in docs/architecture.md."""
+"""The shape of the code: short files, floors, docstrings."""
 
 from __future__ import annotations
 
@@ -58,12 +58,3 @@ def test_imports_point_downwards_and_scrapy_stays_in_the_glue():
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout), done.stdout
-
-
-def test_the_map_shows_every_file_and_no_other():
-    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    shown = re.findall(r"^\| `([a-z_/]+\.py)` \|", text, re.MULTILINE)
-    words = ["items.py", "errors.py", "settings.py"]  # in a sentence of their own
-    assert all(f"`{name}`" in text for name in words)
-    expected = [name for name in NAMES if not name.endswith("__init__.py") and "/versions/" not in name]
-    assert sorted([*shown, *words]) == sorted(expected)

@@ -52,7 +52,7 @@ def _sections(path: Path) -> dict[str, str]:
 
 # Settings -------------------------------------------------------------------------------------------
 
-SECTIONS = _sections(ROOT / "docs" / "settings.md")
+SECTIONS = _sections(ROOT / "docs" / "reference" / "settings.md")
 
 
 def _default(section: str) -> object:
@@ -185,7 +185,7 @@ def f(self):
 
 
 def test_documented_stats_are_those_that_the_code_counts():
-    text = (ROOT / "docs" / "stats.md").read_text("utf-8")
+    text = (ROOT / "docs" / "reference" / "stats.md").read_text("utf-8")
     documented = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
     assert sorted(documented) == sorted(_stats(list(CODE.values())))
 
@@ -314,7 +314,7 @@ def test_every_table_is_documented():
     assert documented == {*metadata.tables, "alembic_version"}
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/how-to/read-the-store.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/explanation/architecture.md", "docs/how-to/read-the-store.md"])
 def test_states_are_called_by_their_numbers(name):
     text = (ROOT / name).read_text("utf-8")
     for state in State:

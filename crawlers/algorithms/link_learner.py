@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Links = Mapping[str, Collection[tuple[str, str]]]  # by URL: anchor and surrounding text of each link there
 
 RATE = 0.3  # of the model: words of a site are known after a few of its pages
-NOISE = 0.05  # of the greatest similarity; with 0, learning does harm: docs/topics.md has the figures
+NOISE = 0.05  # of the greatest similarity; with 0, learning does harm: docs/measurements/topics.md has the figures
 PRIOR = 0.05  # what the model guesses before the first page: few pages are as relevant as the best one
 MOST_WAITING = 200_000  # URLs whose anchor is remembered until they are read, 43 MB; of others the URL must do
 

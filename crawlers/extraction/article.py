@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-LEAST_CHARS = 200  # the shortest of the articles measured has 302 (docs/articles.md)
+LEAST_CHARS = 200  # the shortest of the articles measured has 302 (docs/measurements/articles.md)
 MOST_BYTES = 4 * 1024 * 1024  # of a page; what stands behind is not read
 MOST_TEXT = 200_000  # characters, some 60 pages of a book
 MOST_TITLE = 500

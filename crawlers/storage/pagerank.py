@@ -61,7 +61,8 @@ class RankedPage(NamedTuple):
 class StoredPageRank:
     """PageRank of the pages of a crawl that were read.
 
-    Reads the links once, and pushes until the ranks are within ENOUGH. Memory and time: see docs/importance.md.
+    Reads the links once, and pushes until the ranks are within ENOUGH.
+    Memory and time: see docs/explanation/importance.md.
     """
 
     def __init__(self, database: Database, crawl_id: int, damping: float) -> None:

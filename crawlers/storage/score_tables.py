@@ -51,7 +51,8 @@ def score_table(name: str, *columns: Column[Any]) -> Table:
 
 importance = score_table(
     "importance",
-    Column("cash", Float, nullable=False),  # less what the virtual page gave to every page, see docs/importance.md
+    # less what the virtual page gave to every page, see docs/explanation/importance.md
+    Column("cash", Float, nullable=False),
     Column("history", Float, nullable=False),
     Column("visited", Float, nullable=False),  # tick of the last visit
     Column("alias", BigInteger, nullable=False),  # the page that its cash goes to; 0 = itself
