@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.link_resolver import LinkResolver
+from crawlers.algorithms.scope import Scope
 from crawlers.extraction.answer import Answer, Reader
 from crawlers.items import State
 
@@ -17,9 +18,10 @@ TAGS = frozenset({"a", "area", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-def read(body="", *, tags=TAGS, now=0.0, url=HERE, status=200, content_type=HTML, **more):
+def read(body="", *, tags=TAGS, now=0.0, url=HERE, status=200, content_type=HTML, scope=None, **more):
     data = body.encode() if isinstance(body, str) else body
-    return Reader(LinkResolver(), tags, TYPES).read(Answer(url, status, data, content_type, **more), 7, 3, now)
+    reader = Reader(LinkResolver(), tags, TYPES, scope=scope)
+    return reader.read(Answer(url, status, data, content_type, **more), 7, 3, now)
 
 
 def urls(page):
@@ -155,6 +157,14 @@ def test_redirect_to_another_site_is_an_external_link(location):
     assert page.reason.endswith(link.url)
 
 
+def test_redirect_to_another_site_of_the_crawl_moves_the_page():
+    scope = Scope("sites", [SITE, "http://b.example"])
+    page = read(status=301, location="http://b.example/x", scope=scope)
+    assert (page.state, page.moved_to.url, page.external) == (State.MOVED, "http://b.example/x", [])
+    page = read(status=301, location="http://c.example/x", scope=scope)
+    assert (page.state, page.moved_to, len(page.external)) == (State.REFUSED, None, 1)
+
+
 # Links
 
 
@@ -232,6 +242,12 @@ def test_external_links_come_with_what_surrounds_them():
 def test_subdomains_other_schemes_and_other_ports_are_external(href):
     page = read(f'<a href="{href}">x</a>')
     assert (page.links, len(page.external)) == ([], 1)
+
+
+def test_links_to_another_site_of_the_crawl_are_no_external_ones():
+    page = read('<a href="http://b.example/x">x</a><a href="http://c.example/">c</a>', scope=Scope("b.example", [SITE]))
+    assert [(target.url, count) for target, count in page.elsewhere] == [("http://b.example/x", 1)]
+    assert (page.links, [link.url for link, _ in page.external]) == ([], ["http://c.example/"])
 
 
 @pytest.mark.parametrize(

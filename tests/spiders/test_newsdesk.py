@@ -266,6 +266,18 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     assert crawl.desk.is_announced(due["/a1"])
 
 
+def test_page_that_was_announced_while_it_was_read_comes_back_at_once_and_whole(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/a1", news=News(feeds=[target("/feed")]))
+    found = crawl.leases()
+    crawl.end(found["/feed"], "/a1", news=feed("/a1"))
+    crawl.end(found["/a1"], etag='"1"', last_modified="yesterday")
+    again = crawl.leases()["/a1"]
+    assert (again.is_again, again.former.etag, again.former.last_modified) == (True, None, None)
+    crawl.end(again, etag='"1"', news=News())
+    assert "/a1" not in crawl.leases(NOW + 99 * HOUR), "once is enough"
+
+
 def test_announcement_of_pages_that_nobody_read_waits_for_no_commit(runs):
     crawl = runs()
     crawl.end(crawl.lease(), news=News(feeds=[target("/feed")]))
