@@ -1,9 +1,13 @@
-"""What MkDocs calls while it builds the site: adds a page of the Python API for each package of the project."""
+"""What MkDocs calls while it builds the site.
+
+It adds a page of the Python API for each package of the project, and reads tables as GitHub does.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File
 
@@ -33,3 +37,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in PACKAGES + MODULES:
         files.append(File.generated(config, _address(name), content=f"# crawlers.{name}\n\n::: crawlers.{name}\n"))
     return files
+
+
+def on_page_markdown(markdown: str, **kwargs: Any) -> str:
+    """Drop the backslash before a pipe in the code of a table: GitHub needs it, Python-Markdown would show it."""
+    return re.sub(r"^\|.*", lambda row: re.sub(r"`[^`]*`", _without_backslash, row[0]), markdown, flags=re.MULTILINE)
+
+
+def _without_backslash(code: re.Match[str]) -> str:
+    return code[0].replace("\\|", "|")

@@ -12,6 +12,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy.settings import Settings, default_settings
@@ -23,11 +24,16 @@ from crawlers.algorithms.page_orders import ORDERS
 from crawlers.algorithms.rewards import REWARDS
 from crawlers.algorithms.rule_settings import PROFILES
 from crawlers.algorithms.site_rules import RULES
+from crawlers.commands.lab import PARTS
+from crawlers.commands.sites import ACTIONS
 from crawlers.items import State
 from crawlers.storage.database import Database
 from crawlers.storage.graph_analysis import MEASURES
 from crawlers.storage.graph_files import FORMATS
 from crawlers.storage.news_tables import metadata
+
+if TYPE_CHECKING:
+    from scrapy.commands import ScrapyCommand
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -281,9 +287,69 @@ def test_commands_in_documents_exist(path):
             _check_scrapy(words[1:])
 
 
-def test_readme_shows_commands():
+def test_readme_shows_a_command_of_each_mission():
     found = _commands((ROOT / "README.md").read_text("utf-8"))
-    assert {"make demo", "scrapy crawl sitegraph -a hosts=hosts.txt", "scrapy graph"} <= set(found)
+    assert any(line.startswith("make demo") for line in found)
+    spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
+    assert {line.split()[2] for line in found if line.startswith("scrapy crawl ")} == set(spiders)
+
+
+COMMANDS = _sections(ROOT / "docs" / "reference" / "commands.md")
+OUR_COMMANDS = sorted(
+    path.stem
+    for path in (ROOT / "crawlers" / "commands").glob("*.py")
+    if hasattr(importlib.import_module(f"crawlers.commands.{path.stem}"), "Command")
+)
+
+
+def _own_options(name: str) -> dict[str, list[str]]:
+    """The options of one of our commands that not every command of Scrapy has, as its help shows them."""
+
+    def options(command: ScrapyCommand) -> dict[str, list[str]]:
+        command.settings = Settings()
+        parser = argparse.ArgumentParser(conflict_handler="resolve", add_help=False)
+        command.add_options(parser)
+        found = {}
+        for action in parser._actions:
+            value = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest.upper())
+            ends = "" if action.nargs == 0 else f" {value}"
+            found[action.dest] = [f"{option}{ends}" for option in action.option_strings]
+        return found
+
+    everywhere = options(importlib.import_module("scrapy.commands.list").Command())
+    own = options(importlib.import_module(f"crawlers.commands.{name}").Command())
+    return {dest: forms for dest, forms in own.items() if dest not in everywhere}
+
+
+def _documented(section: str, head: str) -> list[str]:
+    """What stands in the first column of a table, its code alone."""
+    table = re.search(rf"^\| {head} \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.MULTILINE)
+    assert table, f"no table of {head}s in {section[:60]!r}"
+    cells = [re.match(r"\| (.*?) (?<!\\)\|", row) for row in table[1].splitlines()]
+    return [code.replace("\\|", "|") for cell in cells if cell for code in re.findall(r"`([^`]+)`", cell[1])]
+
+
+@pytest.mark.parametrize("name", OUR_COMMANDS)
+def test_every_option_of_a_command_is_documented_and_shown(name):
+    section, options = COMMANDS[f"scrapy {name}"], _own_options(name).values()
+    assert sorted(_documented(section, "option")) == sorted(form for forms in options for form in forms)
+    shown = {word for line in _commands(section) for word in shlex.split(line)}
+    assert [forms for forms in options if not shown & {form.split()[0] for form in forms}] == []
+
+
+def test_every_action_of_sites_and_part_of_lab_is_documented_and_shown():
+    for name, takes in (
+        ("sites", {action: f"{action} {ACTIONS[action].takes}".strip() for action in ACTIONS}),
+        ("lab", {part: part for part in PARTS}),
+    ):
+        section = COMMANDS[f"scrapy {name}"]
+        assert _documented(section, "action" if name == "sites" else "part") == list(takes.values())
+        assert set(takes) <= {line.split()[2] for line in _commands(section) if line.count(" ") > 1}
+
+
+def test_every_target_of_make_is_documented():
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert sorted(_documented(COMMANDS["make"], "target")) == sorted(f"make {target}" for target in targets)
 
 
 @pytest.mark.parametrize(
@@ -297,6 +363,7 @@ def test_a_wrong_command_would_be_found(line):
 
 # The store ------------------------------------------------------------------------------------------
 
+TABLES = _sections(ROOT / "docs" / "reference" / "tables.md")
 STORE = (ROOT / "docs" / "how-to" / "read-the-store.md").read_text("utf-8")
 
 
@@ -309,18 +376,44 @@ def test_queries_in_documents_fit_the_tables(tmp_path):
     assert len(queries) > 5
 
 
-def test_every_table_is_documented():
-    documented = set(re.findall(r"^\| `(\w+)` \|", STORE, re.MULTILINE)) | {"external_url", "link_context"}
-    assert documented == {*metadata.tables, "alembic_version"}
+def test_tables_are_documented_as_they_are():
+    kinds = {int: "integer", float: "number", str: "text", bool: "boolean"}
+    documented = {
+        part.partition("\n")[0]: re.findall(r"^\| `(\w+)` \| ([a-z]+\??) \| .+ \|$", part, re.MULTILINE)
+        for section in TABLES.values()
+        for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]
+    }
+    assert documented == {
+        name: [(column.name, kinds[column.type.python_type] + "?" * bool(column.nullable)) for column in table.columns]
+        for name, table in metadata.tables.items()
+    }
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/explanation/architecture.md", "docs/how-to/read-the-store.md"])
-def test_states_are_called_by_their_numbers(name):
-    text = (ROOT / name).read_text("utf-8")
-    for state in State:
-        forms = (
-            f"| {state.name.lower()} | {state.value} |",
-            f"{state.name} {state.value}",
-            f"{state.value} {state.name.lower()}",
+def test_states_are_called_by_their_numbers():
+    pages = [ROOT / "docs" / "explanation" / "architecture.md", ROOT / "docs" / "reference" / "tables.md"]
+    for text in (page.read_text("utf-8") for page in pages):
+        for state in State:
+            assert f"| {state.name.lower()} | {state.value} |" in text or f"{state.name} {state.value}" in text, state
+
+
+# The site -------------------------------------------------------------------------------------------
+
+
+def test_site_needs_nothing_from_elsewhere():
+    config = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert "font: false" in config
+    assert not re.search(r"https?://|extra_javascript|extra_css", config)
+    for path in DOCS:
+        assert not re.search(r"!\[[^]]*\]\(https?://|<(script|img|iframe)\b", _without_code(path.read_text("utf-8"))), (
+            path
         )
-        assert any(form in text for form in forms), state
+
+
+def test_every_package_has_a_page_of_the_python_api():
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    packages = {path.parent.name for path in (ROOT / "crawlers").glob("*/__init__.py")}
+    assert set(hooks.PACKAGES) | hooks.NOT_SHOWN == packages
