@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +77,36 @@ class SiteLimits:
     max_level: int | None = None  # deepest level fetched, inclusive
     delay_s: float | None = None  # seconds between the starts of two downloads
     start_url: str | None = None  # the page on level 0; None: the site's root
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A site that people chose, with what they call it; None: not given, or for limits the default."""
+
+    number: int
+    site: str  # scheme://host[:port]
+    start_url: str
+    name: str | None = None  # in full
+    short_name: str | None = None
+    enabled: bool = True
+    parallel: int | None = None
+    max_level: int | None = None
+    delay_s: float | None = None
+    is_found: bool = False  # nobody named it: a crawl met it
+
+
+class SeedChange(TypedDict, total=False):
+    """What is to hold for the seed of a site, known or new; what is left out stays as it is."""
+
+    site: Required[str]
+    number: int | None
+    start_url: str
+    name: str | None
+    short_name: str | None
+    enabled: bool
+    parallel: int | None
+    max_level: int | None
+    delay_s: float | None
 
 
 def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:

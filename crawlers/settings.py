@@ -11,7 +11,7 @@ DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresq
 CRAWL = ""  # name of the crawl; empty: the spider's name
 RULE = ""  # which site next, see docs/explanation/bandits.md; empty: as PROFILE says
 PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
-# Which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, opic-nutch, topic, fit, fit*opic
+# Which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic
 ORDER = "bfs"
 SCOPE = "sites"  # where a broad crawl goes: sites (the listed ones), all, or domains with commas between
 MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt has the last word
@@ -152,26 +152,26 @@ COMMANDS_MODULE = "crawlers.commands"
 SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
 ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # behind everybody else's
-    "crawlers.pipelines.documents.DocumentPipeline": 950,
+    "crawlers.pipelines.document_items.DocumentPipeline": 950,
 }
-SPIDER_MIDDLEWARES = {"crawlers.middlewares.leases.LeaseMiddleware": 10}  # the outermost: nearest to the engine
+SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.LeaseMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
-    "crawlers.extensions.graphs.Graphs": 0,
-    "crawlers.extensions.topic_results.TopicResults": 0,
-    "crawlers.extensions.iterations.IterationsPicture": 0,
-    "crawlers.extensions.document_files.DocumentFiles": 0,
-    "crawlers.extensions.alarms.Alarms": 0,
+    "crawlers.pipelines.graphs.Graphs": 0,
+    "crawlers.pipelines.topic.TopicResults": 0,
+    "crawlers.extensions.news_chart.IterationsPicture": 0,
+    "crawlers.extensions.parquet.DocumentFiles": 0,
+    "crawlers.extensions.alarm_checks.Alarms": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.progress.Progress": 0,
-    "crawlers.extensions.collector.Collector": 0,
+    "crawlers.extensions.gc_tuning.Collector": 0,
 }
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "crawlers.middlewares.plain_responses.PlainResponses": 595,  # just before decompression, 590
+    "crawlers.middlewares.content_types.PlainResponses": 595,  # just before decompression, 590
 }
-ADDONS = {"crawlers.extensions.parts.Parts": 0}  # keeps the parts above beside those of a user
+ADDONS = {"crawlers.extensions.default_components.Parts": 0}  # keeps the parts above beside those of a user
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from crawlers.storage.database import Database
-from tests.services import fresh_database, running_postgresql
+from tests.support.services import fresh_database, running_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

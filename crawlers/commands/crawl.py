@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 
-from crawlers.commands.checks import check_settings
+from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError, CrawlersError
 
 if TYPE_CHECKING:

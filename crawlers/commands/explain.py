@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.url_settings import normalization
-from crawlers.algorithms.urls import resolve
-from crawlers.commands.lab_options import whole_number
-from crawlers.commands.outcome import telling
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.cli.lab.lab_options import whole_number
+from crawlers.cli.outcome import telling
+from crawlers.cli.sites.site_parts import seed_meant
 from crawlers.errors import BadUrl
+from crawlers.inputs.url_settings import normalization
+from crawlers.reports.history_wording import when
+from crawlers.reports.search import search, sites_named
+from crawlers.reports.url_history import bad_link_story, story
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, crawl_named
-from crawlers.storage.search import search
-from crawlers.storage.story import bad_link_story, story
-from crawlers.storage.story_words import when
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +69,10 @@ class Command(ScrapyCommand):
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         most = whole_number("--limit", opts.limit, 1)
-        found = search(database, opts.search, most, site=opts.site, crawl_id=crawl_id)
+        site_ids = None
+        if opts.site is not None:
+            site_ids = sites_named(database, opts.site) or sites_named(database, seed_meant(database, opts.site).site)
+        found = search(database, opts.search, most, site_ids=site_ids, crawl_id=crawl_id)
         if not found:
             return [f"no document for: {opts.search}"]
         return [

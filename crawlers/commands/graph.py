@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.rule_settings import virtual_share
-from crawlers.algorithms.site_groups import GROUPS
-from crawlers.commands.checks import check_settings
-from crawlers.commands.outcome import telling
+from crawlers.algorithms.urls.domains import GROUPS
+from crawlers.cli.outcome import telling
+from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
+from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
+from crawlers.graphs.export import write_site_graphs
+from crawlers.graphs.files import FORMATS, graph_paths, write_graph
+from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
+from crawlers.graphs.fragment.link_counts import count_fragment
+from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
+from crawlers.inputs.rule_settings import virtual_share
+from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
-from crawlers.storage.fragment_counts import count_fragment
-from crawlers.storage.fragment_tables import write_accompanying, write_pairs
-from crawlers.storage.graph_analysis import MEASURES, AnalysedGraph, analyse
-from crawlers.storage.graph_export import write_site_graphs
-from crawlers.storage.graph_files import FORMATS, graph_paths, write_graph
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import CrawledSite, crawl_named, sites_of
-from crawlers.storage.top_table import write_ranked, write_top
-from crawlers.storage.web_fragment import WebFragment, class_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.storage.graph_model import Graph
+    from crawlers.graphs.model import Graph
     from crawlers.storage.queries import NamedCrawl
 
 # With one underscore, which no file about a host has but before its port: see `hosts_file.file_stem`.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.commands import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
-from crawlers.commands.outcome import telling
+from crawlers.cli.lab import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
+from crawlers.cli.outcome import telling
 
 if TYPE_CHECKING:
     import argparse

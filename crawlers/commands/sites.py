@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.commands import site_alarms, site_feeds, site_rule_trial, site_rules, site_seeds
-from crawlers.commands.outcome import telling
+from crawlers.cli.outcome import telling
+from crawlers.cli.sites import site_alarms, site_feeds, site_rule_trial, site_seeds, site_url_rules
 
 if TYPE_CHECKING:
     import argparse
@@ -85,12 +85,12 @@ ACTIONS = {
     "add-feed": Action(site_feeds.add, "SITE URL", 2, 2),
     "remove-feed": Action(site_feeds.remove, "SITE URL", 2, 2),
     "alarms": Action(site_alarms.show, "[SITE]", 0, 1, ("all",)),
-    "rules": Action(site_rules.show, "[SITE]", 0, 1),
-    "add-rule": Action(site_rules.add, "SITE REGEX", 2, 2, ("weight",)),
-    "pin-rule": Action(site_rules.pin, "N", 1, 1),
-    "edit-rule": Action(site_rules.edit, "N REGEX", 2, 2),
-    "forbid-rule": Action(site_rules.forbid, "N", 1, 1),
-    "remove-rule": Action(site_rules.remove, "N", 1, 1),
+    "rules": Action(site_url_rules.show, "[SITE]", 0, 1),
+    "add-rule": Action(site_url_rules.add, "SITE REGEX", 2, 2, ("weight",)),
+    "pin-rule": Action(site_url_rules.pin, "N", 1, 1),
+    "edit-rule": Action(site_url_rules.edit, "N REGEX", 2, 2),
+    "forbid-rule": Action(site_url_rules.forbid, "N", 1, 1),
+    "remove-rule": Action(site_url_rules.remove, "N", 1, 1),
     "test-rule": Action(site_rule_trial.run, "REGEX|N [URL ...|FILE]", options=("site",)),
 }
 

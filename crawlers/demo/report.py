@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.hosts_file import file_stem
+from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
-from crawlers.storage.graph import SiteGraph
+from crawlers.storage.files.names import file_stem
 from crawlers.storage.queries import crawl_named, progress, sites_of
-from crawlers.storage.tables import page, site
+from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

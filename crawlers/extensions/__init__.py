@@ -1,0 +1,1 @@
+"""Scrapy extensions: stopping, progress, alarms, files written beside the store, GC tuning, log lines."""

@@ -12,8 +12,8 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import CrawlersError
-from crawlers.storage.warc_file import Exchange, WarcFile, check_warc
-from crawlers.storage.writable import check_file
+from crawlers.storage.files.warc_file import Exchange, WarcFile, check_warc
+from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     from typing import Self

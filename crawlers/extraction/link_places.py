@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.link_groups import NAME_CHARS, group_name
+from crawlers.algorithms.ranking.link_groups import NAME_CHARS, group_name
 from crawlers.items import Target
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from crawlers.errors import BadUrl
-    from crawlers.extraction.page import ParsedPage
+    from crawlers.extraction.html import ParsedPage
 
 
 class LinkPlaces:

@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.article_labels import DATED, IN_FEED, SURE, log_odds
-from crawlers.algorithms.document_prints import document_print
-from crawlers.algorithms.fingerprints import content_hash
-from crawlers.algorithms.source_fields import rule_domain
-from crawlers.extraction.answer import page_of
-from crawlers.extraction.article import extract_article
-from crawlers.extraction.article_evidence import evidence
-from crawlers.extraction.feed_discovery import feeds_of
-from crawlers.extraction.feeds import looks_like_feed, read_feed
+from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.news.article_labels import DATED, IN_FEED, SURE, log_odds
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.algorithms.urls.keys import content_hash
+from crawlers.extraction.article.article_evidence import evidence
+from crawlers.extraction.article.article_reader import extract_article
+from crawlers.extraction.feeds.feed_discovery import feeds_of
+from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
+from crawlers.extraction.response import page_of
 from crawlers.items import FEED, SITEMAP, Announced, Article, ExternalLink, News, Page, State, Target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from crawlers.algorithms.document_prints import DocumentPrint
+    from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
+    from crawlers.algorithms.news.url_classifier import Rulebook
     from crawlers.errors import BadUrl
-    from crawlers.extraction.answer import Answer, Reader
-    from crawlers.extraction.feed_items import FeedContent
-    from crawlers.extraction.page import ParsedPage
-    from crawlers.extraction.rulebook import Rulebook
+    from crawlers.extraction.feeds.feed_items import FeedContent
+    from crawlers.extraction.html import ParsedPage
+    from crawlers.extraction.response import Answer, Reader
 
 FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
 PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule

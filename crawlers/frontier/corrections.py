@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.base import BEFORE_ALL
-from crawlers.storage.unit import Unit
+from crawlers.frontier.protocols import BEFORE_ALL
+from crawlers.storage.change_set import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crawlers.frontier.agenda import Agenda
-    from crawlers.frontier.base import Position, SeenPage
+    from crawlers.frontier.protocols import Position, SeenPage
     from crawlers.frontier.scoring import Scoring
+    from crawlers.frontier.site_schedule import Agenda
     from crawlers.items import Place
 
 

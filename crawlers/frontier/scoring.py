@@ -7,21 +7,20 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.news_scores import FRESH, NewsScores
-from crawlers.algorithms.page_scores import GONE, RETURNING
-from crawlers.algorithms.page_values import PageValues
-from crawlers.frontier.base import BEFORE_ALL
-from crawlers.frontier.polls import SOON
-from crawlers.frontier.scored_head import ScoredHead
+from crawlers.algorithms.ranking.news_scores import FRESH, SOON, NewsScores
+from crawlers.algorithms.ranking.page_scores import GONE, RETURNING
+from crawlers.algorithms.ranking.page_values import PageValues
+from crawlers.frontier.protocols import BEFORE_ALL
+from crawlers.frontier.queues.scored_queue import ScoredHead
 from crawlers.items import Place
-from crawlers.storage.unit import Unit
+from crawlers.storage.change_set import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from crawlers.algorithms.page_scores import PageScores
-    from crawlers.frontier.base import Position
-    from crawlers.frontier.journal import Entry, ScoreJournal
+    from crawlers.algorithms.ranking.page_scores import PageScores
+    from crawlers.frontier.frontier_store import Entry, ScoreJournal
+    from crawlers.frontier.protocols import Position
     from crawlers.frontier.site_queue import SiteQueue
 
 SLICE_PAGES = 500  # 5 ms, between two other things that the crawl does

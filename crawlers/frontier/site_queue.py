@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.head import ALL, NONE
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.scored_head import ScoredHead
-from crawlers.frontier.seen import MAX_GROUP, SeenUrls
+from crawlers.frontier.queues.bounded_queue import ALL, NONE
+from crawlers.frontier.queues.scored_queue import ScoredHead
+from crawlers.frontier.url_cache import MAX_GROUP, SeenUrls
 from crawlers.items import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crawlers.algorithms.page_orders import GroupRule
-    from crawlers.algorithms.page_scores import PageScores
-    from crawlers.frontier.base import Counts, SiteState
-    from crawlers.frontier.head import QueueHead
-    from crawlers.frontier.journal import Entry
+    from crawlers.algorithms.ranking.page_orders import GroupRule
+    from crawlers.algorithms.ranking.page_scores import PageScores
+    from crawlers.frontier.frontier_store import Entry
+    from crawlers.frontier.protocols import Counts, SiteState
+    from crawlers.frontier.queues.bounded_queue import QueueHead
 
     MakeHead = Callable[[int, int, tuple[float, int]], QueueHead]
 

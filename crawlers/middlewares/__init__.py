@@ -1,0 +1,1 @@
+"""Scrapy middlewares: which answers are read how far, and when a callback is done."""

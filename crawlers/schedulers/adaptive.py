@@ -16,27 +16,27 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
+from crawlers.algorithms.bandits.reward_kinds import skeleton_of
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
-from crawlers.algorithms.rewards import skeleton_of
-from crawlers.algorithms.url_settings import normalization
-from crawlers.algorithms.urls import resolve, site_of
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.crawl.clock import ForwardClock
+from crawlers.crawl.policy import Hooks
+from crawlers.crawl.session import CrawlSession, log_paths
+from crawlers.crawl.site_policies import Sites
+from crawlers.crawl.spec import Mission
+from crawlers.crawl.stats import Tally
+from crawlers.crawl.url_filter import Admission
 from crawlers.errors import CrawlersError, FrontierError, StoreError
-from crawlers.frontier.base import Candidate, Lease
+from crawlers.frontier.protocols import Candidate, Lease
+from crawlers.inputs.url_settings import normalization
 from crawlers.items import Page, State
-from crawlers.schedulers.admission import Admission
-from crawlers.schedulers.clock import ForwardClock
-from crawlers.schedulers.hooks import Hooks
-from crawlers.schedulers.mishaps import Mishaps
-from crawlers.schedulers.mission import Mission
-from crawlers.schedulers.ordinary import OrdinaryRequests
+from crawlers.schedulers.errbacks import Mishaps
+from crawlers.schedulers.foreign.queue import OrdinaryRequests
 from crawlers.schedulers.page_requests import PageRequests
-from crawlers.schedulers.session import CrawlSession, log_paths
-from crawlers.schedulers.sites import Sites
-from crawlers.schedulers.tally import Tally
 from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
-from crawlers.storage.csv_logs import CsvLogs
-from crawlers.storage.unit import Unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.files.csv_logs import CsvLogs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 from crawlers.items import Page, State
 
 if TYPE_CHECKING:
-    from crawlers.frontier.base import Lease
+    from crawlers.frontier.protocols import Lease
 
 
 class Reason(NamedTuple):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from crawlers.schedulers.ordinary import LEASE
+from crawlers.schedulers.foreign.queue import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.algorithms.retries import RetryPolicy
-    from crawlers.frontier.base import Lease
+    from crawlers.frontier.protocols import Lease
 
 PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 
 from crawlers.algorithms.retries import retry_after_s, retry_delay_s
-from crawlers.algorithms.urls import join
+from crawlers.algorithms.urls.resolution import join
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
 from crawlers.errors import BadUrl
-from crawlers.extraction.answer import REDIRECTS
+from crawlers.extraction.response import REDIRECTS
 from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.schedulers.failures import reason_of
-from crawlers.schedulers.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable

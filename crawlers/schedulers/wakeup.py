@@ -1,7 +1,7 @@
 """Wakes Scrapy's engine when something becomes due: the one private access to Scrapy.
 
 The engine asks a scheduler that answered None again only when a download ends, or after five seconds.
-There is no public way to say "ask me in 0.3 s"; `tests/schedulers/test_wakeup.py` fails if this one goes.
+There is no public way to say "ask me in 0.3 s"; `tests/unit/schedulers/test_wakeup.py` fails if this one goes.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.scope import Scope
-from crawlers.spiders.site_spider import SiteSpider
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

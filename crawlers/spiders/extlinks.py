@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
-from crawlers.spiders.site_spider import SiteSpider, read_hosts
+from crawlers.spiders.base import SiteSpider, read_hosts
 from crawlers.storage.database import Database
 from crawlers.storage.seeds import crawl_seeds
 

@@ -9,34 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawlers.algorithms.news_scores import NewsScores
-from crawlers.algorithms.poll_plan import PollLimits, PollPlan
-from crawlers.algorithms.rule_settings import chosen_order, chosen_rule
-from crawlers.algorithms.scope import Scope
-from crawlers.algorithms.source_owners import SourceOwners
-from crawlers.algorithms.sources_file import read_sources
-from crawlers.algorithms.url_settings import normalization
-from crawlers.algorithms.urls import resolve, site_of
+from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
+from crawlers.algorithms.news.sources import SourceOwners
+from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.ranking.news_scores import SOON, NewsScores
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.crawl.news.announcements import Announcements
+from crawlers.crawl.news.articles import ArticleDesk
+from crawlers.crawl.news.feed_registry import FeedPlaces
+from crawlers.crawl.news.news_policy import NewsDesk
+from crawlers.crawl.news.polls import Polls
+from crawlers.crawl.news.requeue import Placing
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.extraction.content_rules import check_rules
-from crawlers.extraction.feed_discovery import sitemaps_of_robots
+from crawlers.extraction.article.content_rules import check_rules
+from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.extraction.news_reader import NewsReader
 from crawlers.extraction.pool import ExtractionPool
-from crawlers.extraction.rulebook import Rulebook
-from crawlers.frontier.placing import Placing
-from crawlers.frontier.polls import SOON, Polls
+from crawlers.inputs.rule_settings import chosen_order, chosen_rule
+from crawlers.inputs.sources_file import read_sources
+from crawlers.inputs.url_settings import normalization
 from crawlers.items import FEED, SITEMAP
-from crawlers.spiders.announcements import Announcements
-from crawlers.spiders.article_desk import ArticleDesk
-from crawlers.spiders.feed_places import FeedPlaces
-from crawlers.spiders.newsdesk import NewsDesk
-from crawlers.spiders.site_spider import SiteSpider
-from crawlers.storage import url_rules
+from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
-from crawlers.storage.document_copies import Duplicates
-from crawlers.storage.documents import has_earlier_documents
-from crawlers.storage.iterations import Iterations
-from crawlers.storage.polls import (
+from crawlers.storage.news import stored_rules
+from crawlers.storage.news.document_copies import Duplicates
+from crawlers.storage.news.documents import has_earlier_documents
+from crawlers.storage.news.iterations import Iterations
+from crawlers.storage.news.redis_keys import RedisDocumentKeys, open_document_keys
+from crawlers.storage.news.stored_polls import (
     labels_of,
     left_out_sites,
     moved_pages,
@@ -45,8 +46,7 @@ from crawlers.storage.polls import (
     polls_of,
     removed_feeds,
 )
-from crawlers.storage.redis_keys import RedisDocumentKeys, open_document_keys
-from crawlers.storage.sources import save_sources, stored_sources
+from crawlers.storage.news.stored_sources import save_sources, stored_sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -56,15 +56,15 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.sources_file import Source
-    from crawlers.algorithms.url_rules import UrlRule
-    from crawlers.frontier.base import CrawlFrontier
+    from crawlers.algorithms.news.sources import Source
+    from crawlers.algorithms.url_rules.rule_learner import UrlRule
+    from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.storage.writer import Writer
 
 logger = logging.getLogger(__name__)
 
 FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # which no other mission asks for
-DOCUMENT = "crawlers.pipelines.documents.Document"  # what feeds hold, of the items of this spider
+DOCUMENT = "crawlers.pipelines.document_items.Document"  # what feeds hold, of the items of this spider
 
 
 class NewsSpider(SiteSpider):
@@ -128,12 +128,12 @@ class NewsSpider(SiteSpider):
         settings = self._settings
 
         def keep(domain: str, rules: Sequence[UrlRule]) -> Sequence[UrlRule]:
-            url_rules.replace_learnt(database, domain, rules)
-            return [one.rule for one in url_rules.list_rules(database, domain)] if uses_rules else []
+            stored_rules.replace_learnt(database, domain, rules)
+            return [one.rule for one in stored_rules.list_rules(database, domain)] if uses_rules else []
 
         uses_rules = settings.getbool("NEWS_RULES_ENABLED")
         rulebook = Rulebook(
-            url_rules.rules_by_domain(database) if uses_rules else {},
+            stored_rules.rules_by_domain(database) if uses_rules else {},
             keep if settings.getbool("NEWS_LEARN_RULES") else None,
             fit_factor=settings.getfloat("FIT_FACTOR"),
             else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
@@ -199,7 +199,7 @@ class NewsSpider(SiteSpider):
         self._news = NewsReader(
             lambda news: self.reader(settings, study=news.study),
             rulebook,
-            url_rules.content_rules(database),
+            stored_rules.content_rules(database),
             self._pool.run,
             articles.is_known,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlers.spiders.site_spider import SiteSpider
+from crawlers.spiders.base import SiteSpider
 
 
 class SiteGraphSpider(SiteSpider):

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from crawlers.algorithms.rule_settings import chosen
-from crawlers.algorithms.scope import Scope
-from crawlers.algorithms.terms import Terms
-from crawlers.algorithms.topic import STRATEGIES, Topic, topic_of
-from crawlers.algorithms.topic_file import read_topic
-from crawlers.algorithms.urls import site_of
+from crawlers.algorithms.topic.terms import Terms
+from crawlers.algorithms.topic.vectors import STRATEGIES, Topic, topic_of
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError, StoreError
-from crawlers.extraction.answer import REDIRECTS
-from crawlers.extraction.page import parse_page
-from crawlers.extraction.topic_study import TopicStudy
+from crawlers.extraction.html import parse_page
+from crawlers.extraction.page_analysis import TopicStudy
+from crawlers.extraction.response import REDIRECTS
+from crawlers.inputs.rule_settings import chosen
+from crawlers.inputs.topic_file import read_topic
 from crawlers.items import SiteLimits
-from crawlers.spiders.site_spider import SiteSpider
-from crawlers.storage import topics
+from crawlers.spiders.base import SiteSpider
+from crawlers.storage.topic import topics
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.topic_file import TopicSpec
+    from crawlers.inputs.topic_file import TopicSpec
     from crawlers.storage.database import Database
 
 MOST_REDIRECTS = 5  # of an example

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, cast, delete, func, insert, literal, select, text, update
 
-from crawlers.algorithms.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import RETURNING
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.news_tables import news_score
-from crawlers.storage.score_tables import importance
-from crawlers.storage.tables import crawl, crawler_setting, id_block, page, seed, site
+from crawlers.storage.schema.news_tables import news_score
+from crawlers.storage.schema.score_tables import importance
+from crawlers.storage.schema.tables import crawl, crawler_setting, id_block, page, seed, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

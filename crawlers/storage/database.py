@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.storage import migrations
+from crawlers.storage.schema import migrations
 
 if TYPE_CHECKING:
     import sqlite3

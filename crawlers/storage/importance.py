@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.algorithms.opic import OPIC
-from crawlers.algorithms.page_orders import ORDERS, OrderOptions
-from crawlers.storage.graph_model import DECIMALS
+from crawlers.algorithms.ranking.opic import OPIC
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,6 +51,8 @@ _LISTED = f"""
     FROM chosen JOIN page p ON p.id = chosen.page_id JOIN site s ON s.id = p.site_id
     LEFT JOIN inward ON inward.target_id = p.id LEFT JOIN importance i ON i.page_id = p.id
     ORDER BY chosen.score DESC, p.url {{collation}} LIMIT :number"""  # noqa: S608
+
+DECIMALS = 12  # of measures: what the order of summation does to them stays out of the files
 
 
 class Totals(NamedTuple):

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select, update
 
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP
-from crawlers.storage.tables import link, page
+from crawlers.storage.schema.tables import link, page
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.fingerprints import url_key
+from crawlers.algorithms.urls.keys import url_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crawlers.items import Page, Study
-    from crawlers.storage.unit import Unit
+    from crawlers.storage.change_set import Unit
 
 
 def add_page_rows(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.algorithms.page_values import PageValues
-from crawlers.algorithms.push_pagerank import ForwardPushPageRank
+from crawlers.algorithms.ranking.page_values import PageValues
+from crawlers.algorithms.ranking.push_pagerank import ForwardPushPageRank
 from crawlers.items import State
 from crawlers.storage.importance import TopPage, listed_pages, totals_of
 from crawlers.storage.redirects import final

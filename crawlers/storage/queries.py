@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.tables import crawl, page, site
+from crawlers.storage.schema.tables import crawl, page, site
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database

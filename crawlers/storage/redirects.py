@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from crawlers.items import State
-from crawlers.storage.tables import page, site
+from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

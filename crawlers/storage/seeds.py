@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, func, insert, select, text, update
 
-from crawlers.algorithms.seed_list import Seed
-from crawlers.algorithms.seed_names import find_seed
 from crawlers.errors import ConfigError
-from crawlers.items import SiteLimits, State
-from crawlers.storage.tables import external_link, external_url, page, seed, site
+from crawlers.items import Seed, SiteLimits, State
+from crawlers.storage.schema.tables import external_link, external_url, page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.seed_list import SeedChange
+    from crawlers.items import SeedChange
     from crawlers.storage.database import Database
 
 
@@ -66,21 +64,16 @@ def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[
     return [(seeds[change["site"]], change["site"] not in before) for change in changes]
 
 
-def remove_seeds(database: Database, wanted: Iterable[str]) -> list[Seed]:
-    """Forget the seeds that *wanted* means (see `find_seed`), and nothing else; raises `ConfigError`."""
+def remove_seeds(database: Database, numbers: Collection[int]) -> None:
+    """Delete the seeds with these *numbers*, and nothing else."""
     with database.write() as connection:
-        found = _found(connection, wanted)
-        connection.execute(delete(seed).where(seed.c.id.in_([one.number for one in found])))
-    return found
+        connection.execute(delete(seed).where(seed.c.id.in_(numbers)))
 
 
-def enable_seeds(database: Database, wanted: Iterable[str], *, enabled: bool) -> list[Seed]:
-    """Have harvests take, or leave out, the seeds that *wanted* means; raises `ConfigError`."""
+def enable_seeds(database: Database, numbers: Collection[int], *, enabled: bool) -> None:
+    """Include the seeds with these *numbers* in harvests, or leave them out."""
     with database.write() as connection:
-        found = _found(connection, wanted)
-        numbers = [one.number for one in found]
         connection.execute(update(seed).where(seed.c.id.in_(numbers)).values(enabled=enabled, is_found=False))
-    return found
 
 
 def last_crawls(database: Database, sites: Iterable[str]) -> dict[str, LastCrawl]:
@@ -115,11 +108,6 @@ def _all(connection: Connection) -> list[Seed]:
     _, *columns = (one.name for one in fields(Seed))
     statement = select(seed.c.id, *(seed.c[name] for name in columns)).order_by(seed.c.id)
     return [Seed(*row) for row in connection.execute(statement)]
-
-
-def _found(connection: Connection, wanted: Iterable[str]) -> list[Seed]:
-    seeds = _all(connection)
-    return list(dict.fromkeys(find_seed(seeds, one) for one in wanted))
 
 
 def _save(connection: Connection, change: SeedChange) -> None:

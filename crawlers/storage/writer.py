@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from crawlers.errors import StoreError
-from crawlers.storage.bulk import write_unit
-from crawlers.storage.unit import Unit
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.rewards import REWARDS
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, State
-from crawlers.storage.tables import external_link, external_url, page, pull, site
+from crawlers.storage.schema.tables import external_link, external_url, page, pull, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.rewards import Reward
+    from crawlers.algorithms.bandits.reward_kinds import Reward
     from crawlers.storage.database import Database
 
 

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import text
 
-from crawlers.algorithms.page_orders import BreadthFirst
-from crawlers.algorithms.site_rules import RoundRobin
-from crawlers.frontier.core import QueuedFrontier
-from crawlers.frontier.memory import MemoryFrontier, MemoryJournal
-from crawlers.frontier.sql import SqlFrontier
+from crawlers.algorithms.bandits.site_rules import RoundRobin
+from crawlers.algorithms.ranking.page_orders import BreadthFirst
+from crawlers.frontier.backends.memory import MemoryFrontier, MemoryJournal
+from crawlers.frontier.backends.sql import SqlFrontier
+from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.storage import crawls
-from crawlers.storage.bulk import write_unit
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
 from crawlers.storage.database import Database
-from crawlers.storage.unit import Unit
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.page_orders import PageOrder
-    from crawlers.algorithms.site_rules import SiteRule
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.page_orders import PageOrder
 
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.page_scores import GONE
+from crawlers.algorithms.ranking.page_scores import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.link_groups import GroupBandit
-from crawlers.frontier.seen import MAX_GROUP
+from crawlers.algorithms.ranking.link_groups import GroupBandit
+from crawlers.frontier.url_cache import MAX_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

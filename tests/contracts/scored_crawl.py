@@ -10,9 +10,9 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.best_site import Best
-from crawlers.algorithms.page_scores import GONE
-from crawlers.frontier.base import Candidate, SiteState
+from crawlers.algorithms.bandits.best_site import Best
+from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import Page, State
 from crawlers.storage import crawls
 from tests.contracts.scored_engines import changes
@@ -21,9 +21,9 @@ from tests.contracts.scored_story import Story, name_of, target_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crawlers.algorithms.page_orders import PageOrder
-    from crawlers.frontier.base import Lease
-    from crawlers.frontier.core import QueuedFrontier
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.protocols import Lease
     from tests.contracts.scored_story import Links, Name
 
 MOST_CASH_APART = 1e-9

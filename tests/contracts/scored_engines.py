@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from crawlers.storage.unit import Unit
+    from crawlers.storage.change_set import Unit
 
 CHANGES = {
     "page_change": ("page_id", "changed_at", "last_seen", "state", "status", "content_hash"),

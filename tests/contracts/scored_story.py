@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls import resolve
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import State
-from tests.algorithms.naive_opic import NaiveOPIC
+from tests.support.naive_opic import NaiveOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.urls import resolve
-from crawlers.frontier.base import Candidate, Lease, SiteState
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.protocols import Candidate, Lease, SiteState
 from crawlers.items import Page, State
 
 if TYPE_CHECKING:
-    from crawlers.frontier.core import QueuedFrontier
+    from crawlers.frontier.frontier import QueuedFrontier
     from tests.contracts.engines import Engine
 
 NOW = 1000.0

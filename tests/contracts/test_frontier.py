@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.frontier.base import Candidate
+from crawlers.frontier.protocols import Candidate
 from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, SPELLINGS, Site

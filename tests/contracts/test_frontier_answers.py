@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.algorithms.page_orders import MAX_HOPS
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
-from crawlers.frontier.base import Candidate
+from crawlers.frontier.protocols import Candidate
 from crawlers.items import State
 from tests.contracts.site import NOW, Site
 

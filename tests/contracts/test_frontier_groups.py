@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.page_orders import LinkGroups
-from crawlers.algorithms.urls import resolve
-from crawlers.frontier.base import Candidate, Earned, Lease, SiteState
-from crawlers.frontier.core import LARGEST_HEAD
-from crawlers.frontier.seen import MAX_GROUP
+from crawlers.algorithms.ranking.page_orders import LinkGroups
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.frontier import LARGEST_HEAD
+from crawlers.frontier.protocols import Candidate, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SMALLEST_HEAD
+from crawlers.frontier.url_cache import MAX_GROUP
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.grouping import Model

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.algorithms.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.algorithms.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.page_scores import OTHER
-from crawlers.frontier.base import Candidate
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.frontier.protocols import Candidate
 from crawlers.items import Page, Place, Places, State
-from crawlers.storage.unit import Unit
+from crawlers.storage.change_set import Unit
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
-    from crawlers.frontier.base import Lease
+    from crawlers.frontier.protocols import Lease
     from crawlers.items import Target
     from tests.contracts.engines import Engine, SqlEngine
 

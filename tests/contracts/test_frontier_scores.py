@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.algorithms.opic import OPIC
-from crawlers.algorithms.page_orders import ORDERS, OrderOptions, Scored
-from crawlers.frontier.base import Candidate
+from crawlers.algorithms.ranking.opic import OPIC
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, Scored
+from crawlers.frontier.protocols import Candidate
 from crawlers.items import Page, State
 from crawlers.storage import crawls
 from tests.contracts.fading import Fading
@@ -20,7 +20,7 @@ from tests.contracts.scored_story import name_of, target_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlers.algorithms.page_orders import PageOrder
+    from crawlers.algorithms.ranking.page_orders import PageOrder
     from tests.contracts.engines import Engine
 
 SCORED = [name for name in ORDERS if ORDERS[name](OrderOptions()).scores is not None]
@@ -80,7 +80,7 @@ def test_page_that_rises_from_behind_the_horizon_comes_first(held: Any) -> None:
 
 
 # Not aopic-random: its lots are drawn by page number, and numbers reserved by a process that was killed are lost.
-@pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "opic-nutch", "topic"])
+@pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "topic"])
 def test_crawl_killed_after_commits_asks_for_the_very_pages_of_an_undisturbed_one(held: Any, name: str) -> None:
     whole = ScoredCrawl(ScoredMemoryEngine(), Way(order(name, 2.0), 5, 2.0, delays_s=(0.0,)))
     whole.run(120)
@@ -112,7 +112,7 @@ def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held: Any, 
 
 
 def test_numbers_that_begin_anew_in_a_later_run_change_nothing(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawlers.algorithms.opic._REBASE", 1e-3)
+    monkeypatch.setattr("crawlers.algorithms.ranking.opic._REBASE", 1e-3)
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 6, 3.0, TINY, parallel=(1, 3), rejects=False))
     for _ in range(4):
         crawl.run(25)

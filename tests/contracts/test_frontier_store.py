@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.algorithms.urls import resolve
-from crawlers.frontier.base import Candidate, SiteState
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import State
 from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
 from tests.contracts.site import NOW, Site

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.algorithms.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.items import Page, State
 from tests.contracts.scored_crawl import ScoredCrawl, Way
 from tests.contracts.scored_engines import changes, opened
@@ -16,7 +16,7 @@ from tests.contracts.site import NOW, Site
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.frontier.base import Lease
+    from crawlers.frontier.protocols import Lease
     from tests.contracts.engines import Engine
 
 

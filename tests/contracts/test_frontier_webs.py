@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.frontier.base import Candidate, Lease, SiteState
+from crawlers.frontier.protocols import Candidate, Lease, SiteState
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.webs import (
@@ -32,7 +32,7 @@ from tests.contracts.webs import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlers.frontier.core import QueuedFrontier
+    from crawlers.frontier.frontier import QueuedFrontier
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "150"))
 MOST_STEPS = 5_000  # far more than any of these crawls needs: one that takes longer does not end

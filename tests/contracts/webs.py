@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from crawlers.algorithms.page_orders import MAX_HOPS
-from crawlers.algorithms.urls import resolve, spelling_rank
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+from crawlers.algorithms.urls.resolution import resolve, spelling_rank
 from crawlers.items import State, Target
 
 SITE = "http://a.test"

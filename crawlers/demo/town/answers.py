@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from crawlers.demo.pages import HTML, Answer, Web, link, missing, typed
 from crawlers.demo.town import changes
-from crawlers.demo.town.pages import passing, planned, story
 from crawlers.demo.town.plan import SITES, Page, plan
+from crawlers.demo.town.town_pages import passing, planned, story
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

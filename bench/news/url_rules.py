@@ -1,0 +1,309 @@
+"""Measures the rules that say which URLs are articles: how well they are learnt, and how fast URLs are tested.
+
+    python -m bench.news.url_rules [--seeds 5] [--urls 200000] [--domains 5000]
+
+Hosts are made up: each has one form of the URLs of its articles, and a dozen kinds of other pages, those that any site
+has and those that look most like its articles. Rules are learnt from labels, some of which are wrong, and held against
+URLs that were not among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule
+from crawlers.algorithms.url_rules.rule_set import RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WORDS = (
+    "the", "king", "mayor", "storm", "city", "plan", "water", "budget", "school", "train", "north", "vote", "wins",
+    "after", "court", "old", "new", "team", "bridge", "park", "police", "fire", "law", "energy", "price", "health",
+    "fans", "cup", "night", "star", "market", "bank", "strike", "river", "island", "factory", "summer", "heat", "road",
+)  # fmt: skip
+LETTERS = "абвгдежзиклмнопрстуфхцчшэюя"
+SECTIONS = ("politics", "economy", "sport", "culture", "science", "world", "local", "middle-east", "real-estate")
+SUBSECTIONS = ("football", "tennis", "europe", "asia", "books", "film", "stocks", "weather")
+STATIC = ("about", "contact", "privacy-policy", "terms-of-use", "jobs", "imprint", "advertise", "newsletter", "help")
+
+# The home page, sections, tags, authors, search, pagination, static pages, feeds, login, media: as any site has them.
+COMMON = (
+    "/", "/{section}/", "/tag/{two}/", "/tag/{word}/", "/author/{two}/", "/search?q={word}&page={page}",
+    "/{section}/page/{page}/", "/{section}?page={page}", "/{static}", "/{section}/feed/", "/login?next={word}",
+    "/media/{y}/{m}/{slug}.jpg",
+)  # fmt: skip
+
+# Articles, and the pages of the same host that look like them: calendars, print, comments, galleries, and others.
+SCHEMAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "date and slug": (
+        ("/{y}/{m}/{d}/{slug}/",),
+        ("/{y}/{m}/{d}/", "/{y}/{m}/", "/{y}/{m}/{d}/{slug}/print/", "/{y}/{m}/{d}/{slug}/comments/",
+         "/gallery/{slug}/"),
+    ),
+    "date and number": (
+        ("/{y}/{m}/{d}/{id3}/",),
+        ("/{y}/{m}/{d}/", "/{y}/{m}/{d}/page/{page}/", "/{y}/{m}/{d}/{id3}/print.html", "/{y}/{m}/", "/photo/{id}/"),
+    ),
+    "day and slug": (
+        ("/news/{y}-{m}-{d}/{slug}",),
+        ("/news/{y}-{m}-{d}", "/news/{y}-{m}", "/photos/{y}-{m}-{d}/{slug}",
+         "/news/{y}-{m}-{d}/{slug}/print", "/news/{word}"),
+    ),
+    "month, slug.html": (
+        ("/{y}/{m}/{slug}.html",),
+        ("/{y}_{m}_01_archive.html", "/search/label/{word}", "/p/{slug}.html", "/{y}/{m}/{slug}.html?showComment={id}",
+         "/{y}/{m}/"),
+    ),
+    "section, slug-id.html": (
+        ("/{section}/{slug}-{id}.html",),
+        ("/{section}/index.html", "/{section}/archive-{y}-{m}.html", "/print/{slug}-{id}.html",
+         "/photos/{slug}-{id}.html",
+         "/{section}/{slug}-{id}-comments.html"),
+    ),
+    "section, slug": (
+        ("/{section}/{slug}",),
+        ("/{section}/{sub}", "/topic/{slug}", "/gallery/{slug}", "/{section}/{slug}?print=1", "/archive/{y}/{m}/{d}"),
+    ),
+    "sections at two depths": (
+        ("/{section}/{slug}-{id}", "/{section}/{sub}/{slug}-{id}"),
+        ("/{section}/{sub}", "/video/{slug}-{id}", "/{section}/{slug}-{id}/comments",
+         "/archive/{y}/{m}/{d}", "/topics/{slug}"),
+    ),
+    "number": (
+        ("/news/{id}/",),
+        ("/news/", "/news/page/{page}/", "/news/{y}/{m}/{d}/", "/photo/{id}/", "/news/{id}/print/",
+         "/news/{id}/comments/"),
+    ),
+    "number.html in a shared directory": (
+        ("/news/{id}.html",),
+        ("/news/{word}.html", "/news/{ymd}.html", "/news/page{page}.html", "/news/print{id}.html", "/photo/{id}.html"),
+    ),
+    "slug in a shared directory": (
+        ("/news/{slug}",),
+        ("/news/{word}", "/news/page-{page}", "/news/{y}-{m}", "/news/{slug}/print",
+         "/news/{slug}/comments", "/gallery/{slug}"),
+    ),
+    "slug at the root": (
+        ("/{slug}/",),
+        ("/{word}/", "/{y}/{m}/", "/category/{two}/", "/gallery/{slug}/", "/{slug}/comment-page-{page}/",
+         "/page/{page}/"),
+    ),
+    "percent-escaped slug": (
+        ("/{section}/{cyr}/",),
+        ("/{section}/{cyrword}/", "/tag/{cyr}/", "/photo/{cyr}/", "/{section}/{cyr}/print/", "/{section}/{y}/{m}/{d}/"),
+    ),
+    "random id": (
+        ("/article/{hash}",),
+        ("/profile/{hash}", "/article/{hash}/comments", "/gallery/{hash}", "/article/{hash}?print=true",
+         "/date/{y}-{m}-{d}"),
+    ),
+    "language, number, slug": (
+        ("/en/{section}/{id}/{slug}", "/ru/{section}/{id}/{slug}"),
+        ("/en/{section}/{page}", "/en/photo/{id}/{slug}", "/ru/{section}/{sub}/{page}",
+         "/en/{section}/{id}/{slug}/print",
+         "/en/archive/{y}/{m}"),
+    ),
+    "story.php?id=": (
+        ("/story.php?id={id}",),
+        ("/list.php?page={page}", "/story.php?id={id}&print=1", "/section.php?id={page}", "/comments.php?id={id}",
+         "/gallery.php?id={id}", "/calendar.php?y={y}&m={m}"),
+    ),
+    "index.php?view=": (
+        ("/index.php?view=article&id={id}&lang=en",),
+        ("/index.php?view=section&id={page}&lang=en", "/index.php?view=gallery&id={id}&lang=en",
+         "/index.php?view=article&id={id}&lang=en&print=1", "/index.php?view=calendar&date={ymd}&lang=en"),
+    ),
+}  # fmt: skip
+
+# Written when the learner was finished, to see what it makes of hosts that it was not made with.
+UNSEEN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "section, day, number.shtml": (
+        ("/{section}/{y}-{m}/{d}/{id}.shtml",),
+        ("/{section}/{y}-{m}/{d}/index.shtml", "/{section}/{y}-{m}/", "/{section}/{y}-{m}/{d}/{id}_{page}.shtml",
+         "/photos/{y}-{m}/{d}/{id}.shtml", "/{section}/{y}-{m}/{d}/comments_{id}.shtml"),
+    ),
+    "story, section, date, slug, number": (
+        ("/story/{section}/{y}/{m}/{d}/{slug}/{id}/",),
+        ("/story/{section}/", "/story/{section}/{y}/{m}/{d}/", "/media/{section}/{y}/{m}/{d}/{slug}/{id}/",
+         "/story/{section}/{y}/{m}/{d}/{slug}/{id}/print/", "/story/{section}/{page}/"),
+    ),
+    "slug-id at the root": (
+        ("/{slug}-{id}/", "/{slug}-{id}"),
+        ("/{word}-{page}/", "/{two}/", "/{slug}/", "/gallery/{slug}-{id}/", "/{y}-{m}-{d}/"),
+    ),
+    "article and id in one word": (
+        ("/{section}/article{id}/{slug}.html",),
+        ("/{section}/gallery{id}/{slug}.html", "/{section}/video{id}/{slug}.html",
+         "/{section}/article{id}/comments.html",
+         "/{section}/archive{y}.html", "/authors/author{id}/{two}.html"),
+    ),
+    "?p=": (
+        ("/?p={id}", "/index.php?p={id}"),
+        ("/?cat={page}", "/?m={y}{m}", "/?author={page}", "/?p={id}&replytocom={id}", "/?paged={page}", "/?s={word}",
+         "/?attachment_id={id}"),
+    ),
+}  # fmt: skip
+
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+def filled(template: str, rng: random.Random) -> str:
+    """A URL's path and query of the form *template*."""
+    y, m, d = rng.randint(2005, 2026), rng.randint(1, 12), rng.randint(1, 28)
+
+    def title(words: list[str]) -> str:
+        count = 2 if rng.random() < 0.05 else rng.randint(3, 9)
+        return "-".join(rng.choice(words) for _ in range(count))
+
+    def foreign() -> str:
+        return quote("".join(rng.choice(LETTERS) for _ in range(rng.randint(3, 9))))
+
+    makers = {
+        "section": lambda: rng.choice(SECTIONS),
+        "sub": lambda: rng.choice(SUBSECTIONS),
+        "static": lambda: rng.choice(STATIC),
+        "word": lambda: rng.choice(WORDS),
+        "two": lambda: f"{rng.choice(WORDS)}-{rng.choice(WORDS)}",
+        "slug": lambda: title(WORDS),
+        "cyr": lambda: title([foreign() for _ in range(9)]),
+        "cyrword": foreign,
+        "id": lambda: str(int(10 ** rng.uniform(4, 7.5))),
+        "id3": lambda: f"{rng.randint(1, 300):03}",
+        "hash": lambda: f"{rng.choice('bcdxyz')}{rng.getrandbits(36):09x}{rng.randint(0, 9)}",
+        "page": lambda: str(int(10 ** rng.uniform(0.3, 2.3))),
+        "y": lambda: str(y),
+        "m": lambda: f"{m:02}",
+        "d": lambda: f"{d:02}",
+        "ymd": lambda: f"{y}{m:02}{d:02}",
+    }
+    return _NAME.sub(lambda match: makers[match[1]](), template)
+
+
+def drawn(templates: tuple[str, ...], count: int, rng: random.Random) -> list[str]:
+    """So many URLs, of each form as likely as of any other; the same one may come twice."""
+    return [filled(rng.choice(templates), rng) for _ in range(count)]
+
+
+def labelled(schema: str, articles: int, others: int, noise: float, rng: random.Random) -> dict[str, bool]:
+    """Labels of a host; the share *noise* of either kind is wrong."""
+    forms, siblings = (SCHEMAS | UNSEEN)[schema]
+    labels = {}
+    for templates, count, is_article in ((siblings + COMMON, others, False), (forms, articles, True)):
+        urls = drawn(templates, count, rng)
+        wrong = set(rng.sample(range(count), round(noise * count)))
+        labels |= {url: is_article is not (place in wrong) for place, url in enumerate(urls)}
+    return labels
+
+
+def learnt(labels: dict[str, bool]) -> list[UrlRule]:
+    """The rules of these labels."""
+    learner = RuleLearner("example.org")
+    for target, is_article in labels.items():
+        learner.label(f"https://example.org{target}", is_article)
+    return learner.learn(0.0)
+
+
+def quality(rules: list[UrlRule], schema: str, labels: dict[str, bool], rng: random.Random) -> tuple[float, float]:
+    """Precision and recall, held against 500 articles and 1,500 other pages, less those that have *labels*."""
+    forms, siblings = (SCHEMAS | UNSEEN)[schema]
+    regexes = [re.compile(rule.regex) for rule in rules]
+
+    def matching(templates: tuple[str, ...], count: int) -> list[bool]:
+        urls = [url for url in drawn(templates, count, rng) if url not in labels]
+        return [any(one.fullmatch(url) for one in regexes) for url in urls]
+
+    articles, others = matching(forms, 500), matching(siblings + COMMON, 1500)
+    right, wrong = sum(articles), sum(others)
+    return right / (right + wrong) if right + wrong else 0.0, right / len(articles)
+
+
+def quality_table(schemas: Iterable[str], seeds: int) -> list[str]:
+    """Precision and recall by kind of host, and how often they are good; no rule at all counts as 0 / 0."""
+    sizes = ((10, 30, 0.0), (10, 30, 0.2), (100, 300, 0.0), (100, 300, 0.2))
+    heads = [f"{articles}+{others}{', 20 % wrong' if noise else ''}" for articles, others, noise in sizes]
+    lines = ["| articles | " + " | ".join(heads) + " |", "|---" + "|--:" * len(sizes) + "|"]
+    columns: list[list[tuple[float, float]]] = [[] for _ in sizes]
+    for schema in schemas:
+        cells = []
+        for column, (articles, others, noise) in zip(columns, sizes, strict=True):
+            found = []
+            for seed in range(seeds):
+                rng = random.Random(f"{schema}, {articles}, {noise}, {seed}")
+                labels = labelled(schema, articles, others, noise, rng)
+                found.append(quality(learnt(labels), schema, labels, rng))
+            column += found
+            cells.append(shown(found))
+        lines.append(f"| {schema} | {' | '.join(cells)} |")
+    lines.append(f"| **mean** | {' | '.join(map(shown, columns))} |")
+    for name, count in (("precision", 0), ("recall", 1)):
+        good = [sum(one[count] >= 0.97 for one in column) / len(column) for column in columns]
+        lines.append(f"| runs with {name} >= 0.97 | {' | '.join(f'{share:.0%}' for share in good)} |")
+    return lines
+
+
+def shown(found: list[tuple[float, float]]) -> str:
+    """Mean precision and recall."""
+    precision, recall = (sum(one[place] for one in found) / len(found) for place in (0, 1))
+    return f"{precision:.3f} / {recall:.3f}"
+
+
+def speed_table(domains: int, count: int) -> list[str]:
+    """URLs tested per second, by number of domains; best of five runs.
+
+    Every domain has rules of its own, learnt from labels of its own.
+    """
+    lines = ["| domains | rules | URLs/s | fit |", "|--:|--:|--:|--:|"]
+    for number in sorted({1, 100, domains}):
+        rng = random.Random(number)
+        rule_set = RuleSet()
+        schemas = rng.choices(list(SCHEMAS), k=number)
+        rules = 0
+        for place, schema in enumerate(schemas):
+            made = learnt(labelled(schema, 50, 150, 0.1, rng))
+            rules += len(made)
+            rule_set.replace(f"paper{place}.example", made)
+        urls = [found_url(schemas, rng) for _ in range(count)]
+        fit = sum(rule_set.weight(site, url) > 0 for site, url in urls) / count  # compiles all rules
+        per_s = count / min(seconds(rule_set, urls) for _ in range(5))
+        lines.append(f"| {number:,} | {rules:,} | {per_s:,.0f} | {fit:.0%} |")
+    return lines
+
+
+def found_url(schemas: list[str], rng: random.Random) -> tuple[str, str]:
+    """A site, drawn by lot for each URL (the caches of the processor help least), and a URL; a tenth are articles."""
+    place = rng.randrange(len(schemas))
+    site = f"https://www.paper{place}.example"
+    forms, siblings = SCHEMAS[schemas[place]]
+    return site, site + filled(rng.choice(forms if rng.random() < 0.1 else siblings + COMMON), rng)
+
+
+def seconds(rule_set: RuleSet, urls: list[tuple[str, str]]) -> float:
+    """How long it takes to test *urls*."""
+    weight = rule_set.weight
+    start = time.perf_counter()
+    for site, url in urls:
+        weight(site, url)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--urls", type=int, default=200_000)
+    parser.add_argument("--domains", type=int, default=5_000)
+    arguments = parser.parse_args()
+    for name, schemas in (("", SCHEMAS), (", hosts that the learner was not made with", UNSEEN)):
+        print(
+            "\n".join([f"precision / recall{name}", *quality_table(schemas, arguments.seeds)]), end="\n\n", flush=True
+        )
+    print("\n".join(["URLs tested", *speed_table(arguments.domains, arguments.urls)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Measures "no document twice within a domain": what is told apart, and what a key costs.
+
+    python -m bench.quality.duplicates documents [--pages 100000] [--domains 100]
+    python -m bench.quality.duplicates keys [--keys 10000000] [--engine sqlite|redis] [--redis-bits 24]
+
+`documents` judges and stores generated pages, through the real classes and a real SQLite store, and counts copies that
+were stored and documents that were not. `keys` claims random keys, three a document, and looks up as many that nobody
+claimed. Redis is a server of its own that ends with the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import tempfile
+import time
+from collections import Counter, defaultdict
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+from bench.quality.reprints import GeneratedPress
+from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.urls.keys import signed
+from crawlers.settings import DUPLICATE_DISTANCE
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.news.document_copies import Duplicates
+from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.redis_keys import RedisDocumentKeys
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.algorithms.dedup.document_fingerprints import Key
+    from crawlers.storage.news.document_keys import DocumentKeys
+
+KEYS_A_DOCUMENT = 3
+CLAIMED_AT_ONCE = 300  # keys; claims of single documents are timed apart
+DOCUMENTS_TIMED = 5_000
+
+
+def documents(options: argparse.Namespace) -> None:
+    """Judge the pages of a generated press, and print which verdicts were wrong."""
+    with tempfile.TemporaryDirectory(prefix="bench-duplicates-") as folder:
+        database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
+        writer = Writer(database)
+        duplicates = Duplicates(database, SqlDocumentKeys(database, writer.flush), writer.flush, options.distance)
+        document_of: dict[int, int] = {}  # by the number of what was written: the page that is stored
+        shown, missed, lost = Counter[str](), Counter[str](), Counter[str]()
+        reasons: dict[str, Counter[str]] = defaultdict(Counter)
+        print_s, judge_s = [], []
+        start = time.perf_counter()
+        for page_id, page in enumerate(GeneratedPress(options.domains, random.Random(1)).pages(options.pages), start=1):
+            unit = Unit()
+            began = time.perf_counter()
+            prints = document_print(page.url, page.article)
+            made = time.perf_counter()
+            copy = duplicates.judge(page_id, page.url, page.article, unit, prints)
+            judge_s.append(time.perf_counter() - made)
+            print_s.append(made - began)
+            original = document_of.get(page.written)
+            shown[page.kind] += 1
+            if copy is None:
+                missed[page.kind] += original is not None
+                document_of.setdefault(page.written, page_id)
+                texts = [page.article.title, page.article.text]
+                row = [page_id, 1, page.url, None, *texts, None, None, "[]", None, None, None, "rule"]
+                unit.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
+            else:
+                lost[page.kind] += copy.page_id != original
+                reasons[page.kind][copy.reason] += 1
+            writer.submit(unit)
+        writer.flush()
+        seconds = time.perf_counter() - start
+        with database.read() as connection:
+            stored = connection.exec_driver_sql("SELECT count(*) FROM document").scalar_one()
+        writer.close()
+        database.close()
+    print("| page | shown | copies stored | distinct lost | told by |\n|---|--:|--:|--:|---|")
+    for kind, number in sorted(shown.items()):
+        told = ", ".join(f"{reason} {times:,}" for reason, times in reasons[kind].most_common())
+        print(f"| {kind} | {number:,} | {missed[kind]} | {lost[kind]} | {told} |")
+    judged = sorted(1000 * one for one in judge_s)
+    report(
+        "documents", pages=options.pages, domains=options.domains, distance=options.distance,
+        written=len(document_of), stored=stored, copies_stored=missed.total(), distinct_lost=lost.total(),
+        pages_per_s=round(options.pages / seconds), print_ms=round(1000 * statistics.mean(print_s), 3),
+        judge_ms=round(statistics.mean(judged), 3), judge_ms_99=round(judged[len(judged) * 99 // 100], 3),
+    )  # fmt: skip
+
+
+def keys(options: argparse.Namespace) -> None:
+    """Claim and look up keys, and print what they cost."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-duplicates-")))
+        database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
+        stack.callback(database.close)
+        writer = Writer(database)
+        stack.callback(writer.close)
+        server: Any = None
+        engine: DocumentKeys = SqlDocumentKeys(database, writer.flush)
+        if options.engine == "redis":
+            import redis
+
+            from tests.support.services import running_redis
+
+            url = stack.enter_context(running_redis())
+            server = stack.enter_context(redis.Redis.from_url(url))
+            engine = RedisDocumentKeys(url, options.redis_bits)
+            stack.callback(engine.close)
+
+        def size_bytes() -> int:
+            if server is not None:
+                return int(server.info("memory")["used_memory"])
+            writer.flush()
+            with database.read() as connection:
+                size = "SELECT sum(pgsize) FROM dbstat WHERE name = 'document_key'"
+                return int(connection.exec_driver_sql(size).scalar_one())
+
+        empty = size_bytes()
+
+        def claim(first: int, last: int, at_once: int) -> None:
+            for part in parts(first, last, at_once):
+                unit = Unit()
+                engine.claim([key(number) for number in part], owner(part.start), unit)
+                writer.submit(unit)
+
+        claim_s = timed(lambda: claim(0, options.keys, CLAIMED_AT_ONCE), writer)
+        used = size_bytes() - empty
+        wrong = found = 0
+
+        def look_up(first: int, last: int) -> None:
+            nonlocal wrong, found
+            for part in parts(first, last, CLAIMED_AT_ONCE):
+                holders = engine.find([key(number) for number in part])
+                found += sum(holder is not None for holder in holders)
+                wrong += sum(holder != owner(part.start) for holder in holders)
+
+        known_s = timed(lambda: look_up(0, options.keys), writer)
+        assert found == options.keys, "a key was lost"
+        assert wrong == 0, "a key is held by another page"
+        found = 0
+        absent_s = timed(lambda: look_up(options.keys, 2 * options.keys), writer)
+        false_positives = found
+        first = 2 * options.keys
+        last = first + DOCUMENTS_TIMED * KEYS_A_DOCUMENT
+        single_s = timed(lambda: claim(first, last, KEYS_A_DOCUMENT), writer)
+        report(
+            "keys", engine=options.engine, keys=options.keys, bytes_a_key=round(used / options.keys, 1),
+            claims_per_s=round(options.keys / claim_s), known_per_s=round(options.keys / known_s),
+            absent_per_s=round(options.keys / absent_s), false_positives=false_positives,
+            documents_per_s=round(DOCUMENTS_TIMED / single_s),
+            python_peak_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+            **({"redis_bits": options.redis_bits} if server else {}),
+        )  # fmt: skip
+
+
+def owner(number: int) -> int:
+    """The page that claims a key; those of the store's 10^9 pages have ten digits."""
+    return 10**9 + number // CLAIMED_AT_ONCE
+
+
+def key(number: int) -> Key:
+    whole = xxhash.xxh3_128_intdigest(number.to_bytes(8))
+    return signed(whole >> 64), signed(whole & (1 << 64) - 1)
+
+
+def parts(first: int, last: int, at_once: int) -> Iterator[range]:
+    return (range(n, min(n + at_once, last)) for n in range(first, last, at_once))
+
+
+def timed(work: Any, writer: Writer) -> float:
+    """Seconds until the *work* is done and committed."""
+    start = time.perf_counter()
+    work()
+    writer.flush()
+    return time.perf_counter() - start
+
+
+def report(bench: str, **figures: object) -> None:
+    print(json.dumps({"bench": f"duplicates {bench}", **figures}), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts_ = parser.add_subparsers(required=True)
+    one = parts_.add_parser("documents")
+    one.add_argument("--pages", type=int, default=100_000)
+    one.add_argument("--domains", type=int, default=100)
+    one.add_argument("--distance", type=int, default=DUPLICATE_DISTANCE)
+    one.set_defaults(run=documents)
+    other = parts_.add_parser("keys")
+    other.add_argument("--keys", type=int, default=10_000_000)
+    other.add_argument("--engine", choices=["sqlite", "redis"], default="sqlite")
+    other.add_argument("--redis-bits", type=int, default=24)
+    other.set_defaults(run=keys)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

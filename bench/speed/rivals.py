@@ -1,0 +1,131 @@
+"""The rivals: spiders as Scrapy's documentation shows them, nothing crippled and nothing added.
+
+python -m bench.speed.rivals (plain|links|floor|ours|ours-without-links) URL CONCURRENCY
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from typing import Any
+from urllib.parse import urljoin
+
+from scrapy import Request, Spider
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+from bench.running import run
+from bench.speed.website import make_pages
+from crawlers.spiders import base
+
+
+class StockSpider(CrawlSpider):
+    """Follows every link of one site and yields nothing."""
+
+    name = "stock"
+    rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
+
+    def parse_page(self, response: Any) -> Any:
+        return None
+
+
+class LinksPipeline:
+    """Stores pages and links in SQLite, one commit a page, as tutorials do."""
+
+    def open_spider(self) -> None:
+        self.connection = sqlite3.connect("stock.sqlite")
+        self.connection.execute("CREATE TABLE page (url TEXT PRIMARY KEY, title TEXT)")
+        self.connection.execute("CREATE TABLE link (source TEXT, target TEXT, anchor TEXT)")
+
+    def process_item(self, item: Any) -> Any:
+        self.connection.execute("INSERT OR REPLACE INTO page VALUES (?, ?)", (item["url"], item["title"]))
+        rows = [(item["url"], link.url, link.text) for link in item["links"]]
+        self.connection.executemany("INSERT INTO link VALUES (?, ?, ?)", rows)
+        self.connection.commit()
+        return item
+
+    def close_spider(self) -> None:
+        self.connection.close()
+
+
+class StockLinksSpider(StockSpider):
+    """Yields every page with its links, extracted again, since a rule's callback does not get them."""
+
+    name = "stock_links"
+    custom_settings = {"ITEM_PIPELINES": {LinksPipeline: 300}}  # noqa: RUF012
+    extractor = LinkExtractor()
+
+    def parse_page(self, response: Any) -> Any:
+        links = self.extractor.extract_links(response)
+        return {"url": response.url, "title": response.css("title::text").get(), "links": links}
+
+
+class FloorSpider(Spider):
+    """Fetches pages that it knows beforehand and does nothing with them: what Scrapy itself costs."""
+
+    name = "floor"
+    custom_settings = {  # noqa: RUF012 - the same middlewares as ours, the same log
+        **{
+            setting: dict.fromkeys(paths)
+            for setting, paths in (
+                ("DOWNLOADER_MIDDLEWARES", base._UNUSED_DOWNLOADER_MIDDLEWARES),
+                ("SPIDER_MIDDLEWARES", base._UNUSED_SPIDER_MIDDLEWARES[1:]),
+            )
+        },
+        "LOG_FORMATTER": "crawlers.extensions.log_format.PageLogFormatter",
+        "COOKIES_ENABLED": False,
+        "CONCURRENT_ITEMS": 1,
+    }
+
+    async def start(self) -> Any:
+        for path in make_pages():
+            yield Request(urljoin(self.start_urls[0], path), dont_filter=True)
+
+    def parse(self, response: Any) -> None:
+        pass
+
+
+class WithoutLinks:
+    """Ours, but no link is stored: the pages' rows alone, as the yardstick for what links cost."""
+
+    def __init__(self) -> None:
+        from crawlers.storage import bulk_writer
+
+        bulk_writer._write_links = lambda connection, links: None
+
+    def process_item(self, item: Any) -> Any:
+        item.external.clear()
+        item.bad.clear()
+        return item
+
+
+def main() -> None:
+    kind, url, concurrency = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    common = {
+        "ROBOTSTXT_OBEY": True,
+        "CONCURRENT_REQUESTS": concurrency,
+        "LOG_LEVEL": "INFO",
+        "LOG_FILE": f"{kind}.log",
+        "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+    }
+    if kind.startswith("ours"):
+        from scrapy.settings import Settings
+
+        from crawlers.spiders.sitegraph import SiteGraphSpider
+
+        settings = Settings()
+        settings.setmodule("crawlers.settings", priority="project")
+        settings.setdict({**common, "GRAPH_FORMATS": []}, priority="cmdline")
+        if kind == "ours-without-links":
+            settings["ITEM_PIPELINES"].set(WithoutLinks, 100, priority="cmdline")
+        run(SiteGraphSpider, settings, hosts=f"{url.rstrip('/')};{concurrency};;0")
+        return
+    host = url.split("/")[2].partition(":")[0]
+    settings = {**common, "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency, "DOWNLOAD_DELAY": 0}
+    spider = {"plain": StockSpider, "links": StockLinksSpider, "floor": FloorSpider}[kind]
+    run(spider, settings, start_urls=[url], allowed_domains=[host])
+
+
+if __name__ == "__main__":
+    main()

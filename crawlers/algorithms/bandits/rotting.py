@@ -1,0 +1,90 @@
+"""Rules for sites that have less and less that is new: RAW-UCB and UCB over a sliding window, both scaled by sigma.
+
+References
+----------
+.. [1] Seznec, Menard, Lazaric, Valko (2020), A single algorithm for both restless and rested rotting bandits (RAW-UCB).
+.. [2] Garivier, Moulines (2011), On Upper-Confidence Bound Policies for Switching Bandit Problems (SW-UCB).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
+from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+SMALLEST_VARIANCE = 1e-9  # while all rewards are equal the bonus only breaks ties
+WINDOW = 100  # pulls of a sliding window: pages between two sections of a site, about
+
+
+class _RottingArm(WindowArm):
+    """An arm that remembers which of its windows matter."""
+
+    __slots__ = ("envelope", "made_of")
+
+    def __init__(self, name: Hashable, number: int) -> None:
+        super().__init__(name, number)
+        self.envelope: list[tuple[float, float]] = []
+        self.made_of = (0, 0)  # pulls and those in flight when the envelope was made
+
+
+class RAWUCB(IndexRule[_RottingArm]):
+    """RAW-UCB: the most pessimistic of windows of all lengths, each judged optimistically.
+
+        I_i = min over h in {1, 2, 4 … < t_i} u {t_i} of  (mean of the last h rewards of i) + c s sqrt(ln n / h)
+
+    s is the pooled standard deviation of all rewards, n the number of pulls, t_i those of i (at most 4096 of them are
+    remembered). No horizon is asked for, and the unit of the rewards doesn't matter. O(log t_i) an index.
+    """
+
+    def __init__(self, c: float = 1.0) -> None:
+        super().__init__(_RottingArm)
+        self._c = c
+        self._bonus = 0.0
+
+    def _tune(self, pool: Pool) -> None:
+        self._bonus = self._c * math.sqrt(max(pool.variance, SMALLEST_VARIANCE) * math.log(pool.pulls))
+
+    def _value(self, arm: _RottingArm) -> float:
+        if arm.made_of != (arm.pulls, arm.pending):
+            arm.made_of = (arm.pulls, arm.pending)
+            arm.envelope = _envelope(arm)
+        bonus = self._bonus
+        return min([mean + bonus * width for mean, width in arm.envelope])
+
+
+def _envelope(arm: WindowArm) -> list[tuple[float, float]]:
+    """The mean and 1/sqrt(h) of those windows that can be the minimum: none whose mean a longer one undercuts."""
+    window = min(arm.pulls, LONGEST)
+    found = []
+    least = math.inf
+    while window:
+        mean = arm.last(window) / window
+        if mean < least:
+            least = mean
+            found.append((mean, 1.0 / math.sqrt(window)))
+        window = 1 << ((window - 1).bit_length() - 1) if window > 1 else 0  # the next smaller power of two
+    return found
+
+
+class SlidingWindowUCB(IndexRule[WindowArm]):
+    """UCB1 of the last `WINDOW` pulls of each site: the mean plus s sqrt(ln n / h), h = min(t_i, `WINDOW`).
+
+    s is the pooled standard deviation of all rewards. The window is of the site's own pulls, as sites change only by
+    being read. O(1) an index.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(WindowArm)
+        self._bonus = 0.0
+
+    def _tune(self, pool: Pool) -> None:
+        self._bonus = math.sqrt(max(pool.variance, SMALLEST_VARIANCE) * math.log(pool.pulls))
+
+    def _value(self, arm: WindowArm) -> float:
+        window = min(arm.pulls, WINDOW)
+        return arm.last(window) / window + self._bonus / math.sqrt(window)

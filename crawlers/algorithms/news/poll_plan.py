@@ -1,0 +1,233 @@
+"""When each feed or section page is polled again, while a crawl runs: rates are learnt, a budget is shared out.
+
+Only the prices of `lambda_crawl` are computed for all feeds at once, and only when enough has changed; what a feed gets
+at these prices is a formula. Whoever uses it keeps the due times, and `PollState` of each feed to go on later.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from crawlers.algorithms.news.change_rates import ArrivalRate
+from crawlers.algorithms.news.revisit_rates import best_visits, lambda_crawl
+
+NEVER = -math.inf
+USUAL_WINDOW = 10  # items that a feed shows, before it was seen: the fewest that are usual
+BURST = 2.0  # an hour of the day may have so many times the items of the hours that the rate was learnt from
+DEVIATIONS = 3.0  # more than the window in an interval, or a larger rate, is as rare as a normal value so far out
+HOST_SHARE = 0.5  # of the requests that a host's delay allows are for polls at most: the items are to be fetched too
+MOVED = 0.05  # of the budget; when the polls of the feeds changed by so much, it is shared out anew
+CYCLE = 16  # but not before one in so many feeds was polled, so that the cost of a poll doesn't grow with the feeds
+JITTER = 0.1  # of an interval, so that polls don't keep step with feeds that publish every full hour
+GOLDEN = 0.6180339887498949  # multiples of it are spread evenly over [0, 1)
+
+
+class PollState(NamedTuple):
+    """What is to be kept of a feed, beside its due time, to go on where a crawl stopped."""
+
+    polled_at: float = NEVER  # its last success
+    window: int = USUAL_WINDOW  # items that it showed
+    rate: ArrivalRate = ArrivalRate()
+
+
+@dataclass(frozen=True, slots=True)
+class PollLimits:
+    """What bounds the interval between two polls of a feed."""
+
+    shortest_s: float = 60.0
+    longest_s: float = 6 * 3600.0
+    deadline_s: float = 12 * 3600.0  # from an item's publication until it is stored
+
+    @property
+    def slowest_s(self) -> float:
+        """Half of the deadline is left to fetch what a poll found, and to try again what failed."""
+        return max(self.shortest_s, min(self.longest_s, self.deadline_s / 2))
+
+
+def safe_s(rate: ArrivalRate, window: int) -> float:
+    """The longest interval between polls of a feed that shows *window* items at which none is lost.
+
+    >>> round(safe_s(ArrivalRate(30, 3600), 10))  # 20 an hour: 10 come within half an hour, or sooner
+    181
+    """
+    root = (math.sqrt(DEVIATIONS**2 + 4.0 * max(1, window)) - DEVIATIONS) / 2  # mean + 3 deviations = window
+    return root * root / (BURST * rate.upper_per_s(DEVIATIONS))
+
+
+class PollPlan:
+    """Shares *polls_per_s* polls among feeds: items are found soon, none slips out of a feed, none is late.
+
+    *limits* bound the interval of each. A feed is polled at least once in `PollLimits.slowest_s`, and before it has
+    shown as many new items as it shows at all; the rest of the budget goes where it shortens delays most.
+    """
+
+    def __init__(self, polls_per_s: float, limits: PollLimits | None = None, host_delay_s: float = 0.0) -> None:
+        """*host_delay_s*: between two requests to a host of which `set_delay` says nothing else."""
+        self._budget = polls_per_s
+        self._limits = limits or PollLimits()
+        self._host_delay_s = host_delay_s
+        self._delays: dict[int, float] = {}
+        self._rows: dict[int, int] = {}
+        self._feeds, self._hosts = array("q"), array("q")
+        self._polled_at, self._windows = array("d"), array("i")
+        self._items, self._seconds = array("f"), array("f")
+        self._rates, self._lowest, self._visits = array("f"), array("f"), array("f")  # per s
+        self._columns = (
+            self._feeds, self._hosts, self._polled_at, self._windows,
+            self._items, self._seconds, self._rates, self._lowest, self._visits,
+        )  # fmt: skip
+        self._first_at = NEVER  # the latest first poll
+        self._price, self._share, self._window_share = math.inf, 1.0, 1.0
+        self._needed = 0.0  # polls per s
+        self._host_prices: dict[int, float] = {}
+        self._host_shares: dict[int, float] = {}
+        self._moved, self._polls = math.inf, math.inf  # since it was shared out; never was
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def set_delay(self, host: int, delay_s: float) -> None:
+        """Let *host* be asked once in *delay_s* at most; polls are given `HOST_SHARE` of that."""
+        self._delays[host] = delay_s
+        self._moved = math.inf
+
+    def add(self, feed: int, host: int, now: float, state: PollState | None = None) -> float:
+        """Return when *feed*, a new one of *host*, is to be polled first; feeds that are added at once take turns.
+
+        One that goes on (*state*) is due, at the latest, before its window is full; who kept its due time takes that.
+        """
+        if feed in self._rows:
+            raise ValueError(f"feed {feed} was added before")
+        state = state or PollState()
+        row = self._rows[feed] = len(self._rows)
+        for column in self._columns:
+            column.append(0)
+        self._feeds[row], self._hosts[row] = feed, host
+        self._learn(row, state)
+        self._moved = math.inf
+        if state.polled_at > NEVER:
+            return state.polled_at + 1.0 / self._lowest[row]
+        self._first_at = max(now, self._first_at + 1.0 / self._budget)
+        return self._first_at
+
+    def remove(self, feed: int) -> None:
+        """Forget *feed*; what it got goes to the others."""
+        row, last = self._rows.pop(feed), len(self._rows)
+        if row != last:
+            self._rows[self._feeds[last]] = row
+        for column in self._columns:
+            column[row] = column[last]  # type: ignore[assignment]
+            column.pop()
+        self._moved = math.inf
+
+    def state(self, feed: int) -> PollState:
+        """What to keep of *feed*."""
+        row = self._rows[feed]
+        rate = ArrivalRate(self._items[row], self._seconds[row])
+        return PollState(self._polled_at[row], self._windows[row], rate)
+
+    def ended(self, feed: int, now: float, new_items: int, shown: int, span_s: float | None = None) -> float:
+        """Return when *feed* is to be polled again, that just showed *shown* items, *new_items* of them unknown.
+
+        *span_s*: the age of the oldest one, if they are dated. It tells the rate at the first poll, and when all
+        that is shown is new.
+        """
+        row, before = self._rows[feed], self.state(feed)
+        is_first = before.polled_at == NEVER
+        is_full = 0 < shown <= new_items
+        rate, elapsed_s = before.rate, now - before.polled_at
+        if (is_first or is_full) and span_s is not None and shown:
+            rate = rate.after(shown, span_s if is_first else min(span_s, elapsed_s))
+        elif not is_first:
+            rate = rate.after(new_items, elapsed_s, is_full=is_full)
+        self._learn(row, PollState(now, shown or before.window, rate))
+        self._polls += 1
+        if self._moved > MOVED * self._budget and self._polls * CYCLE >= len(self._rows):
+            self._share_out()
+        return now + self._interval_s(row, now)
+
+    def failed(self, feed: int, now: float, attempts: int) -> float:
+        """Return when *feed* is to be asked again after so many failures in a row, this one included.
+
+        Soon at first, then 24 times in the time of the deadline, so that items from before the failure may be saved;
+        what fails longer than that is asked once in half of it.
+        """
+        row, limits = self._rows[feed], self._limits
+        waited_s = limits.shortest_s * 2.0 ** min(attempts - 1, 30)
+        if now - self._polled_at[row] < 2 * limits.deadline_s:
+            waited_s = min(waited_s, limits.deadline_s / 24, self._interval_s(row, now))
+        return now + max(limits.shortest_s, min(waited_s, limits.deadline_s / 2))
+
+    @property
+    def warning(self) -> str:
+        """Whether the budget, or what a host's delay allows, is too small for all items to be in time, and the remedy.
+
+        A sentence or two; empty if nothing is too small.
+        """
+        sentences = []
+        if min(self._window_share, self._share) < 1.0:
+            sentences.append(
+                f"{len(self):,} feeds need {self._needed:.3g} polls a second for no item to be late or "
+                f"lost: raise FEED_POLLS_PER_SECOND={self._budget:g} to that."
+            )
+        if self._host_shares:
+            share = min(self._host_shares.values())
+            sentences.append(
+                f"Hosts whose delays don't allow for the polls that their feeds need: {len(self._host_shares):,} (at "
+                f"the worst {share:.0%} of the polls): shorten their delays, or ask some of the feeds elsewhere."
+            )
+        return " ".join(sentences)
+
+    def _learn(self, row: int, state: PollState) -> None:
+        """Take over what is known of a feed, and what follows from it."""
+        self._polled_at[row], self._windows[row] = state.polled_at, state.window
+        self._items[row], self._seconds[row] = state.rate
+        slowest_s, shortest_s = self._limits.slowest_s, self._limits.shortest_s
+        safe = slowest_s if state.polled_at == NEVER else safe_s(state.rate, state.window)
+        self._rates[row] = state.rate.per_s
+        self._lowest[row] = 1.0 / max(shortest_s, min(slowest_s, safe))
+        self._moved += abs(self._visits_per_s(row) - self._visits[row])
+        self._visits[row] = self._visits_per_s(row)
+
+    def _visits_per_s(self, row: int) -> float:
+        """The polls per s that a feed gets at the present prices."""
+        host = self._hosts[row]
+        price = max(self._price, self._host_prices.get(host, 0.0))
+        in_time = 1.0 / self._limits.slowest_s
+        lowest = in_time + (self._lowest[row] - in_time) * self._window_share
+        lowest *= self._share * self._host_shares.get(host, 1.0)
+        visits = best_visits(1.0, self._rates[row], price)
+        return max(lowest, min(visits, 1.0 / self._limits.shortest_s))
+
+    def _interval_s(self, row: int, now: float) -> float:
+        """The interval that a feed gets, up to `JITTER` shorter; if the budget allows its least rate, never longer."""
+        turn = (self._feeds[row] * GOLDEN + now * GOLDEN) % 1.0
+        return max(self._limits.shortest_s, (1.0 - JITTER * turn) / self._visits[row])
+
+    def _share_out(self) -> None:
+        """Find the prices anew."""
+        numbers, hosts = np.unique(np.frombuffer(self._hosts, np.int64), return_inverse=True)
+        delays = np.array([self._delays.get(int(number), self._host_delay_s) for number in numbers])
+        with np.errstate(divide="ignore"):
+            caps = HOST_SHARE / delays
+        rates, lowest = (np.frombuffer(column, np.float32).astype(np.float64) for column in (self._rates, self._lowest))
+        # polls in time for the deadline come first; those that keep windows from overflowing share what is left
+        in_time, usable = 1.0 / self._limits.slowest_s, 1.0 - JITTER / 2
+        budget, in_windows = self._budget * usable, np.maximum(0.0, lowest - in_time)
+        self._needed = float(lowest.sum()) / usable
+        spare = max(0.0, budget - in_time * len(self))
+        self._window_share = min(1.0, spare / float(in_windows.sum())) if in_windows.any() else 1.0
+        lowest = in_time + in_windows * self._window_share
+        weights, highest = np.ones(len(self)), 1.0 / self._limits.shortest_s
+        found = lambda_crawl(weights, rates, budget, lowest=lowest, highest=highest, hosts=hosts, host_caps=caps)
+        self._price, self._share = found.price, found.share
+        dear, crowded = np.flatnonzero(found.host_prices), np.flatnonzero(found.host_shares < 1.0)
+        self._host_prices = {int(numbers[i]): float(found.host_prices[i]) for i in dear}
+        self._host_shares = {int(numbers[i]): float(found.host_shares[i]) for i in crowded}
+        self._visits[:] = array("f", found.rates)
+        self._moved, self._polls = 0.0, 0.0

@@ -1,0 +1,113 @@
+"""The rules of a news crawl about URLs: those that people wrote, and those that it learns while it runs."""
+
+from __future__ import annotations
+
+import logging
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news.archive_urls import is_archive
+from crawlers.algorithms.news.article_labels import label
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
+from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.algorithms.url_rules.rule_learner import RuleLearner
+from crawlers.algorithms.url_rules.rule_set import RuleSet
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.items import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from crawlers.algorithms.url_rules.rule_learner import UrlRule
+    from crawlers.items import Target
+
+logger = logging.getLogger(__name__)
+
+
+class Rulebook:
+    """Says what URLs are, and learns it from labelled pages, domain by domain.
+
+    *rules* are those of the store by domain; *keep* is told those of a domain that were learnt anew, and returns
+    all rules of that domain. Without *keep* nothing is learnt.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[UrlRule]],
+        keep: Callable[[str, Sequence[UrlRule]], Sequence[UrlRule]] | None,
+        *,
+        fit_factor: float,
+        else_factor: float,
+    ) -> None:
+        self._rules = RuleSet()
+        for domain, its in rules.items():
+            self._rules.replace(domain, its)
+        self._keep = keep
+        self._fit_factor = fit_factor
+        self._else_factor = else_factor
+        self._learners: dict[str, RuleLearner] = {}
+
+    def weight(self, site: str, url: str) -> float:
+        """How surely *url* of *site* is an article, in [0, 1], by the rules."""
+        return self._rules.weight(site, url)
+
+    def has_rules(self, site: str) -> bool:
+        """Whether there are rules for *site*."""
+        return bool(self._rules.rules_of(rule_domain(site)))
+
+    def place_of(self, target: Target) -> Place:
+        """Where *target* waits, if nobody announced it."""
+        return self.place(target.site, target.url if target.url.startswith(target.site) else target.normalized)
+
+    def place(self, site: str, url: str) -> Place:
+        """Where *url* of *site* waits, if nobody announced it."""
+        weight = self._rules.weight(site, url)
+        if weight > 0.0:
+            return Place(FIT, self._fit_factor * weight)
+        return Place(ARCHIVE if is_archive(url) else OTHER, self._else_factor)
+
+    def label(self, site: str, url: str, odds: float) -> None:
+        """Take in how much speaks for a page's being an article."""
+        is_article = label(odds)
+        if self._keep is None or is_article is None:
+            return
+        learner = self._learner(site)
+        learner.label(url, is_article)
+        learner.judged(self.weight(site, url) > 0.0, is_article)
+
+    def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
+        """Take up the labels of earlier runs: site, URL, odds. Where rules were learnt, they are of these labels."""
+        for site, url, odds in labels:
+            is_article = label(odds)
+            if self._keep is not None and is_article is not None:
+                self._learner(site).label(url, is_article)
+        for domain, learner in self._learners.items():
+            if any(rule.origin == "learnt" for rule in self._rules.rules_of(domain)):
+                learner.has_learnt()
+
+    def learn(self, site: str, now: float) -> bool:
+        """Learn the rules of *site* anew if it is time; whether they changed."""
+        domain = rule_domain(site)
+        learner = self._learners.get(domain)
+        if self._keep is None or learner is None or not learner.is_due:
+            return False
+        before = self._rules.rules_of(domain)
+        learnt = learner.learn(now, before)
+        self._rules.replace(domain, self._keep(domain, learnt))
+        rules = self._rules.rules_of(domain)
+        if {(rule.regex, rule.weight) for rule in rules} == {(rule.regex, rule.weight) for rule in before}:
+            return False
+        logger.info("%s: %d rules for articles, %d of them learnt", domain, len(rules), len(learnt))
+        return True
+
+    def fingerprint(self, site: str) -> str:
+        """A text that is another one when `place` may say otherwise of a URL of *site*."""
+        rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(rule_domain(site)))
+        return blake2b(repr((self._fit_factor, self._else_factor, rules)).encode(), digest_size=8).hexdigest()
+
+    def _learner(self, site: str) -> RuleLearner:
+        domain = rule_domain(site)
+        learner = self._learners.get(domain)
+        if learner is None:
+            learner = self._learners[domain] = RuleLearner(domain)
+        return learner

@@ -1,0 +1,63 @@
+"""How a news crawl divides the budget of a site among its queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.algorithms.ranking.page_scores import OTHER, RETURNING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Shares:
+    """Chooses among the queues of one site.
+
+    What is due comes first, since its rate is planned. Of all other downloads *explore* (in [0, 1]) go to URLs that
+    fit no rule, to find what the rules miss, and *archive* to pagination and calendars; the rest to what is fresh,
+    then to what fits. When nothing fits the two divide all that is left.
+
+    >>> shares = Shares(explore=0.05, archive=0.1)
+    >>> shares.choose([(OTHER, 1), (FIT, 2)])
+    0
+    >>> shares.started(OTHER)
+    >>> shares.choose([(OTHER, 1), (FIT, 2), (FRESH, 3)])
+    4
+    """
+
+    def __init__(self, explore: float, archive: float) -> None:
+        self._shares = {OTHER: explore, ARCHIVE: archive}
+        self._taken = {OTHER: 0, ARCHIVE: 0}
+        self._all = 0
+
+    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
+        """One of the queues that are *waiting*, each with the number of its first page."""
+        queues = {queue for queue, _ in waiting}
+        if RETURNING in queues:
+            return RETURNING
+        behind = [queue for queue in (OTHER, ARCHIVE) if queue in queues]
+        for queue in behind:
+            if self._taken[queue] < self._shares[queue] * (self._all + 1):
+                return queue
+        for queue in (FRESH, FIT):
+            if queue in queues:
+                return queue
+        return min(behind, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
+
+    def started(self, group: int) -> None:
+        """A page of the queue *group* is asked for."""
+        if group != RETURNING:
+            self._all += 1
+            if group in self._taken:
+                self._taken[group] += 1
+
+    def rewarded(self, group: int, reward: float) -> None:
+        """Shares are fixed, whatever came of it."""
+
+    def cancelled(self, group: int) -> None:
+        """The page was not asked for after all."""
+        if group != RETURNING:
+            self._all -= 1
+            if group in self._taken:
+                self._taken[group] -= 1

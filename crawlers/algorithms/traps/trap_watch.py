@@ -1,0 +1,225 @@
+"""Endless parts of a site: told by what their pages say, as a function of the web alone.
+
+A calendar goes on for ever, and so do links with a new session id on every page; but their pages say the same
+again and again. A `TrapWatch` counts, for URLs of one pattern, how many pages still say something new. It
+decides only when a level of the site (clicks from the home page) is complete, from sets and sums that do
+not depend on the order within the level: concurrency, retries and kills change nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from crawlers.algorithms.traps.url_shapes import broad_patterns, shape_reason, url_pattern
+from crawlers.algorithms.urls.keys import signed, url_key
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["TrapWatch", "shape_reason", "skeleton", "url_pattern"]
+
+MIN_PAGES = 150  # a year of days in a calendar has 84 texts (weekday, month): fewer pages tell nothing
+WINDOW_PAGES = 50  # the youngest pages that decide; of 50 pages with news, 2 or fewer never look new
+NEWS_SHARE = 0.05  # an honest listing brings far more, an endless part soon brings none
+BROAD_FACTOR = 2  # a broad pattern needs more proof, so that the narrow one that is at fault falls first
+SPARING_PAGES = 10  # so many pages of a narrow pattern, half of them with news, protect it from the broad
+SPARING_SHARE = 0.5  # one's verdict; a pattern of one text has news once, too
+SAMPLE_MAX = 2_048  # skeletons kept per pattern
+SKELETONS_MAX = 50_000  # and per site, 3 to 5 MB
+PATTERNS_MAX = 2_000  # per site; as many new ones per level
+
+# Numbers, and the letters of hexadecimal ones: ids of sessions stand in texts, too. Blanks, for layout.
+_VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
+
+
+def skeleton(text: str) -> int:
+    """Return a signed 64-bit hash of *text* without what changes from page to page of a trap.
+
+    Left out are digits, the letters a to f (so hexadecimal ids vanish) and ASCII blanks. Texts of words that
+    differ in those letters only count as the same; ids of all letters count as different.
+
+    >>> skeleton("May 2024, visit 9f86d0") == skeleton("May 1999,\\n visit 5ac02b")
+    True
+
+    Notes
+    -----
+    One pass in C, about 1 ns per byte; a search for words with digits took fifteen times as long.
+    """
+    letters = text.encode("utf-8", "surrogatepass").translate(None, _VOLATILE)
+    return signed(xxhash.xxh3_64_intdigest(letters))
+
+
+class _Pattern:
+    """What the pages of one pattern said, level by level.
+
+    When there are more than `SAMPLE_MAX` skeletons, only those are kept whose last *depth* bits are 0: a
+    sample that depends on the set of them, not on their order (Flajolet 1990, On adaptive sampling).
+    """
+
+    __slots__ = (
+        "depth",
+        "factor",
+        "fresh",
+        "fresh_pages",
+        "known",
+        "levels",
+        "news",
+        "pages",
+        "text",
+        "window",
+    )
+
+    def __init__(self, text: str, factor: int, depth: int) -> None:
+        self.text = text
+        self.factor = factor
+        self.depth = depth
+        self.pages = 0  # of complete levels, as all that follow but fresh
+        self.known: set[int] = set()
+        self.levels: deque[tuple[int, int]] = deque()  # (pages, news) of the youngest levels
+        self.window = 0  # sums over them
+        self.news = 0
+        self.fresh_pages = 0  # of the level in work
+        self.fresh: set[int] = set()
+
+    def observe(self, print_: int) -> None:
+        self.fresh_pages += 1
+        if print_ & ((1 << self.depth) - 1) == 0 and print_ not in self.known:
+            self.fresh.add(print_)
+            while len(self.known) + len(self.fresh) > SAMPLE_MAX:
+                self.thin(self.depth + 1)
+
+    def thin(self, depth: int) -> None:
+        self.depth = max(depth, self.depth)
+        mask = (1 << self.depth) - 1
+        self.known = {one for one in self.known if one & mask == 0}
+        self.fresh = {one for one in self.fresh if one & mask == 0}
+
+    def end_level(self) -> None:
+        # The estimate may exceed the level's pages; capped, those of small levels would sum up to too little.
+        level = (self.fresh_pages, len(self.fresh) << self.depth)
+        self.levels.append(level)
+        self.pages += level[0]
+        self.window += level[0]
+        self.news += level[1]
+        self.known |= self.fresh
+        self.fresh, self.fresh_pages = set(), 0
+        while self.window - self.levels[0][0] >= self._window_pages():
+            pages, news = self.levels.popleft()
+            self.window -= pages
+            self.news -= news
+
+    def is_endless(self) -> bool:
+        enough = self.pages >= MIN_PAGES * self.factor and self.window >= self._window_pages()
+        return enough and self.news < NEWS_SHARE * self.window
+
+    def is_rich(self) -> bool:
+        return self.pages >= SPARING_PAGES and self.news >= SPARING_SHARE * self.window
+
+    def _window_pages(self) -> int:
+        # A sample of one in 2^depth wants as many more pages to be as sure.
+        return (WINDOW_PAGES * self.factor) << self.depth
+
+
+class TrapWatch:
+    """Watches one site for endless parts.
+
+    The caller grants that all pages of a level were observed before a call names a higher one; with that,
+    verdicts are the same whatever the order within the levels, and feeding the stored pages of an
+    interrupted crawl, in order of levels, restores the watch. A pattern once cut stays cut.
+
+    Memory: *most_skeletons* (`SAMPLE_MAX` per pattern while a level is in work), and *most_patterns*, those with
+    the most pages; of the new ones of a level those with the least hashes are looked at. With fewer skeletons it takes
+    more pages to be sure.
+    """
+
+    def __init__(self, most_skeletons: int = SKELETONS_MAX, most_patterns: int = PATTERNS_MAX) -> None:
+        self._most_skeletons = most_skeletons
+        self._most_patterns = most_patterns
+        self._level = 0
+        self._depth = 0
+        self._patterns: dict[int, _Pattern] = {}
+        self._new: dict[int, _Pattern] = {}
+        self._new_bound = 1 << 63  # keys at or above it are not among the least of this level
+        self._touched: dict[int, _Pattern] = {}
+        self._endless: dict[str, str] = {}
+
+    def observe(self, url: str, level: int, skeleton: int) -> None:
+        """Take in that the page at *url*, *level* clicks from the home page, has this *skeleton*."""
+        self._reach(level)
+        narrow = url_pattern(url)
+        for text, factor in chain([(narrow, 1)], ((broad, BROAD_FACTOR) for broad in broad_patterns(narrow))):
+            pattern = None if text in self._endless else self._pattern(text, factor)
+            if pattern:
+                pattern.observe(skeleton)
+
+    def verdict(self, url: str, level: int) -> str | None:
+        """Return why *url*, which is about to be fetched at *level*, belongs to an endless part, or None."""
+        self._reach(level)
+        if not self._endless:
+            return None
+        narrow = url_pattern(url)
+        reason = self._endless.get(narrow)
+        if reason:
+            return reason
+        own = self._patterns.get(url_key(narrow))
+        if own and own.is_rich():
+            return None
+        return next((self._endless[one] for one in broad_patterns(narrow) if one in self._endless), None)
+
+    def _pattern(self, text: str, factor: int) -> _Pattern | None:
+        key = url_key(text)
+        pattern = self._patterns.get(key) or self._new.get(key)
+        if pattern is None:
+            if key >= self._new_bound:
+                return None
+            pattern = self._new[key] = _Pattern(text, factor, self._depth)
+            if len(self._new) > 2 * self._most_patterns:
+                self._keep_least_new()
+                if key not in self._new:
+                    return None
+        self._touched[key] = pattern
+        return pattern
+
+    def _keep_least_new(self) -> None:
+        keys, most = sorted(self._new), self._most_patterns
+        for key in keys[most:]:
+            del self._new[key]
+            self._touched.pop(key, None)
+        self._new_bound = min(self._new_bound, keys[most] if len(keys) > most else 1 << 63)
+
+    def _reach(self, level: int) -> None:
+        if level <= self._level:
+            return
+        self._level = level
+        self._keep_least_new()
+        self._patterns |= self._new
+        self._new, self._new_bound = {}, 1 << 63
+        for pattern in self._touched.values():
+            pattern.end_level()
+        self._decide(self._touched.values())
+        self._touched = {}
+        self._stay_small()
+
+    def _decide(self, touched: Collection[_Pattern]) -> None:
+        guilty = [one for one in touched if one.factor == 1 and one.is_endless()]
+        # What a narrow pattern did is not held against its neighbours: the broad ones start anew.
+        cleared = {broad for one in guilty for broad in broad_patterns(one.text)}
+        for text in cleared:
+            self._patterns.pop(url_key(text), None)
+        guilty += [one for one in touched if one.factor > 1 and one.text not in cleared and one.is_endless()]
+        for one in guilty:
+            self._endless[one.text] = f"trap: {one.pages} pages like {one.text[:200]} say the same"
+            self._patterns.pop(url_key(one.text), None)
+
+    def _stay_small(self) -> None:
+        if len(self._patterns) > self._most_patterns:
+            ranked = sorted(self._patterns.items(), key=lambda item: (-item[1].pages, item[0]))
+            self._patterns = dict(ranked[: self._most_patterns])
+        while sum(len(one.known) for one in self._patterns.values()) > self._most_skeletons:
+            self._depth += 1
+            for pattern in self._patterns.values():
+                pattern.thin(self._depth)

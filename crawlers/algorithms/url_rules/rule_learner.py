@@ -1,0 +1,114 @@
+"""Rules that say "this URL is an article", and the learner that makes them for one domain from labelled URLs."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.url_rules.pattern_tree import learn_patterns
+from crawlers.algorithms.url_rules.regex_check import REGEX_MAX, check_regex
+from crawlers.algorithms.url_rules.url_tokens import target_of_url
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["RuleLearner", "UrlRule", "check_regex"]
+
+LABELS_MAX = 2_000  # 0.3 MB, learnt from in 0.1 s
+KIND_MIN = 5  # labels of either kind: without other pages, whatever looks like the few articles would be one
+DUE_AT = (30, 100, 300, 1_000)  # labels; then whenever their number has doubled
+JUDGED = 50  # fetched URLs that fitted
+PRECISION_MIN = 0.8
+NEW_LABELS_MIN = 20  # before rules that fail are learnt again: the same labels would make the same rules
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRule:
+    """An expression for URLs of a domain, matched in full with what stands behind the host: path?query.
+
+    *weight* in (0, 1] is how surely a URL that matches is an article; 0 forbids: it is none. *support* is the
+    number of labels that the rule was learnt from, *precision_low* the lower bound (one-sided 90 %, Wilson) of
+    the share of articles among them, *learnt_at* when that was.
+    """
+
+    regex: str
+    weight: float
+    origin: str  # "learnt" or "hand"
+    is_pinned: bool = False
+    support: int = 0
+    precision_low: float = 0.0
+    learnt_at: float = 0.0
+
+
+class RuleLearner:
+    """Makes the rules of one *domain* from labels, and says when it is time to make them again.
+
+    Of the labels the newest `LABELS_MAX` are kept, one a URL; if that is too many, the oldest of the kind
+    (articles, others) that has more of them goes.
+    """
+
+    def __init__(self, domain: str) -> None:
+        self.domain = domain
+        self._articles: dict[str, None] = {}  # in order of age
+        self._others: dict[str, None] = {}
+        self._seen = 0  # URLs ever labelled
+        self._seen_then = 0  # when rules were learnt last
+        self._due_at = DUE_AT[0]
+        self._judged: deque[bool] = deque(maxlen=JUDGED)
+
+    def label(self, url: str, is_article: bool) -> None:
+        """Take in what *url* of this domain is; a newer label of the same URL replaces the older one."""
+        target = target_of_url(url)
+        known = target in self._articles or target in self._others
+        self._articles.pop(target, None)
+        self._others.pop(target, None)
+        (self._articles if is_article else self._others)[target] = None
+        self._seen += not known
+        if len(self._articles) + len(self._others) > LABELS_MAX:
+            larger = max(self._articles, self._others, key=len)
+            del larger[next(iter(larger))]
+
+    def judged(self, fits: bool, is_article: bool) -> None:
+        """Take in whether a URL that was fetched had fitted a rule, and what it turned out to be."""
+        if fits:
+            self._judged.append(is_article)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether rules should be learnt now: there are enough labels for the first time or again, or rules fail."""
+        if min(len(self._articles), len(self._others)) < KIND_MIN:
+            return False
+        has_failed = len(self._judged) == JUDGED and sum(self._judged) < PRECISION_MIN * JUDGED
+        return self._seen >= self._due_at or (has_failed and self._seen - self._seen_then >= NEW_LABELS_MIN)
+
+    def has_learnt(self) -> None:
+        """The rules are those that the labels make: they are not due again before there are more."""
+        self._seen_then = self._seen
+        while self._due_at <= self._seen:
+            self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
+        self._judged.clear()
+
+    def learn(self, now: float, known: Collection[UrlRule] = ()) -> list[UrlRule]:
+        """Return the rules that the labels make, those with the most labels first; none without enough of them.
+
+        Expressions that a person forbade, among the rules *known*, are left out. The result is a function
+        of the labels, whatever their order.
+        """
+        self.has_learnt()
+        if min(len(self._articles), len(self._others)) < KIND_MIN:
+            return []
+        forbidden = {rule.regex for rule in known if rule.origin == "hand" and rule.weight == 0}
+        labels = dict.fromkeys(self._articles, True) | dict.fromkeys(self._others, False)
+        return [
+            UrlRule(
+                regex,
+                weight=round(precision_low, 1),  # few weights make few groups to match
+                origin="learnt",
+                support=support,
+                precision_low=precision_low,
+                learnt_at=now,
+            )
+            for regex, support, precision_low in learn_patterns(labels)
+            if regex not in forbidden and len(regex) <= REGEX_MAX
+        ]

@@ -1,0 +1,65 @@
+"""What counts as one site when sites are compared: a host, or all hosts of a registered domain."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import tldextract
+
+from crawlers.algorithms.urls.resolution import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def host_group(site: str) -> str:
+    """Return host[:port] of *site*: http and https of one host are one; with and without www. are two.
+
+    >>> host_group("https://www.example.org"), host_group("http://example.org:8080")
+    ('www.example.org', 'example.org:8080')
+    """
+    return site.partition("://")[2]
+
+
+def domain_group(site: str) -> str:
+    """Return the registered domain of *site*; addresses and hosts without a public suffix stay as they are.
+
+    Suffixes are those of the Public Suffix List as it came with tldextract; nothing is asked of the network.
+    Its private part counts as well: what people have at a hoster (name.github.io) or under a city (name.spb.ru)
+    is theirs, and would else be one giant that everybody links to.
+
+    >>> domain_group("https://www.lib.example.co.uk"), domain_group("http://127.0.0.1:8600")
+    ('example.co.uk', '127.0.0.1:8600')
+    """
+    authority = host_group(site)
+    return _suffixes()(authority).top_domain_under_public_suffix or authority
+
+
+GROUPS: dict[str, Callable[[str], str]] = {"host": host_group, "domain": domain_group}
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> tldextract.TLDExtract:
+    return tldextract.TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+
+
+def rule_domain(site: str) -> str:
+    """Return the domain by which the rules of *site* (scheme://host[:port]) are kept: its host without `www.`.
+
+    >>> rule_domain("https://www.example.org:8443"), rule_domain("http://sport.example.org")
+    ('example.org', 'sport.example.org')
+    """
+    host = str(parsed(site).hostname)
+    bare = host.removeprefix("www.")
+    return bare if "." in bare else host
+
+
+def is_in_domain(url: str, domain: str) -> bool:
+    """Return whether an absolute *url* is of *domain* or of a host below it.
+
+    >>> is_in_domain("http://www.example.org/x", "example.org"), is_in_domain("http://an-example.org", "example.org")
+    (True, False)
+    """
+    host = str(parsed(url).hostname)
+    return host == domain or host.endswith(f".{domain}")

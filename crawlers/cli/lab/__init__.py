@@ -1,0 +1,1 @@
+"""The parts of `scrapy lab`: simulate, replay, report, topic, news."""

@@ -1,0 +1,102 @@
+"""`scrapy lab news`: what the iterations of a news crawl brought, and its days; or several crawls beside each other."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news.iteration_counts import Iteration, merged
+from crawlers.cli.setting_checks import check_settings
+from crawlers.errors import ConfigError
+from crawlers.reports.news_curves import NewsCurves, curves_of, draw_curves
+from crawlers.storage.database import Database
+from crawlers.storage.files.csv_tables import write_table
+from crawlers.storage.files.writable import check_file
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.news.iteration_counts import Day
+    from crawlers.storage.files.cells import Value
+
+HELP = "shows what the iterations of news crawls brought: scrapy lab news [CRAWL or URL of a store …]."
+MOST_LINES = 30  # of a table; the file has all iterations
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Add nothing to *parser*: crawls are named behind `news`."""
+
+
+def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Print the tables of the crawls `opts.names` and write the files that *opts* names; raises `ConfigError`."""
+    names = opts.names or [opts.crawl or settings.get("CRAWL") or None]
+    _check(opts, settings)
+    stores = list(dict.fromkeys(name for name in names if name and "://" in name))
+    curves = []
+    if len(stores) < len(names):
+        with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
+            curves += curves_of(database, [name for name in names if name not in stores])
+    curves += map(_latest, stores)
+    print("\n\n".join(_tables(one) for one in curves))
+    if opts.out:
+        rows: list[list[Value]] = [
+            [one.label, *found, round(found.useful_share, 4)] for one in curves for found in one.iterations
+        ]
+        number = write_table(Path(opts.out), ("crawl", *Iteration._fields, "useful_share"), rows)
+        print(f"{opts.out}: {number} iterations")
+    if opts.picture:
+        draw_curves(Path(opts.picture), curves)
+        print(f"{opts.picture}: {len(curves)} crawls")
+
+
+def _latest(store: str) -> NewsCurves:
+    """The latest crawl of the store at a URL, called as that is."""
+    with closing(Database(store, create=False)) as database:
+        name = database.name.partition("://")[2].removeprefix("/")
+        (found,) = curves_of(database, [None])
+    return found._replace(crawl=found.crawl._replace(name=name), label=name)
+
+
+def _check(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    check_settings(settings)
+    if opts.picture and Path(opts.picture).suffix.lower() != ".svg":
+        raise ConfigError(f"--picture {opts.picture}: news is drawn as SVG; name the file so")
+    for name in ("out", "picture"):
+        if getattr(opts, name):
+            check_file(Path(getattr(opts, name)), f"--{name}")
+
+
+def _tables(found: NewsCurves) -> str:
+    crawl = found.crawl
+    head = f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {found.iterations[-1].total_documents:,} documents"
+    return "\n".join([head, *_iterations(found.iterations), "", *_days(found.days)])
+
+
+def _iterations(iterations: Sequence[Iteration]) -> list[str]:
+    names = ("iteration", "began (UTC)", "fit", "not fit", "errors", "polls", "documents", "duplicates", "useful")
+    lines = ["{:>9}  {:16} {:>8} {:>8} {:>8} {:>8} {:>10} {:>10} {:>7}".format(*names)]
+    for one in merged(iterations, MOST_LINES):
+        lines.append(
+            f"{one.number:>9}  {_minute(one.began_at):16} {one.fit:>8,} {one.not_fit:>8,} {one.errors:>8,} "
+            f"{one.polls:>8,} {one.documents:>10,} {one.duplicates:>10,} {one.useful_share:>7.1%}"
+        )
+    if len(iterations) > MOST_LINES:
+        lines.append(f"a line is {-(-len(iterations) // MOST_LINES)} iterations; --out FILE.csv has each")
+    return lines
+
+
+def _days(days: Sequence[Day]) -> list[str]:
+    lines = [f"{'day (UTC)':>10} {'documents':>10} {'in all':>10} {'ratio':>7}"]
+    for day in days[-MOST_LINES:]:
+        name = f"{datetime.fromtimestamp(day.began_at, UTC):%Y-%m-%d}"
+        lines.append(f"{name:>10} {day.documents:>10,} {day.total_documents:>10,} {day.ratio:>7.1%}")
+    return lines
+
+
+def _minute(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"

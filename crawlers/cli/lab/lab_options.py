@@ -1,0 +1,61 @@
+"""Options that several parts of `scrapy lab` understand alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.cli.setting_checks import check_settings
+from crawlers.errors import ConfigError
+from crawlers.reports import yield_chart
+from crawlers.storage.files.writable import check_file
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+
+MOST = 10_000_000  # pages, webs: the oracle alone takes 24 bytes a page
+
+
+def add_common(parser: argparse._ArgumentGroup) -> None:
+    """Add what several parts understand to *parser*."""
+    parser.add_argument("--rules", metavar="NAME,NAME", help="simulate, replay: rules to compare (default: all)")
+    parser.add_argument(
+        "--budget", type=int, metavar="N", default=2000, help="simulate, replay: pages to read (default: %(default)s)"
+    )
+    parser.add_argument("--crawl", help="replay, report, topic: name or number of the crawl (default: the latest)")
+    parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table")
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png; news: svg)")
+
+
+def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Raise `ConfigError` for a setting out of range, and for a file that can't be written, or drawn."""
+    check_settings(settings)
+    if opts.picture:
+        yield_chart.check(Path(opts.picture))
+    for name in ("out", "picture"):
+        path = getattr(opts, name)
+        if path:
+            check_file(Path(path), f"--{name}")
+
+
+def rule_names(text: str | None) -> list[str]:
+    """The rules that *text* names with commas between them, or all; raises `ConfigError` for an unknown one."""
+    known = [name for name in RULES if name != "best"]  # which asks what pages score: here they only have rewards
+    names = known if text is None else [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigError(f"--rules: {unknown[0]!r} is unknown; known are: {', '.join(sorted(known))}")
+    return names
+
+
+def whole_number(name: str, value: int, least: int) -> int:
+    """*value*, if it is *least* or more, and not more than `MOST`; else raises `ConfigError`."""
+    if value < least:
+        raise ConfigError(f"{name} {value}: give a number from {least} on")
+    if value > MOST:
+        raise ConfigError(f"{name} {value:,} is too large; give {MOST:,} at most")
+    return value

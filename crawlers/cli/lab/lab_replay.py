@@ -1,0 +1,154 @@
+"""`scrapy lab replay`: what each rule would have found in the very web that a crawl has stored, with no request."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
+from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
+from crawlers.cli.lab.lab_options import check, rule_names, whole_number
+from crawlers.errors import ConfigError
+from crawlers.inputs.rule_settings import chosen, rule_options
+from crawlers.reports import yield_chart
+from crawlers.reports.pull_log import settings_of
+from crawlers.storage.database import Database
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.yields import site_yields
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.bandits.site_rules import RuleOptions
+    from crawlers.storage.yields import SiteYields
+
+HELP = "tells what each rule would have found in the web of a stored crawl, with no request made."
+SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What one rule would have read with a budget."""
+
+    choices: list[int]  # index of the site of each page
+    found: list[int]  # rewards of the first 0, 1, 2 … pages
+    urls: int  # different external URLs, all sites together
+    hosts: int
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Add what can be chosen to *parser*."""
+    parser.add_argument(
+        "--reward", choices=tuple(REWARDS), help="what the rules are paid for (default: the setting REWARD)"
+    )
+
+
+def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Replay, print the table and write the files that *opts* names; raises `ConfigError` before anything is done."""
+    budget = whole_number("--budget", opts.budget, 1)
+    rules = rule_names(opts.rules)
+    check(opts, settings)
+    reward = opts.reward or settings.get("REWARD")
+    database = Database(settings.get("DATABASE_URL"), create=False)
+    try:
+        crawl = crawl_named(database, opts.crawl or settings.get("CRAWL") or None)
+        order = settings_of(database, crawl.id).get("ORDER")
+        sites = site_yields(database, crawl.id, chosen(REWARDS, "REWARD", reward))
+    finally:
+        database.close()
+    downloads = sum(len(site.yields) for site in sites)
+    if not downloads:
+        raise ConfigError(f"CRAWL={crawl.name} has read no page yet; crawl first, or name another with --crawl")
+    print(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: {len(sites)} sites, "
+        f"{downloads:,} downloads, {sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
+    )
+    for warning in _warnings(sites, crawl.state, budget):
+        print(f"mind: {warning}")
+    options = rule_options(settings)
+    budgets = sorted({max(1, budget // share) for share in SHARES})
+    runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
+    yields = [site.yields for site in sites]
+    bounds = {ORACLE: oracle(yields, budget), OMNISCIENT: omniscient(yields, budget)}
+    print(_table(runs, bounds, budgets))
+    if opts.out:
+        _write(Path(opts.out), runs, budget)
+        print(f"{opts.out}: {len(rules)} rules")
+    if opts.picture:
+        points = checkpoints(budget)
+        found = {rule: _at(by_budget[budget].found, points) for rule, by_budget in runs.items()}
+        found |= {name: _at(curve, points) for name, curve in bounds.items()}
+        yield_chart.draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
+        print(f"{opts.picture}: {len(rules)} rules")
+
+
+def replay(sites: Sequence[SiteYields], rule: str, options: RuleOptions, page_budget: int) -> Replayed:
+    """What *rule* would have read of *sites* with *page_budget* pages, each site in its own order."""
+    made = simulate(
+        RULES[rule](replace(options, page_budget=page_budget)), [site.yields for site in sites], page_budget
+    )
+    urls: set[int] = set()
+    hosts: set[int] = set()
+    for site, pulls in zip(sites, made.pulls, strict=True):
+        urls = urls.union(*site.urls[:pulls])
+        hosts = hosts.union(*site.hosts[:pulls])
+    return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+
+def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]:
+    found = []
+    downloads = sum(len(site.yields) for site in sites)
+    if budget >= downloads:
+        found.append(
+            f"with {budget:,} pages every rule reads all {downloads:,} of them; try --budget {max(1, downloads // 3)}"
+        )
+    if state != "finished":
+        found.append("the crawl is not finished, so sites end where it stopped")
+    given_up = sum(site.given_up for site in sites)
+    if given_up:
+        found.append(
+            f"the rows of {given_up:,} duplicates are gone (SAVE_DUPLICATES=0), and what they earned with them"
+        )
+    if any(site.parallel > 1 for site in sites):
+        found.append("sites were read several pages at a time: another run may meet them in another order")
+    return found
+
+
+def _at(found: Sequence[int], points: Sequence[int]) -> list[int]:
+    return [found[min(point, len(found) - 1)] for point in points]
+
+
+def _table(runs: dict[str, dict[int, Replayed]], bounds: dict[str, list[int]], budgets: Sequence[int]) -> str:
+    most = bounds[ORACLE]
+    heads = "".join(f"{f'{n} pages':>18}" for n in budgets)
+    lines = [f"{'rule':14}{heads}{'URLs':>10}{'hosts':>8}"]
+    for rule, by_budget in sorted(runs.items(), key=lambda one: -one[1][budgets[-1]].found[-1]):
+        cells = "".join(f"{by_budget[n].found[-1]:>10} ({_ratio(by_budget[n].found[-1], most[n])})" for n in budgets)
+        last = by_budget[budgets[-1]]
+        lines.append(f"{rule:14}{cells}{last.urls:>10}{last.hosts:>8}")
+    for name, curve in bounds.items():
+        lines.append(f"{name:14}" + "".join(f"{curve[n]:>10} ({_ratio(curve[n], most[n])})" for n in budgets))
+    lines.append("in brackets: of the oracle, which reads each site in this order and stops where that is best")
+    return "\n".join(lines)
+
+
+def _ratio(links: int, most: int) -> str:
+    return f"{links / most if most else 1.0:5.3f}"
+
+
+def _write(path: Path, runs: dict[str, dict[int, Replayed]], budget: int) -> None:
+    points = checkpoints(budget)
+    with replacing(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
+        writer.writerow(("rule", "pages", "found"))
+        for rule, by_budget in runs.items():
+            writer.writerows((rule, *at) for at in zip(points, _at(by_budget[budget].found, points), strict=True))

@@ -1,0 +1,112 @@
+"""`scrapy lab report`: pulls, yields and index of each site of a crawl over time, from the store."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.settings import Settings
+
+from crawlers.algorithms.simulation.pull_trace import trace
+from crawlers.cli.lab.lab_options import check, whole_number
+from crawlers.errors import ConfigError
+from crawlers.inputs.rule_settings import chosen_rule, rule_name
+from crawlers.reports import yield_chart
+from crawlers.reports.pull_log import pull_log, settings_of
+from crawlers.storage.database import Database
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.simulation.pull_trace import Moment
+    from crawlers.reports.pull_log import PullLog
+
+HELP = "shows pulls, yields and index of each site of a crawl over time, also while it runs."
+LATE = 50  # last pulls of a site that tell how it does now
+MOST_SITES = 40  # lines of the table; the file has all
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Add what can be chosen to *parser*."""
+    parser.add_argument("--every", type=int, default=50, metavar="N", help="pages between two looks (%(default)s)")
+
+
+def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Print the table and write the files that *opts* names; raises `ConfigError`."""
+    every = whole_number("--every", opts.every, 1)
+    check(opts, settings)
+    database = Database(settings.get("DATABASE_URL"), create=False)
+    try:
+        crawl = crawl_named(database, opts.crawl or settings.get("CRAWL") or None)
+        log = pull_log(database, crawl.id)
+        recorded = {name: value for name, value in settings_of(database, crawl.id).items() if value is not None}
+    finally:
+        database.close()
+    if not log.pulls:
+        raise ConfigError(
+            f"CRAWL={crawl.name} has recorded no pull: it has just begun, or has neither a reward nor a PAGE_BUDGET; "
+            "name another with --crawl"
+        )
+    as_then = Settings({**settings.copy_to_dict(), **recorded})
+    moments = list(trace(chosen_rule(as_then), [number for number, _, _ in log.sites], log.pulls, every))
+    earned = sum(reward for _, reward in log.pulls)
+    print(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rule_name(as_then)}, "
+        f"ORDER={recorded.get('ORDER', 'bfs')}: {len(log.pulls):,} pages, "
+        f"{earned:,.0f} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
+    )
+    print(_table(log, moments[-len(log.sites) :]))
+    names: dict[Hashable, str] = {number: name for number, name, _ in log.sites}
+    if opts.out:
+        _write(Path(opts.out), moments, names)
+        print(f"{opts.out}: {len(moments)} lines")
+    if opts.picture:
+        yield_chart.draw_sites(Path(opts.picture), crawl.name, moments, names)
+        print(f"{opts.picture}: {len(names)} sites")
+
+
+def _table(log: PullLog, last: Sequence[Moment]) -> str:
+    late: dict[int, list[float]] = {}
+    for number, reward in log.pulls:
+        late.setdefault(number, []).append(reward)
+    about = {number: (name, why) for number, name, why in log.sites}
+    lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'a page':>8} {'lately':>8} {'index':>9}"]
+    for moment in sorted(last, key=lambda one: -one.own_pulls)[:MOST_SITES]:
+        assert isinstance(moment.arm, int)
+        name, why = about[moment.arm]
+        recent = late.get(moment.arm, [])[-LATE:]
+        lines.append(
+            f"{name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} {moment.earned:>9,.0f} "
+            f"{_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} {_index(moment.index)}"
+            + (f"  not available: {why}" if why else "")
+        )
+    if len(last) > MOST_SITES:
+        lines.append(f"and {len(last) - MOST_SITES} sites with fewer pages; --out FILE.csv has all")
+    return "\n".join(lines)
+
+
+def _mean(earned: float, pulls: int) -> str:
+    return f"{earned / pulls:8.2f}" if pulls else f"{'-':>8}"
+
+
+def _index(index: float | None) -> str:
+    if index is None or math.isinf(index):
+        return f"{'-' if index is None else 'due':>9}"
+    return f"{index:9.3f}"
+
+
+def _write(path: Path, moments: Sequence[Moment], names: Mapping[Hashable, str]) -> None:
+    with replacing(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
+        writer.writerow(("pages", "site", "own_pages", "found", "index"))
+        for moment in moments:
+            index = "" if moment.index is None else moment.index
+            writer.writerow((moment.pulls, names[moment.arm], moment.own_pulls, moment.earned, index))

@@ -1,0 +1,164 @@
+"""The runs that `scrapy lab topic` compares, and the collection of pages that they are measured by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.simulation.topic_replay import replay
+from crawlers.algorithms.topic.link_learner import LinkLearner
+from crawlers.algorithms.topic.terms import Terms
+from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, topic_of
+from crawlers.errors import ConfigError
+from crawlers.inputs.topic_file import read_topic
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.topic.topic_web import links_between, read_pages, stored_web, terms_of_page
+from crawlers.storage.topic.topics import language_of, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+    from crawlers.storage.topic.topic_web import StoredWeb
+
+LEARNT = "learnt"
+
+
+class Runs(NamedTuple):
+    """What is compared. Pages are numbers."""
+
+    title: str
+    topic: Topic
+    read: dict[str, list[int]]  # by the name of the run, in order
+    documents: Callable[[], Iterator[tuple[int, Mapping[str, int]]]]  # what pages say
+    links: Iterable[tuple[int, int]]
+    unknown: dict[str, int]  # by name: pages that a replay passed over
+    wanted: int  # pages that each run should have read
+
+
+def as_they_ran(database: Database, names: Sequence[str]) -> Runs:
+    """The crawls called *names*; a page of two of them is the same if its URL is. Raises `ConfigError`."""
+    crawls = list(dict.fromkeys(crawl_named(database, name) for name in names))
+    vectors = {crawl.id: _terms(database, crawl) for crawl in crawls}
+    first = crawls[0]
+    for crawl in crawls[1:]:
+        if vectors[crawl.id] != vectors[first.id]:
+            raise ConfigError(
+                f"--crawls: {first.name} and {crawl.name} have different topics ({_words(vectors[first.id])}; "
+                f"{_words(vectors[crawl.id])}); compare crawls of one topic, or replay one with --topic"
+            )
+    numbers: dict[str, int] = {}  # of the first page with a URL
+    same: dict[int, int] = {}  # by page: the first page with its URL
+    read: dict[str, list[int]] = {}
+    for crawl in crawls:
+        pages = read[_label(crawl, crawls)] = []
+        for page in read_pages(database, crawl.id):
+            same[page.id] = numbers.setdefault(page.url, page.id)
+            pages.append(same[page.id])
+        if not pages:
+            raise _empty(crawl)
+
+    def documents() -> Iterator[tuple[int, Mapping[str, int]]]:
+        for crawl in crawls:
+            yield from ((page.id, page.terms) for page in read_pages(database, crawl.id) if same[page.id] == page.id)
+
+    links = (
+        (same[source], same[target])
+        for crawl in crawls
+        for source, target in links_between(database, crawl.id)
+        if source in same and target in same
+    )
+    title = f"crawls {', '.join(read)} as they ran"
+    return Runs(title, Topic(vectors[first.id]), read, documents, links, {}, 0)
+
+
+def replayed(
+    database: Database,
+    name: str | None,
+    topic_file: str | None,
+    language: str,
+    strategies: Sequence[str],
+    most: int,
+    rate: float,
+) -> Runs:
+    """What *strategies* would have read of the web of the crawl called *name*, *most* pages each.
+
+    The topic is that of the crawl, or the keywords of *topic_file*; *language* is that of a topic that names none.
+    Raises `ConfigError`.
+    """
+    crawl = crawl_named(database, name)
+    topic = Topic(_terms(database, crawl))
+    terms = Terms(language_of(database, crawl.id))
+    if topic_file is not None:
+        spec = read_topic(topic_file, language)
+        if spec.examples:
+            raise ConfigError(f"--topic {topic_file}: a replay does not read examples; describe the topic by keywords")
+        topic, terms = topic_of(spec.keywords, ()), Terms(spec.language)
+    read: dict[str, list[int]] = {}
+    unknown: dict[str, int] = {}
+
+    def relevance(text: str) -> float:
+        return topic.anchor_relevance(terms(text))
+
+    with stored_web(database, crawl.id, relevance) as web:
+        for strategy in strategies:
+            learnt = strategy == LEARNT
+            seen = _LearningWeb(database, web, topic, LinkLearner(rate, relevance, terms)) if learnt else web
+            run = replay(seen, TopicScores(STRATEGIES["anchor" if learnt else strategy]), most)
+            if not run.read:
+                raise _empty(crawl)
+            read[strategy], unknown[strategy] = run
+    return Runs(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {len(web.pages):,} URLs, replayed",
+        topic,
+        read,
+        lambda: ((page.id, page.terms) for page in read_pages(database, crawl.id)),
+        links_between(database, crawl.id),
+        unknown,
+        most,
+    )
+
+
+class _LearningWeb:
+    """A stored web whose links are worth what *learner* makes of them, having read the pages one after another."""
+
+    def __init__(self, database: Database, web: StoredWeb, topic: Topic, learner: LinkLearner) -> None:
+        self.roots = web.roots
+        self.site = web.site
+        self.answer = web.answer
+        self._database = database
+        self._web = web
+        self._topic = topic
+        self._learner = learner
+        self._seen = DocumentFrequencies()
+
+    def links(self, number: int) -> Mapping[int, float]:
+        url, counts = terms_of_page(self._database, number)
+        self._seen.add(counts)
+        similarity = self._topic.tf_idf_similarity(counts, self._seen)
+        texts = self._web.texts(number)
+        worth = self._learner.read(url, similarity, {found.url: found.texts for found in texts.values()})
+        return {target: worth[found.url] for target, found in texts.items()}
+
+
+def _terms(database: Database, crawl: NamedCrawl) -> dict[str, float]:
+    terms = terms_of(database, crawl.id)
+    if terms is None:
+        raise ConfigError(
+            f"CRAWL={crawl.name} has no topic; name a crawl of scrapy crawl topic with --crawl or --crawls"
+        )
+    return terms
+
+
+def _words(terms: Mapping[str, float]) -> str:
+    return " ".join(list(terms)[:5])
+
+
+def _label(crawl: NamedCrawl, crawls: Sequence[NamedCrawl]) -> str:
+    is_alone = sum(other.name == crawl.name for other in crawls) == 1
+    return crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
+
+
+def _empty(crawl: NamedCrawl) -> ConfigError:
+    return ConfigError(f"CRAWL={crawl.name} has read no page yet; crawl first, or name another")

@@ -1,0 +1,1 @@
+"""The actions of `scrapy sites` on seeds, feeds, URL rules and alarms."""

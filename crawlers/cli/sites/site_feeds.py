@@ -1,0 +1,70 @@
+"""The actions of `scrapy sites` on feeds and sitemaps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.cli.sites.site_parts import NOTHING, opened, seed_meant, table, time_of
+from crawlers.inputs.source_fields import feed_address
+from crawlers.inputs.url_settings import normalization
+from crawlers.items import FEED, SITEMAP
+from crawlers.storage.news.stored_sources import add_feed, list_feeds, switch_feed
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.storage.news.stored_sources import FeedRow
+
+HEADINGS = ("seed", "site", "URL", "kind", "origin", "enabled", "last poll (UTC)", "items", "problem")
+
+
+def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) -> None:
+    """Print the feeds of a site, or of all, and what their latest polls said."""
+    options = normalization(settings)
+    with opened(settings) as database:
+        seed = seed_meant(database, wanted[0]) if wanted else None
+        feeds = list_feeds(database, lambda url: resolve(url, "", options).key, None if seed is None else seed.number)
+    shown = [one for one in feeds if opts.all or one.enabled]
+    if shown:
+        print(table([HEADINGS, *map(_row, shown)]))
+    if len(shown) < len(feeds):
+        print(f"{len(feeds) - len(shown)} more are not enabled; --all shows them")
+    elif not feeds:
+        site = "SITE" if seed is None else str(seed.number)
+        print(f"no feeds yet; a crawl of news looks for some, or add one: scrapy sites add-feed {site} /rss.xml")
+
+
+def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
+    """Have a feed polled."""
+    with opened(settings) as database:
+        seed = seed_meant(database, given[0])
+        url = feed_address(given[1], seed.start_url)
+        kind = SITEMAP if "sitemap" in url.lower() else FEED
+        is_new = add_feed(database, seed, url, kind)
+    print(f"{kind} {url} of {seed.site} {'added' if is_new else 'enabled'}; the next `scrapy crawl news` polls it")
+
+
+def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
+    """Have a feed polled no more."""
+    with opened(settings) as database:
+        seed = seed_meant(database, given[0])
+        url = feed_address(given[1], seed.start_url)
+        switch_feed(database, seed, url, enabled=False)
+    print(f"{url} of {seed.site} is polled no more; `scrapy sites add-feed {seed.number} {url}` takes it back")
+
+
+def _row(feed: FeedRow) -> tuple[str, ...]:
+    return (
+        str(feed.seed_number),
+        feed.site,
+        feed.url,
+        feed.kind,
+        "given" if feed.is_given else "found",
+        "yes" if feed.enabled else "no",
+        time_of(feed.polled_at),
+        NOTHING if feed.items is None else str(feed.items),
+        feed.problem or NOTHING,
+    )

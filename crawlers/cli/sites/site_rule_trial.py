@@ -1,0 +1,163 @@
+"""`scrapy sites test-rule`: which URLs a rule takes, before anybody relies on it."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import sys
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.url_rules.rule_set import URL_MAX
+from crawlers.algorithms.url_rules.url_tokens import target_of_url
+from crawlers.algorithms.urls.domains import is_in_domain
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.cli.sites.site_parts import domain_meant, opened
+from crawlers.cli.sites.site_url_rules import rule_number
+from crawlers.errors import BadUrl, ConfigError
+from crawlers.inputs.source_fields import check_rule
+from crawlers.inputs.yaml_fields import shown
+from crawlers.storage.news.stored_rules import pages_of_domain, rule_numbered
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.storage.news.stored_rules import KnownPage, StoredRule
+
+SAMPLE = 20  # URLs of the store that are shown of each kind
+
+
+class Trial(NamedTuple):
+    """A rule, and what can be done with it; *domain* is that of a stored rule, which takes no others' URLs."""
+
+    regex: re.Pattern[str]
+    keep: str  # how, if it is a good one
+    forbid: str  # how, if it is a bad one
+    domain: str | None = None
+
+    def takes(self, url: str) -> bool:
+        """Whether the rule fits an absolute URL."""
+        if len(url) > URL_MAX or (self.domain is not None and not is_in_domain(url, self.domain)):
+            return False
+        return self.regex.fullmatch(target_of_url(url)) is not None
+
+
+def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> None:
+    """Print which URLs a rule takes: those given, those of files or of standard input, or the store's."""
+    rule, *places = given
+    if opts.site is not None:
+        if places:
+            raise ConfigError(f"{places[0]} and --site {opts.site}: give URLs, or the site whose pages are taken")
+        _try_store(settings, rule, opts.site)
+        return
+    trial = _trial(settings, rule, "SITE")
+    counts = {"takes": 0, "leaves": 0, "no URL": 0}
+    for text in chain.from_iterable(map(_urls, places or ["-"])):
+        try:
+            said = "takes" if trial.takes(resolve(text, "").url) else "leaves"
+        except BadUrl:
+            said = "no URL"
+        counts[said] += 1
+        print(f"{said:6}  {text}")
+    number = sum(counts.values())
+    if not number:
+        raise ConfigError("there are no URLs to try; give some, a file of them, or --site SITE for those of the store")
+    wrong = f", {counts['no URL']} are no URLs" if counts["no URL"] else ""
+    advice = f"; {trial.keep}" if counts["takes"] else ""
+    print(f"takes {counts['takes']} of {number}, leaves {counts['leaves']}{wrong}{advice}")
+
+
+def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
+    if rule.isdecimal():
+        with opened(settings) as database:
+            stored = rule_numbered(database, rule_number(rule))
+        return Trial(re.compile(stored.rule.regex), *_remedies(stored), stored.domain)
+    check_rule(rule)
+    add = f"scrapy sites add-rule {site} {shlex.quote(rule)}"
+    return Trial(re.compile(rule), f"keep it: {add}", f"forbid what it takes: {add} --weight 0")
+
+
+def _remedies(stored: StoredRule) -> tuple[str, str]:
+    """How a rule is kept, and how forbidden."""
+    number = stored.number
+    if stored.rule.weight == 0:
+        undo = f"it forbids: none of them is an article; undo: scrapy sites remove-rule {number}"
+        return undo, undo
+    change = f"change it: scrapy sites edit-rule {number} REGEX"
+    keep = change if stored.rule.is_pinned else f"keep it: scrapy sites pin-rule {number}, or {change}"
+    return keep, f"forbid it: scrapy sites forbid-rule {number}, or {change}"
+
+
+def _urls(place: str) -> Iterable[str]:
+    """The URL that an argument is, or those of the file that it names."""
+    if place == "-":
+        return _lines(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))
+    if "://" in place:
+        return [
+            place.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        ]  # a terminal's bytes may be no text
+    if not Path(place).is_file():
+        raise ConfigError(f"{shown(place)} is neither a URL nor a file; write a whole URL, http://…")
+    try:
+        return _lines(Path(place).read_text("utf-8", "replace").splitlines())
+    except OSError as error:
+        raise ConfigError(f"{place} can't be read: {error.strerror}; check its permissions") from error
+
+
+def _lines(lines: Iterable[str]) -> Iterator[str]:
+    return (text for line in lines if (text := line.strip()) and not text.startswith("#"))
+
+
+def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
+    trial = _trial(settings, rule, wanted)
+    taken, left = _Pages(), _Pages()
+    with opened(settings) as database:
+        domain = domain_meant(database, wanted)
+        for page in pages_of_domain(database, domain):
+            (taken if trial.takes(page.url) else left).add(page)
+    number, documents = taken.number + left.number, taken.documents + left.documents
+    if not number:
+        raise ConfigError(f"the store has no pages of {domain}; crawl it first: scrapy crawl news, or give URLs")
+    _sample("takes, a document", taken.of_documents, taken.documents)
+    _sample("takes, no document", taken.of_others, taken.number - taken.documents)
+    _sample("misses, a document", left.of_documents, left.documents)
+    _sample("leaves", left.of_others, left.number - left.documents)
+    ahead = f", {taken.unfetched} were not fetched" if taken.unfetched else ""
+    advice = ""
+    if taken.documents:
+        advice = f"; {trial.keep}"
+    elif taken.unfetched < taken.number:
+        advice = f"; {trial.forbid}"
+    print(
+        f"takes {taken.number} of {number} pages of {domain}: {taken.documents} of them became documents{ahead}; "
+        f"misses {left.documents} of {documents} documents{advice}"
+    )
+
+
+class _Pages:
+    """Pages of one kind: how many, and the first of them."""
+
+    def __init__(self) -> None:
+        self.number = self.documents = self.unfetched = 0
+        self.of_documents: list[str] = []
+        self.of_others: list[str] = []
+
+    def add(self, page: KnownPage) -> None:
+        self.number += 1
+        self.documents += page.is_document
+        self.unfetched += not (page.was_fetched or page.is_document)
+        sample = self.of_documents if page.is_document else self.of_others
+        if len(sample) < SAMPLE:
+            sample.append(page.url)
+
+
+def _sample(said: str, urls: Sequence[str], number: int) -> None:
+    for url in urls:
+        print(f"{said:18}  {url}")
+    if number > len(urls):
+        print(f"{said:18}  … and {number - len(urls)} more")

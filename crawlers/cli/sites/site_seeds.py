@@ -1,0 +1,163 @@
+"""The actions of `scrapy sites` on the seeds themselves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.cli.sites.site_alarms import show_sources
+from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_meant, table
+from crawlers.errors import ConfigError
+from crawlers.extraction.article.content_rules import check_rules
+from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
+from crawlers.inputs.sources_file import MOST_BYTES, read_sources, shortened_list
+from crawlers.inputs.text_file import read_text
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.news.stored_sources import forget_feeds, save_sources
+from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.items import Seed, SeedChange
+    from crawlers.storage.seeds import LastCrawl
+
+HEADINGS = ("number", "short name", "full name", "start URL", "enabled", "pages", "external URLs", "availability")
+SOURCES = (".yaml", ".yml")  # files that are read as sources.yaml
+
+
+def add(settings: BaseSettings, urls: list[str], opts: argparse.Namespace) -> None:
+    """Make or change the seeds of *urls*."""
+    changes = _changes(urls, opts)
+    with opened(settings, create=True) as database:
+        _show_saved(save_seeds(database, changes))
+
+
+def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None:
+    """Print the seeds, and what their last crawls found; or the sources of news."""
+    if opts.sources:
+        show_sources(settings)
+        return
+    with opened(settings) as database:
+        seeds = list_seeds(database)
+        shown = [seed for seed in seeds if opts.all or seed.enabled]
+        crawls = last_crawls(database, [seed.site for seed in shown])
+    if shown:
+        print(table([HEADINGS, *(_row(seed, crawls.get(seed.site)) for seed in shown)]))
+    if len(shown) < len(seeds):
+        print(f"{len(seeds) - len(shown)} more are not enabled; --all shows them")
+    elif not seeds:
+        print("no seeds yet; add some: scrapy sites add http://example.org")
+
+
+def remove(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
+    """Forget seeds, and their feeds."""
+    with opened(settings) as database:
+        seeds = seeds_meant(database, wanted)
+        remove_seeds(database, [seed.number for seed in seeds])
+        for seed in seeds:
+            print(f"{seed.number} {seed.start_url} removed; what was crawled of it stays")
+        forget_feeds(database)
+
+
+def enable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
+    """Have harvests take seeds."""
+    _switch(settings, wanted, enabled=True)
+
+
+def disable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
+    """Have harvests leave out seeds."""
+    _switch(settings, wanted, enabled=False)
+
+
+def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> None:
+    """Make or change the seeds that a table, a hosts file or a file of sources names."""
+    if Path(files[0]).suffix.lower() in SOURCES:
+        _import_sources(settings, files[0])
+        return
+    changes = parse_seeds(read_text(files[0], MOST_BYTES, "split it into several files"), files[0])
+    with opened(settings, create=True) as database:
+        _show_saved(save_seeds(database, changes))
+
+
+def export(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> None:
+    """Write the seeds as a table."""
+    with opened(settings) as database:
+        seeds = list_seeds(database)
+    text = format_seeds(seeds)
+    if files in ([], ["-"]):
+        sys.stdout.write(text.replace("\r\n", "\n"))
+        return
+    with replacing(Path(files[0])) as stream:
+        stream.write(text.encode())
+    print(f"{files[0]}: {len(seeds)} seeds")
+
+
+def _import_sources(settings: BaseSettings, name: str) -> None:
+    sources, problems = read_sources(name, check_rules)
+    with opened(settings, create=True) as database:
+        saved = save_sources(database, sources)
+    for number, source, is_new in saved:
+        print(f"{number} {source.limits.start_url} {'added' if is_new else 'changed'}")
+    for problem in shortened_list(problems):
+        print(f"Left out: {problem}", file=sys.stderr)
+    if problems:
+        print(
+            f"Left out: {len(problems)} of {len(problems) + len(saved)} entries; mend them, and import the file again",
+            file=sys.stderr,
+        )
+
+
+def _switch(settings: BaseSettings, wanted: list[str], *, enabled: bool) -> None:
+    with opened(settings) as database:
+        seeds = seeds_meant(database, wanted)
+        enable_seeds(database, [seed.number for seed in seeds], enabled=enabled)
+        for seed in seeds:
+            print(f"{seed.number} {seed.start_url} {'enabled' if enabled else 'disabled'}")
+
+
+def _changes(urls: Sequence[str], opts: argparse.Namespace) -> list[SeedChange]:
+    if len(urls) > 1 and (opts.name is not None or opts.short is not None):
+        raise ConfigError(f"one name for {len(urls)} sites; add them one by one, or import a table")
+    changes: dict[str, SeedChange] = {}
+    for url in urls:
+        change = _change(url, opts)
+        if change["site"] in changes:
+            raise ConfigError(f"{change['site']} is given twice; a site has one start URL")
+        changes[change["site"]] = change
+    return list(changes.values())
+
+
+def _change(url: str, opts: argparse.Namespace) -> SeedChange:
+    site, start_url = seed_address(url)
+    change: SeedChange = {"site": site, "start_url": start_url, "enabled": True}
+    if opts.name is not None:
+        change["name"] = tidy_name(opts.name)
+    if opts.short is not None:
+        change["short_name"] = tidy_name(opts.short)
+    if opts.parallel is not None:
+        change["parallel"] = seed_limit(opts.parallel, "parallel")
+    if opts.max_level is not None:
+        change["max_level"] = seed_limit(opts.max_level, "max_level")
+    if opts.delay is not None:
+        change["delay_s"] = seed_limit(opts.delay, "delay_ms") / 1000
+    return change
+
+
+def _show_saved(saved: Sequence[tuple[Seed, bool]]) -> None:
+    for seed, is_new in saved:
+        print(f"{seed.number} {seed.start_url} {'added' if is_new else 'changed'}")
+
+
+def _row(seed: Seed, crawl: LastCrawl | None) -> tuple[str, ...]:
+    names = str(seed.number), seed.short_name or NOTHING, seed.name or NOTHING, seed.start_url
+    enabled = "yes" if seed.enabled else "no"
+    if crawl is None:
+        return *names, enabled, NOTHING, NOTHING, "not crawled yet"
+    known = "available" if crawl.pages else NOTHING
+    availability = known if crawl.availability is None else f"Not Available: {crawl.availability}"
+    return *names, enabled, str(crawl.pages), str(crawl.external_urls), availability

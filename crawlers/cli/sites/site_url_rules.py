@@ -1,0 +1,108 @@
+"""The actions of `scrapy sites` on the rules that say which URLs are articles."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from crawlers.cli.sites.site_parts import NOTHING, domain_meant, opened, table, time_of
+from crawlers.errors import ConfigError
+from crawlers.inputs.source_fields import check_rule, rule_weight
+from crawlers.inputs.yaml_fields import shown
+from crawlers.storage.news import stored_rules as stored
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.storage.news.stored_rules import StoredRule
+
+HEADINGS = ("number", "domain", "weight", "origin", "pinned", "support", "precision", "learnt (UTC)", "rule")
+
+
+def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
+    """Print the rules of a site's domain, or all."""
+    with opened(settings) as database:
+        domain = domain_meant(database, wanted[0]) if wanted else None
+        rules = stored.list_rules(database, domain)
+    if rules:
+        print(table([HEADINGS, *map(_row, rules)]))
+    else:
+        how = f"scrapy sites add-rule {domain or 'SITE'} '/news/.+'"
+        print(f"no rules yet; a crawl of news learns some, or add one: {how}")
+
+
+def add(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> None:
+    """Have a person's rule."""
+    check_rule(given[1])
+    weight = 1.0 if opts.weight is None else rule_weight(opts.weight)
+    with opened(settings) as database:
+        rule = stored.add_rule(database, domain_meant(database, given[0]), given[1], weight)
+    print(f"{_named(rule)} added; {_see(rule)}")
+
+
+def pin(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
+    """Keep a rule when others are learnt."""
+    with opened(settings) as database:
+        rule = stored.pin_rule(database, rule_number(given[0]))
+    print(f"{_named(rule)} pinned: it stays when rules are learnt again; remove-rule {rule.number} would take it away")
+
+
+def edit(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
+    """Give a rule another regex."""
+    number = rule_number(given[0])
+    check_rule(given[1])
+    with opened(settings) as database:
+        before = stored.rule_numbered(database, number)
+        rule = stored.edit_rule(database, number, given[1])
+    old = "change it in your file of sources, too" if before.rule.origin == stored.HAND else "it may be learnt again"
+    print(f"{_named(rule)} replaces {shlex.quote(before.rule.regex)} ({old}); {_see(rule)}")
+
+
+def forbid(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
+    """Let no URL that a rule takes be an article."""
+    with opened(settings) as database:
+        rule = stored.forbid_rule(database, rule_number(given[0]))
+    undo = f"scrapy sites remove-rule {rule.number}"
+    print(f"{_named(rule)} forbids now: what it takes is no article, and it is not learnt again; undo: {undo}")
+
+
+def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
+    """Forget a rule."""
+    with opened(settings) as database:
+        rule = stored.remove_rule(database, rule_number(given[0]))
+    if rule.rule.origin == stored.HAND:
+        print(f"{_named(rule)} removed; if a file of sources names it, remove it there as well")
+    else:
+        print(f"{_named(rule)} removed; it may be learnt again, which forbid-rule would have prevented")
+
+
+def rule_number(text: str) -> int:
+    """The number of a rule that *text* says; raises `ConfigError`."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise ConfigError(f"{shown(text)} is no number of a rule; `scrapy sites rules` shows all, with their numbers")
+    return int(text)
+
+
+def _see(rule: StoredRule) -> str:
+    return f"see what it takes: scrapy sites test-rule {rule.number} --site {rule.domain}"
+
+
+def _named(rule: StoredRule) -> str:
+    return f"rule {rule.number} of {rule.domain}, {shlex.quote(rule.rule.regex)},"
+
+
+def _row(stored_rule: StoredRule) -> tuple[str, ...]:
+    number, domain, rule = stored_rule
+    return (
+        str(number),
+        domain,
+        f"{rule.weight:.3g}" if rule.weight else "forbids",
+        rule.origin,
+        "yes" if rule.is_pinned else "no",
+        str(rule.support) if rule.support else NOTHING,
+        f"{rule.precision_low:.3f}" if rule.support else NOTHING,
+        time_of(rule.learnt_at or None),
+        rule.regex,
+    )

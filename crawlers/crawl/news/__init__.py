@@ -1,0 +1,1 @@
+"""The policy of news crawls: what each page means for feeds, polls, URL rules and documents."""

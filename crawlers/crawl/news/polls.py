@@ -1,0 +1,160 @@
+"""The pages of a news crawl that come back: feeds, sitemaps, and pages that show new articles; and their rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news.change_rates import ArrivalRate
+from crawlers.algorithms.news.poll_plan import NEVER, PollState
+from crawlers.items import ARTICLE, FEED, PAGE, SITEMAP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.algorithms.news.poll_plan import PollPlan
+    from crawlers.storage.change_set import Unit
+    from crawlers.storage.news.stored_polls import PollRow
+
+MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
+FADED_S = 14 * 86_400.0  # a page that brought nothing new for so long is given up
+
+
+@dataclass(slots=True)
+class _Poll:
+    site_id: int
+    kind: str
+    polls: int = 0
+    failures: int = 0
+    new_items: int = 0
+    newest_at: float | None = None
+
+
+class Polls:
+    """Which pages come back, and when: *plan* decides. At most *most_pages* of a site are none of its feeds."""
+
+    def __init__(self, plan: PollPlan, most_pages: int) -> None:
+        self._plan = plan
+        self._most_pages = most_pages
+        self._polls: dict[int, _Poll] = {}
+        self._pages: dict[int, int] = {}  # how many of a site are no feeds
+
+    def __len__(self) -> int:
+        return len(self._polls)
+
+    def recall(self, rows: Iterable[PollRow], now: float) -> None:
+        """Take up what earlier runs learnt."""
+        for row in rows:
+            if row.kind == ARTICLE:
+                continue
+            items, seconds, window, answered_at = json.loads(row.rate)
+            state = PollState(NEVER if answered_at is None else answered_at, window, ArrivalRate(items, seconds))
+            self._add(row.page_id, row.site_id, row.kind, now, state)
+            poll = self._polls[row.page_id]
+            poll.polls, poll.failures, poll.new_items = row.polls, row.failures, row.new_items
+            poll.newest_at = row.newest_at
+
+    def kind(self, page_id: int) -> str:
+        """What sort of poll a page is; "" for none."""
+        poll = self._polls.get(page_id)
+        return poll.kind if poll is not None else ""
+
+    def has_room(self, site_id: int) -> bool:
+        """Whether another page of the site, that is no feed, may come back."""
+        return self._pages.get(site_id, 0) < self._most_pages
+
+    def set_delay(self, site_id: int, delay_s: float) -> None:
+        """The site is asked once in *delay_s* at most."""
+        self._plan.set_delay(site_id, delay_s)
+
+    @property
+    def warning(self) -> str:
+        """What the plan has too little of, in a sentence; empty if nothing."""
+        return self._plan.warning
+
+    def ended(
+        self,
+        page_id: int,
+        site_id: int,
+        kind: str,
+        now: float,
+        unit: Unit,
+        *,
+        new_items: int,
+        shown: int,
+        span_s: float | None = None,
+        problem: str = "",
+    ) -> float | None:
+        """A poll brought *new_items*, of *shown*; when the page comes back, or None. Its row goes into *unit*.
+
+        *span_s*: age of the oldest item, if they are dated.
+        """
+        if page_id not in self._polls:
+            self._add(page_id, site_id, kind, now, None)
+        poll = self._polls[page_id]
+        if kind in (FEED, SITEMAP) and poll.kind != kind:  # it failed at first, or is another thing now
+            self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
+            poll.kind = kind
+        due_at = self._plan.ended(page_id, now, new_items, shown, span_s)
+        poll.polls += 1
+        poll.failures = 0
+        poll.new_items += new_items
+        if new_items or poll.newest_at is None:
+            poll.newest_at = now
+        if poll.kind == PAGE and now - poll.newest_at > FADED_S:
+            self._row(page_id, now, now, unit, "brings nothing new any more")
+            self._remove(page_id)
+            return None
+        self._row(page_id, due_at, now, unit, problem)
+        return due_at
+
+    def failed(self, page_id: int, site_id: int, kind: str, now: float, unit: Unit, problem: str) -> float | None:
+        """A poll failed; when it is tried again, or None. *kind* is that of one that was never polled before."""
+        if page_id not in self._polls:
+            self._add(page_id, site_id, kind, now, None)
+        poll = self._polls[page_id]
+        poll.failures += 1
+        due_at = self._plan.failed(page_id, now, poll.failures)
+        self._row(page_id, due_at, now, unit, problem)
+        if poll.kind == PAGE and poll.failures >= MOST_FAILURES:
+            self._remove(page_id)
+            return None
+        return due_at
+
+    def forget(self, page_id: int) -> None:
+        """The page does not come back: it moved, or is forbidden now."""
+        if page_id in self._polls:
+            self._remove(page_id)
+
+    def _add(self, page_id: int, site_id: int, kind: str, now: float, state: PollState | None) -> None:
+        self._polls[page_id] = _Poll(site_id, kind)
+        self._plan.add(page_id, site_id, now, state)
+        if kind == PAGE:
+            self._pages[site_id] = self._pages.get(site_id, 0) + 1
+
+    def _remove(self, page_id: int) -> None:
+        poll = self._polls.pop(page_id)
+        self._plan.remove(page_id)
+        if poll.kind == PAGE:
+            self._pages[poll.site_id] -= 1
+
+    def _row(self, page_id: int, due_at: float, now: float, unit: Unit, problem: str) -> None:
+        poll, state = self._polls[page_id], self._plan.state(page_id)
+        answered_at = None if state.polled_at == NEVER else state.polled_at
+        rate = json.dumps([state.rate.items, state.rate.seconds, state.window, answered_at])
+        unit.polls.append(
+            [
+                page_id,
+                poll.site_id,
+                poll.kind,
+                due_at,
+                now,
+                poll.polls,
+                poll.failures,
+                poll.new_items,
+                poll.newest_at,
+                rate,
+                problem or None,
+            ]
+        )

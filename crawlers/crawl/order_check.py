@@ -1,0 +1,33 @@
+"""Which page orders a mission can follow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.ranking.news_scores import NewsScores
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.crawl.spec import Mission
+
+
+def check_order(name: str, order: PageOrder, mission: Mission) -> None:
+    """Raises `ConfigError` for an order that the mission can't follow.
+
+    A mission with places has made sure of its order itself, before it saved anything.
+    """
+    if isinstance(order.scores, NewsScores) and mission.start_place is None:
+        raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
+    if order.scores is None or mission.start_place is not None:
+        return
+    if isinstance(order.scores, TopicScores) and mission.topic is None:
+        raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")
+    if not isinstance(order.scores, TopicScores) and mission.topic is not None:
+        raise ConfigError(f"ORDER={name} knows nothing of topics: use it with scrapy crawl broad -a hosts=hosts.txt")
+    if mission.scope is None:
+        raise ConfigError(
+            f"ORDER={name} compares the pages of all sites and follows links between them, which {mission.name} does "
+            "not; use scrapy crawl broad -a hosts=hosts.txt"
+        )

@@ -1,0 +1,290 @@
+"""One run of a crawl: its database, its writer, its frontier, its rows. Made by the scheduler.
+
+Everything that the user can have got wrong is checked here, before the first request and before
+anything is written.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import platform
+import sys
+from contextlib import suppress
+from dataclasses import astuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+
+from crawlers import __version__
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.order_check import check_order
+from crawlers.crawl.rewards import Rewards
+from crawlers.errors import ConfigError, StoreError
+from crawlers.frontier.backends.sql import SqlFrontier
+from crawlers.frontier.protocols import Candidate
+from crawlers.graphs.duplicate_rows import give_up_duplicates
+from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
+from crawlers.inputs.url_settings import normalization
+from crawlers.items import SiteLimits
+from crawlers.storage import crawls
+from crawlers.storage.crawls import left_out
+from crawlers.storage.database import Database
+from crawlers.storage.files.writable import check_file
+from crawlers.storage.levels import settle_levels
+from crawlers.storage.locks import CrawlLock
+from crawlers.storage.pulls import downloads_of, pulls_of, totals
+from crawlers.storage.queries import sites_of
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.crawl.spec import Mission
+    from crawlers.frontier.protocols import CrawlFrontier
+    from crawlers.inputs.topic_file import TopicSpec
+    from crawlers.items import Target
+    from crawlers.storage.crawls import SiteRow
+
+
+logger = logging.getLogger(__name__)
+
+# Settings that a result depends on, kept with each crawl.
+RECORDED = (
+    "RULE",
+    "PROFILE",
+    "ORDER",
+    "REWARD",
+    "PAGE_BUDGET",
+    "RULE_SEED",
+    "ROUNDROBIN_QUANTUM_PAGES",
+    "ROUNDROBIN_QUANTUM_SECONDS",
+    "GITTINS_BATCH_PAGES",
+    "UCB1_INITIAL_PAGES",
+    "RAW_UCB_C",
+    "SCOPE",
+    "SCOPE_MOST_SITES",
+    "TOPIC_LEARNING_RATE",
+    "FIT_FACTOR",
+    "FIT_ELSE_FACTOR",
+    "EXPLORE_SHARE",
+    "ARCHIVE_SHARE",
+    "NEWS_RULES_ENABLED",
+    "NEWS_LEARN_RULES",
+    "AOPIC_VIRTUAL_SHARE",
+    "AOPIC_WINDOW_VISITS",
+    "AOPIC_UNCRAWLED_WEIGHT",
+    "LINK_TAGS",
+    "MAX_LEVEL",
+    "USER_AGENT",
+    "ROBOTSTXT_OBEY",
+    "URL_IGNORED_PARAMETERS",
+)
+
+
+def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
+    """Where the two logs go, by setting; raises `ConfigError` for one that can't be written."""
+    paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
+    for name, path in paths.items():
+        if path:
+            check_file(Path(path), name)
+    return {name: Path(path) if path else None for name, path in paths.items()}
+
+
+class CrawlSession:
+    """Open from construction until `let_go`. Raises `ConfigError` with one clear sentence."""
+
+    def __init__(
+        self,
+        settings: BaseSettings,
+        mission: Mission,
+        admit: Callable[[Target], str | None],
+        now: float,
+    ) -> None:
+        rule = chosen_rule(settings)
+        self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
+        check_order(settings.get("ORDER"), self._order, mission)
+        reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
+        counts_rewards = self._counts_rewards = mission.counts_rewards
+        self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
+        self._settings = settings
+        self._options = normalization(settings)
+        self.name = settings.get("CRAWL") or mission.name
+        self.database = Database(settings.get("DATABASE_URL"))
+        self._lock: CrawlLock | None = None
+        self._writer: Writer | None = None
+        try:
+            unfinished = crawls.unfinished(self.database, self.name)
+            if unfinished is not None:
+                self._lock = CrawlLock(self.database, unfinished, self.name)
+            wanted = [self._site_row(site_limits) for site_limits in mission.sites]
+            self.row = crawls.begin(
+                self.database,
+                self.name,
+                mission.name,
+                wanted,
+                self._manifest(mission),
+                now,
+                keeps=mission.keeping(),
+            )
+            if self._lock is not None and self.row.id != unfinished:
+                self._lock.release()  # that crawl ended in the meantime
+                self._lock = None
+            self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
+            self._writer = self.writer = Writer(
+                self.database,
+                batch_units=settings.getint("STORE_BATCH_PAGES"),
+                batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
+            )
+            self.frontier: CrawlFrontier = SqlFrontier(
+                self.database,
+                self.writer,
+                self.row.id,
+                rule,
+                self._order,
+                admit=admit,
+                cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
+                head_urls=settings.getint("FRONTIER_HEAD_URLS"),
+                page_budget=mission.page_budget,
+                records_pulls=self._records_pulls,
+            )
+            self.rewards = Rewards(
+                reward if counts_rewards else None,
+                self.database,
+                self.writer,
+                cache_keys=settings.getint("REWARD_CACHE_KEYS"),
+                resumed=self.row.resumed,
+            )
+        except StoreError as error:
+            self.let_go()
+            raise ConfigError(f"DATABASE_URL={error}") from error
+        except BaseException:
+            self.let_go()
+            raise
+
+    def _site_row(self, limits: SiteLimits) -> SiteRow:
+        return crawls.SiteRow(
+            0,
+            limits.site,
+            limits.parallel if limits.parallel is not None else self._settings.getint("SITE_PARALLEL"),
+            limits.max_level if limits.max_level is not None else self._default_level(),
+            limits.delay_s if limits.delay_s is not None else self._settings.getfloat("SITE_DELAY_SECONDS"),
+            limits.start_url,
+        )
+
+    def _default_level(self) -> int | None:
+        value = self._settings.get("MAX_LEVEL")
+        return int(value) if value not in (None, "", "None") else None
+
+    def _manifest(self, mission: Mission) -> dict[str, Any]:
+        settings = {name: self._settings.get(name) for name in RECORDED}
+        settings["PAGE_BUDGET"] = mission.page_budget
+        if mission.topic is not None:
+            settings |= {"TOPIC": _in_short(mission.topic), "SCOPE": mission.topic.scope}
+        return {
+            "versions": {
+                "crawlers": __version__,
+                "scrapy": scrapy.__version__,
+                "python": sys.version.split()[0],
+                "platform": platform.platform(),
+            },
+            "settings": settings,
+            "seeds": [site_limits.site for site_limits in mission.sites],
+        }
+
+    def warn_of_left_out(self) -> None:
+        """Say what of an earlier run today's list leaves out."""
+        sites, urls = self._left_out()
+        if sites:
+            logger.warning(
+                "%d sites of the crawl %s are not on today's list; %d URLs wait there, and the crawl can't be finished "
+                "before the sites are back",
+                sites,
+                self.name,
+                urls,
+            )
+
+    def _left_out(self) -> tuple[int, int]:
+        return left_out(self.database, self.row.id) if self.row.resumed else (0, 0)
+
+    def beginning(self) -> str:
+        """How the run begins; for people."""
+        begins = "goes on" if self.row.resumed else "begins"
+        return f"{begins}: {len(self.row.sites)} sites in {self.database.name}"
+
+    def outcome(self, *, is_finished: bool) -> str:
+        """What a harvest has found so far, and how the run leaves the crawl; for people."""
+        return self._harvest() + self._state(is_finished)
+
+    def _harvest(self) -> str:
+        if not self._counts_rewards:
+            return ""
+        pulls, earned = totals(self.database, self.row.id)
+        return f"{pulls:,} pages, {earned:,.0f} {self._settings.get('REWARD').replace('_', ' ')}; "
+
+    def _state(self, is_finished: bool) -> str:
+        if is_finished:
+            return "is finished"
+        if self.frontier.is_spent:
+            return "has spent its PAGE_BUDGET: a larger one lets the same command go on, CRAWL=name begins anew"
+        if not self.frontier.is_waiting and self._left_out()[0]:
+            return "waits for sites that today's list leaves out: put them back, or begin anew with CRAWL=name"
+        return "is stored: the same command goes on with it"
+
+    def recall_pulls(self) -> None:
+        """Tell the rules of earlier runs; all sites must be open, in the order of the first run."""
+        if self.row.resumed and self._records_pulls:
+            told = self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
+            if not told:  # it ran without a budget until now
+                self.frontier.recall_pulls(downloads_of(self.database, self.row.id))
+
+    @property
+    def goes_by_level(self) -> bool:
+        """Whether all pages of a level are read before the next begins."""
+        return self._order.finishes_each_priority
+
+    def settle_levels(self, now: float) -> bool:
+        """Put levels right that the order left too deep; whether anything waits again by that. Raises `StoreError`."""
+        if self._order.groups() is None or self._order.scores is not None:
+            return False
+        self.writer.flush()
+        for row in self.row.sites:
+            nearer = settle_levels(self.database, row.id, row.max_level)
+            self.frontier.add((Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer), now)
+        return self.frontier.is_waiting
+
+    def add_sites(self, names: Iterable[str], now: float) -> list[SiteRow]:
+        """Sites that turned up while the crawl ran."""
+        wanted = (self._site_row(SiteLimits(name)) for name in names)
+        return crawls.add_sites(self.database, self.row.id, wanted, now)
+
+    def commit(self) -> None:
+        """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
+        self.writer.close()
+
+    def end(self, *, finished: bool, reason: str, now: float) -> bool:
+        """Record how the run ended; returns whether the crawl is finished. Raises `StoreError`."""
+        finished = finished and not crawls.is_waiting(self.database, self.row.id)
+        if finished and not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
+            for site in sites_of(self.database, self.row.id):
+                give_up_duplicates(self.database, site.id)
+        crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
+        return finished
+
+    def let_go(self) -> None:
+        """Close writer, lock and database, whatever state they are in; may be called twice."""
+        if self._writer is not None:
+            with suppress(StoreError):
+                self._writer.close()
+        if self._lock is not None:
+            self._lock.release()
+        self.database.close()
+
+
+def _in_short(topic: TopicSpec) -> str:
+    """What scores depend on, as one text."""
+    return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)

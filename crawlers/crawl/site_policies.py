@@ -1,0 +1,228 @@
+"""What a run knows of its sites besides their queues: rules of robots.txt, traps, whether they answer."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.traps.trap_watch import PATTERNS_MAX, SKELETONS_MAX, TrapWatch
+from crawlers.crawl.robots import RobotsRules
+from crawlers.frontier.protocols import SiteState
+from crawlers.items import ExternalLink, State
+from crawlers.schedulers.robots_fetch import RobotsFetch
+from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.retries import RetryPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.frontier.protocols import Lease
+    from crawlers.items import Page
+    from crawlers.storage.crawls import SiteRow
+
+logger = logging.getLogger(__name__)
+
+MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
+MOST_WATCHES = 1_000  # sites whose traps are watched in memory, 3 to 5 MB each at most; the others are read again
+# Where the order has no levels, all sites share the memory of ten of these, and those met longest ago begin anew.
+SHARED_WATCHES, MOST_SHARING = 10, 5_000
+LEAST_SHARE = 0.01  # 500 texts; with those since the last verdict some 0.1 MB
+REPLAYED = 2_000  # pages of a site that are read again at most, where the order has no levels that must be whole
+STAGE_PAGES = 500  # pages of a site after which its traps are judged, by orders that don't go level by level
+UNREACHABLE_S = 300.0  # after which a robots.txt that could not be read is asked for again, if a page is to be
+LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
+
+
+class Sites:
+    """The sites of a run by id. *on_robots* is told a site's id, and status and text of its robots.txt."""
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        settings: BaseSettings,
+        watch_traps: bool,
+        retries: RetryPolicy,
+        clock: Callable[[], float],
+        on_robots: Callable[[int, int, str | None], None],
+    ) -> None:
+        self._session = session
+        self._obeys = settings.getbool("ROBOTSTXT_OBEY")
+        self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
+        self._most_sites = settings.getint("SCOPE_MOST_SITES")
+        self._is_full = False
+        self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
+        self._clock = clock
+        self._on_robots = on_robots
+        self._rows: dict[int, SiteRow] = {}
+        self._ids: dict[str, int] = {}
+        self._has_robots: set[int] = set()  # sites whose robots.txt is known
+        self._ask_again_at: dict[int, float] = {}  # for those that could not be read
+        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
+        self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
+        self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
+        self._unwatched: set[int] = set()  # sites whose watch was given up
+        half, timeout_s = max(1, settings.getint("CONCURRENT_REQUESTS") // 2), settings.getfloat("DOWNLOAD_TIMEOUT")
+        self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came, half, timeout_s)
+
+    def open(self, row: SiteRow, now: float) -> None:
+        """Make a site known, to the frontier as well."""
+        self._rows[row.id] = row
+        self._ids[row.site] = row.id
+        if row.robots_status is not None:
+            rules = RobotsRules(row.robots_status, row.robots_text, self._agent)
+            if not rules.is_unreachable and now - (row.robots_at or 0.0) < LONGEST_AGE_S:
+                self._keep(row.id, rules)
+        self._session.frontier.open_site(
+            SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
+        )
+        self.apply_delay(row.id)
+
+    def id_of(self, site: str, now: float) -> int:
+        """The id of *site* (scheme://host[:port]) in this crawl; one that turned up just now is opened."""
+        if site not in self._ids:
+            (row,) = self._session.add_sites([site], now)
+            self.open(row, now)
+        return self._ids[site]
+
+    def open_elsewhere(self, page: Page, now: float) -> None:
+        """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
+        names = dict.fromkeys(target.site for target, _ in page.elsewhere)
+        if page.moved_to is not None:
+            names[page.moved_to.site] = None
+        new = [name for name in names if name not in self._ids]
+        if new:
+            room = max(0, self._most_sites - len(self._ids))
+            for row in self._session.add_sites(new[:room], now):
+                self.open(row, now)
+            if len(new) > room:
+                self._leave_out(page, new[room])
+
+    def _leave_out(self, page: Page, name: str) -> None:
+        """Make links of *page* to sites that are not open external ones; *name* is that of one of these."""
+        if not self._is_full:
+            logger.warning(
+                "%s and other new sites are not opened: SCOPE_MOST_SITES=%d; links to them are kept as external "
+                "ones. No more will be said of it",
+                name,
+                self._most_sites,
+            )
+        self._is_full = True
+        if page.moved_to is not None and page.moved_to.site not in self._ids:
+            page.state, page.reason = State.REFUSED, f"redirects to another site: {page.moved_to.url}"
+            page.elsewhere.append((page.moved_to, 1))
+            page.moved_to = None
+        outside = [(target, count) for target, count in page.elsewhere if target.site not in self._ids]
+        page.elsewhere = [(target, count) for target, count in page.elsewhere if target.site in self._ids]
+        for target, count in outside:
+            page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", ""), count))
+        if (study := page.study) is not None:
+            left_out = {target.key for target, _ in outside}
+            page.study = study._replace(
+                link_values={key: value for key, value in study.link_values.items() if key not in left_out},
+                link_texts=[text for text in study.link_texts if text.key not in left_out],
+            )
+
+    # robots.txt -------------------------------------------------------------------------------------
+
+    def needs_robots(self, site_id: int) -> bool:
+        if self._clock() >= self._ask_again_at.get(site_id, math.inf):
+            del self._ask_again_at[site_id]
+            self._has_robots.discard(site_id)
+        return self._obeys and site_id not in self._has_robots
+
+    def ask_robots(self, site_id: int) -> None:
+        """Let `robots` have a request for the site's robots.txt."""
+        self.robots.ask(site_id, self._rows[site_id].site)
+
+    def _rules_came(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
+        self._keep(site_id, rules)
+        if rules.is_unreachable:
+            self._ask_again_at[site_id] = self._clock() + UNREACHABLE_S
+        self._on_robots(site_id, rules.status, text)
+
+    def _keep(self, site_id: int, rules: RobotsRules) -> None:
+        self._has_robots.add(site_id)
+        self._rules[site_id] = rules
+        self._rules.move_to_end(site_id)
+        if len(self._rules) > MOST_RULES:
+            self._rules.popitem(last=False)
+
+    def _rules_of(self, site_id: int) -> RobotsRules | None:
+        rules = self._rules.get(site_id)
+        if rules is None and site_id in self._has_robots:
+            self._session.writer.flush()
+            stored = robots_of(self._session.database, site_id)
+            if stored is not None:
+                rules = RobotsRules(*stored, self._agent)
+                self._keep(site_id, rules)
+        return rules
+
+    def apply_delay(self, site_id: int) -> None:
+        """Let the site's gate keep the Crawl-delay, up to the longest that we accept."""
+        if self._obeys and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
+            delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
+            self._session.frontier.gate(site_id).ask_for_delay(delay_s)
+
+    # Traps ------------------------------------------------------------------------------------------
+
+    def reason_against(self, lease: Lease) -> str | None:
+        """Why the leased URL is not to be fetched after all, or None."""
+        if self._obeys and (rules := self._rules_of(lease.site_id)) is not None:
+            reason = rules.reason_against(lease.url)
+            if reason is not None:
+                return reason
+        if not self._watches_traps or lease.is_again:  # what comes back was no trap
+            return None
+        watch = self._watch(lease.site_id)
+        return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
+
+    def observe(self, lease: Lease, page: Page) -> None:
+        if self._watches_traps and not lease.is_again:  # whose text would look like a copy of itself
+            self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.skeleton)
+
+    def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, skeleton: int) -> None:
+        watch.observe(url, self._stage(site_id, level), skeleton)
+        self._observed[site_id] += 1
+
+    def _stage(self, site_id: int, level: int) -> int:
+        """What the watch takes for a level: where the order knows none, so many pages are one."""
+        return level if self._session.goes_by_level else self._observed[site_id] // STAGE_PAGES
+
+    def drained(self, site_id: int) -> None:
+        """Nothing of the site waits: what is known of its texts can be read again, should it ever wake."""
+        if site_id in self._watches:
+            self._give_up(site_id)
+
+    def _give_up(self, site_id: int) -> None:
+        del self._watches[site_id]
+        del self._observed[site_id]
+        self._unwatched.add(site_id)
+
+    def _watch(self, site_id: int) -> TrapWatch:
+        watch = self._watches.get(site_id)
+        if watch is not None:
+            self._watches.move_to_end(site_id)
+            return watch
+        by_level = self._session.goes_by_level
+        while len(self._watches) >= (MOST_WATCHES if by_level else MOST_SHARING):
+            self._give_up(next(iter(self._watches)))
+        if by_level:  # verdicts depend on the web alone
+            watch = TrapWatch()
+        else:
+            share = min(1.0, max(LEAST_SHARE, SHARED_WATCHES / len(self._rows)))
+            watch = TrapWatch(int(share * SKELETONS_MAX), int(share * PATTERNS_MAX))
+        self._watches[site_id] = watch
+        if by_level and (self._session.row.resumed or site_id in self._unwatched):
+            self._session.writer.flush()
+            for page in fetched_pages(self._session.database, site_id):
+                self._show(watch, site_id, *page)
+        elif self._session.row.resumed and site_id not in self._unwatched:
+            for page in latest_pages(self._session.database, site_id, REPLAYED):
+                self._show(watch, site_id, *page)
+        return watch

@@ -1,0 +1,59 @@
+"""What a spider wants of a crawl, as the scheduler and its session ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.resolution import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self
+
+    from scrapy.settings import BaseSettings
+    from scrapy.spiders import Spider
+
+    from crawlers.algorithms.urls.scope import Scope
+    from crawlers.inputs.topic_file import TopicSpec
+    from crawlers.items import Place, SiteLimits
+    from crawlers.storage.crawls import SiteRow
+
+
+@dataclass(frozen=True, slots=True)
+class Mission:
+    """The sites and roots of a spider of ours; an ordinary spider has none, and yields requests itself."""
+
+    name: str
+    sites: Sequence[SiteLimits] = ()
+    roots: Sequence[str] = ()  # further pages on level 0, beside the start pages of the sites
+    scope: Scope | None = None  # where else it may go; None: it stays on the sites, each for itself
+    start_place: Place | None = None  # where the start pages and roots wait, under an order with places
+    topic: TopicSpec | None = None
+    counts_rewards: bool = False
+    page_budget: int = 0
+
+    @classmethod
+    def of(cls, spider: Spider, settings: BaseSettings) -> Self:
+        """What *spider* says of itself."""
+        topic: TopicSpec | None = getattr(spider, "spec", None)
+        return cls(
+            spider.name,
+            getattr(spider, "site_limits", ()),
+            getattr(spider, "roots", ()),
+            getattr(spider, "scope", None),
+            getattr(spider, "start_place", None),
+            topic,
+            getattr(spider, "counts_rewards", False),
+            settings.getint("PAGE_BUDGET") or (topic.budget if topic is not None else None) or 0,
+        )
+
+    def keeping(self) -> Callable[[SiteRow], bool] | None:
+        """Says which sites of earlier runs go on that are not listed: those of the roots, and of the scope; None: none.
+
+        Of domains, those that links led to: one with a start page was listed, and is no more.
+        """
+        scope, roots = self.scope, {site_of(url) for url in self.roots}
+        if scope is None or not scope.is_open:
+            return None
+        return lambda row: row.site in roots or scope.is_all or (row.start_url is None and scope.holds(row.site))

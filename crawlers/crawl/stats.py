@@ -1,0 +1,58 @@
+"""Counts what came of pages, and writes the two logs."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from crawlers.items import FEED, SITEMAP, State
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+    from crawlers.frontier.protocols import Lease
+    from crawlers.items import Page
+    from crawlers.storage.files.csv_logs import CsvLogs
+
+logger = logging.getLogger(__name__)
+
+UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
+
+
+class Tally:
+    """*warns_of_home_pages*: sites were asked for by the user, who should hear of one that is not there."""
+
+    def __init__(self, stats: StatsCollector, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
+        self._stats = stats
+        self._logs = logs
+        self._warns = warns_of_home_pages
+
+    def rewarded(self, reward: float) -> None:
+        """A page earned *reward* for the harvest."""
+        if reward:
+            self._stats.inc_value("harvest/reward", int(reward))
+
+    def retried(self, page: Page, now: float) -> None:
+        """*page* will be asked for again."""
+        self._stats.inc_value("pages/retried")
+        self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be asked again")
+
+    def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
+        """The *lease* of *page* is over; it found *new* URLs."""
+        if page.is_unchanged:
+            self._stats.inc_value("pages/not_modified")
+        else:
+            self._stats.inc_value(f"pages/{page.state.name.lower()}")
+        if lease.is_again:
+            self._stats.inc_value("pages/again")
+        if new:
+            self._stats.inc_value("pages/found", new)
+        if page.state is not State.REJECTED or lease.level == 0:
+            self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
+        is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # of which the spider says more
+        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_again and not is_feed:
+            logger.warning("%s is not available: %s", page.url, page.reason)
+
+    def close(self) -> None:
+        """Close the logs."""
+        self._logs.close()

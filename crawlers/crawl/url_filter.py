@@ -1,0 +1,33 @@
+"""Says of a URL that was never seen before whether it is worth asking for at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from crawlers.algorithms.traps.trap_watch import shape_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.items import Target
+
+
+class Admission:
+    """Rejects by extension (*extensions*: lower case, without dot) and, with *traps*, by the URL's shape."""
+
+    def __init__(self, extensions: Iterable[str] = (), *, traps: bool = True) -> None:
+        self._extensions = frozenset(e.lower().lstrip(".") for e in extensions)
+        self._traps = traps
+
+    def reason_against(self, target: Target) -> str | None:
+        """
+        >>> from crawlers.algorithms.urls.resolution import resolve
+        >>> Admission(["pdf"]).reason_against(resolve("http://a.example/", "/x.PDF?page=2"))
+        'extension pdf'
+        """
+        path = urlsplit(target.normalized).path  # all spellings of a page share one verdict
+        _, dot, extension = path.rpartition("/")[2].rpartition(".")
+        if dot and extension.lower() in self._extensions:
+            return f"extension {extension.lower()}"
+        return shape_reason(target.normalized) if self._traps else None

@@ -1,0 +1,143 @@
+"""Looks every few minutes, and at the end, what is wrong with the sources of a news crawl, in the store."""
+
+from __future__ import annotations
+
+import logging
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
+from crawlers.errors import CrawlersError
+from crawlers.signals import crawl_stored
+from crawlers.storage.database import Database
+from crawlers.storage.news import alarms
+from crawlers.storage.news.iterations import last_iteration
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+logger = logging.getLogger(__name__)
+
+LEAST_REST = 50  # times as long as the last look took, nobody looks again
+
+
+class Alarms:
+    """Of the crawl *name*; looks every *interval_s* seconds, in a thread: the crawl goes on meanwhile.
+
+    0: only at the end. If *fails*, a run that ends while alarms are open has not succeeded.
+    """
+
+    def __init__(
+        self,
+        stats: StatsCollector,
+        database_url: str,
+        name: str,
+        limits: Limits,
+        interval_s: float,
+        *,
+        fails: bool,
+    ) -> None:
+        self._stats = stats
+        self._database_url = database_url
+        self._name = name
+        self._limits = limits
+        self._interval_s = interval_s
+        self._fails = fails
+        self._pause = Pause()
+        self._next_at = 0.0
+        self._thread = ThreadPoolExecutor(1, "alarms")
+        self._looking: Future[None] | None = None
+        self._loop = create_looping_call(self._look_aside)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not hasattr(crawler.spider, "is_news"):
+            raise NotConfigured  # no sources: nothing to warn of
+        settings = crawler.settings
+        limits = Limits(
+            settings.getfloat("NEWS_ALARM_DEAD_FEED_HOURS") * 3600.0,
+            settings.getfloat("NEWS_ALARM_SILENT_DAYS") * DAY_S,
+            settings.getfloat("NEWS_ALARM_DISCOVERY_DAYS") * DAY_S,
+            settings.getfloat("NEWS_ALARM_UNREACHABLE_HOURS") * 3600.0,
+        )
+        assert crawler.stats is not None
+        extension = cls(
+            crawler.stats,
+            settings.get("DATABASE_URL"),
+            settings.get("CRAWL") or crawler.spider.name,  # type: ignore[union-attr]
+            limits,
+            settings.getfloat("NEWS_ALARM_MINUTES") * 60.0,
+            fails=settings.getbool("NEWS_FAIL_ON_ALARM"),
+        )
+        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._stored, crawl_stored)
+        crawler.signals.connect(extension._closed, signals.spider_closed)
+        return extension
+
+    def _opened(self) -> None:
+        try:
+            database = Database(self._database_url, create=False)
+            try:
+                last = last_iteration(database, crawl_named(database, self._name).id)
+            finally:
+                database.close()
+        except CrawlersError:
+            return  # the crawl could not begin, and says so itself
+        if last is not None:
+            self._pause = Pause(last.ended_at, time.time())
+        if self._interval_s:
+            self._loop.start(self._interval_s, now=False)
+
+    def _look_aside(self) -> None:
+        """Look in the thread, unless the last look is not over, or took so long that the store would feel it."""
+        if time.monotonic() >= self._next_at and (self._looking is None or self._looking.done()):
+            self._looking = self._thread.submit(self._look)
+
+    def _look(self) -> None:
+        began = time.monotonic()
+        try:
+            self._now_open()
+        except CrawlersError as error:
+            logger.warning("Alarms can't be looked for now: %s", error)
+        self._next_at = time.monotonic() + LEAST_REST * (time.monotonic() - began)
+
+    def _now_open(self) -> int:
+        database = Database(self._database_url, create=False)
+        try:
+            crawl = crawl_named(database, self._name)
+            seen = alarms.look(database, crawl.id, self._limits, time.time(), self._pause)
+        finally:
+            database.close()
+        for alarm in seen.raised:
+            self._stats.inc_value("news/alarms")
+            logger.warning("Alarm, %s: %s: %s", alarm.kind, alarm.subject, alarm.message)
+        for alarm in seen.ended:
+            logger.info("Alarm is over, %s: %s", alarm.kind, alarm.subject)
+        return len(seen.open)
+
+    def _stored(self) -> None:
+        self._stop()
+        number = self._now_open()
+        if number and self._fails:
+            raise CrawlersError(
+                f"NEWS_FAIL_ON_ALARM: {number} alarms are open; the warnings above and `scrapy sites alarms` say what "
+                "to mend. Everything is stored, and the same command goes on"
+            )
+
+    def _closed(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._loop.running:
+            self._loop.stop()
+        self._thread.shutdown()

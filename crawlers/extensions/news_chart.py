@@ -1,0 +1,56 @@
+"""Draws the iterations of a news crawl when it stops, from the store."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from crawlers.reports.news_curves import curves_of, draw_curves
+from crawlers.signals import crawl_stored
+from crawlers.storage.database import Database
+from crawlers.storage.files.writable import check_file
+from crawlers.storage.news.iterations import last_iteration
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME = "news.svg"
+
+
+class IterationsPicture:
+    """Of the crawl *name*, at *path*; only of a spider that keeps sources."""
+
+    def __init__(self, database_url: str, name: str, path: Path) -> None:
+        self._database_url = database_url
+        self._name = name
+        self._path = path
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not hasattr(crawler.spider, "is_news"):
+            raise NotConfigured  # other missions have none
+        settings = crawler.settings
+        path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME
+        name = settings.get("CRAWL") or crawler.spider.name  # type: ignore[union-attr]
+        extension = cls(settings.get("DATABASE_URL"), name, path)
+        check_file(path, "RESULT_FOLDER")
+        crawler.signals.connect(extension._draw, crawl_stored)
+        return extension
+
+    def _draw(self) -> None:
+        database = Database(self._database_url, create=False)
+        try:
+            last = last_iteration(database, crawl_named(database, self._name).id)
+            if last is not None:
+                draw_curves(self._path, curves_of(database, [self._name]))
+                logger.info("%s; drawn in %s", last, self._path)
+        finally:
+            database.close()

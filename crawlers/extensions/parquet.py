@@ -1,0 +1,54 @@
+"""Writes the documents of a news crawl as a Parquet file when it stops, from the store."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from crawlers.reports.document_parquet import check_parquet, write_documents
+from crawlers.signals import crawl_stored
+from crawlers.storage.database import Database
+from crawlers.storage.files.writable import check_file
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class DocumentFiles:
+    """Of the crawl *name*, at *path*: all its documents, also those of earlier runs."""
+
+    def __init__(self, database_url: str, name: str, path: Path) -> None:
+        self._database_url = database_url
+        self._name = name
+        self._path = path
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        path = settings.get("DOCUMENTS_PARQUET")
+        if not path or not hasattr(crawler.spider, "is_news"):
+            raise NotConfigured  # not wanted: nothing to warn of
+        check_parquet("DOCUMENTS_PARQUET")
+        check_file(Path(path), "DOCUMENTS_PARQUET")
+        name = settings.get("CRAWL") or crawler.spider.name  # type: ignore[union-attr]
+        extension = cls(settings.get("DATABASE_URL"), name, Path(path))
+        crawler.signals.connect(extension._write, crawl_stored)
+        return extension
+
+    def _write(self) -> None:
+        database = Database(self._database_url, create=False)
+        try:
+            crawl = crawl_named(database, self._name)
+            logger.info(
+                "%s: %d documents in %s", crawl.name, write_documents(database, crawl.id, self._path), self._path
+            )
+        finally:
+            database.close()

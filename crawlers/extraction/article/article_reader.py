@@ -1,0 +1,164 @@
+"""The essential part of a news page: each part by the site's own rule, else by what the page says to machines, else
+by what it looks like.
+
+Work of some 30 ms a page: it belongs into the pool, never into the reactor. Nothing here raises or reads the clock.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from htmldate import find_date
+from trafilatura import bare_extraction, load_html
+from trafilatura.metadata import extract_author
+
+from crawlers.algorithms.urls.resolution import join
+from crawlers.errors import BadUrl
+from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_text import as_lines, whole_text
+from crawlers.extraction.article.bylines import authors
+from crawlers.extraction.article.content_rules import by_rules
+from crawlers.extraction.article.headline import headline
+from crawlers.extraction.article.json_ld import json_ld, microdata
+from crawlers.extraction.article.meta_tags import meta_tags
+from crawlers.extraction.article.publication import publication
+from crawlers.extraction.charset import decode
+from crawlers.extraction.html import thin
+from crawlers.items import Article
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lxml.html import HtmlElement
+
+LEAST_CHARS = 200  # the shortest of the articles measured has 302 (docs/measurements/articles.md)
+MOST_BYTES = 4 * 1024 * 1024  # of a page; what stands behind is not read
+MOST_TEXT = 200_000  # characters, some 60 pages of a book
+MOST_TITLE = 500
+MOST_SECTION = 200
+
+_MOST_TIMES = 5  # elements <time>; those behind belong to other articles
+_LANGUAGE = re.compile(r"([a-z]{2})(?:[-_]|\Z)", re.I)
+
+# They warn of every page that has no text; that is an answer here, not news.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+
+
+def extract_article(
+    body: bytes,
+    url: str,
+    content_type: str | None,
+    rules: Mapping[str, str],
+    now: float,
+    least_chars: int = LEAST_CHARS,
+) -> Article | str:
+    """Return the article of the page *body* at *url*, or why there is none: "no text", "no title" …
+
+    *content_type* is the HTTP header, which may name a charset; *rules* are the site's own, see `content_rules`;
+    dates after *now* are none; a text shorter than *least_chars* is none. Never raises.
+    """
+    utf8, _ = decode(body[:MOST_BYTES], content_type)
+    try:
+        # libxml2 stops at a depth of 256 by itself: no need to flatten for it, as for Lexbor.
+        tree = load_html(thin(utf8).decode("utf-8", "replace"))
+        return "no text" if tree is None else _Page(tree, url, rules, now).article(least_chars)
+    except RecursionError:
+        return "too deep"
+    except Exception as error:  # libraries of heuristics on the worst input there is
+        return f"extraction failed: {type(error).__name__}"
+
+
+class _Page:
+    """A page and what its sources say of its article."""
+
+    def __init__(self, tree: HtmlElement, url: str, rules: Mapping[str, str], now: float) -> None:
+        self._tree = tree
+        self._url = url
+        self._now = now
+        self._rule = by_rules(tree, rules)
+        self._meta = meta_tags(tree)
+        self._json = json_ld(tree, frozenset([url, self._meta.canonical])) or Parts()
+        self._micro = microdata(tree) or Parts()
+        self._sources = (self._rule, self._json, self._micro, self._meta)
+        self._site_names = [parts.site_name for parts in self._sources if parts.site_name]
+
+    def article(self, least_chars: int) -> Article | str:
+        text, taken_by = self._text()
+        if len(text) < least_chars:
+            return "no text"
+        title = self._title()[:MOST_TITLE].rstrip()
+        if not title:
+            return "no title"
+        # Names before dates: htmldate takes elements out of the tree.
+        names = self._authors()
+        published_at, published = self._published() or (None, "")
+        return Article(
+            title=title,
+            text=text[:MOST_TEXT],
+            published_at=published_at,
+            published=published,
+            authors=names,
+            section=" ".join(self._first("section").split())[:MOST_SECTION].rstrip(),
+            language=self._language(),
+            canonical_url=self._canonical(),
+            image=self._absolute(parts.image for parts in self._sources),
+            taken_by=taken_by,
+        )
+
+    def _first(self, part: str) -> str:
+        return next(filter(None, (getattr(parts, part) for parts in self._sources)), "")
+
+    def _text(self) -> tuple[str, str]:
+        if self._rule.text:
+            return self._rule.text, "rule"
+        found = bare_extraction(self._tree, url=self._url, include_comments=False)
+        seen = as_lines(found.text or "") if found is not None else ""  # type: ignore[union-attr]
+        said = whole_text(self._json.text, seen)
+        return (seen, "trafilatura") if said is None else (said, "json-ld")
+
+    def _title(self) -> str:
+        if self._rule.title:
+            return " ".join(self._rule.title.split())
+        window = next((node.text_content() for node in self._tree.iter("title")), "")
+        visible = [node.text_content() for node in self._tree.iter("h1")]
+        said = self._json.title or self._micro.title
+        return headline(said, visible, self._meta.title, window, self._site_names, self._url)
+
+    def _published(self) -> tuple[float, str] | None:
+        times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MOST_TIMES]
+        for said in (self._rule.published, self._meta.published, self._json.published, self._micro.published):
+            if publication([said], self._now) is not None:
+                others = (self._meta.published, self._json.published, self._micro.published, *times)
+                return publication((said, *others), self._now)
+        day = find_date(self._tree, original_date=True, url=self._url)
+        return publication([day or ""], self._now)
+
+    def _authors(self) -> tuple[str, ...]:
+        names = authors([parts.authors for parts in self._sources], self._site_names)
+        return names or authors([(extract_author(self._tree) or "").split("; ")], self._site_names)
+
+    def _language(self) -> str:
+        said = (_LANGUAGE.match(parts.language) for parts in self._sources)
+        return next((found[1].lower() for found in said if found), "")
+
+    def _canonical(self) -> str:
+        found = self._absolute([self._rule.canonical, self._meta.canonical])
+        # A canonical URL that is the home page is a slip of a template: it would make one document of all.
+        is_slip = urlsplit(found).path in ("", "/") and not urlsplit(found).query and found.rstrip("/") != self._url
+        return self._url if is_slip else found
+
+    def _absolute(self, said: Iterable[str]) -> str:
+        """Return the first URL of http or https in *said*, absolute; empty if there is none."""
+        for raw in said:
+            if raw and not raw.startswith("<"):
+                try:
+                    url = join(self._url, raw)
+                except BadUrl:
+                    continue
+                if url.startswith(("http://", "https://")):
+                    return url
+        return ""

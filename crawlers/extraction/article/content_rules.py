@@ -1,0 +1,83 @@
+"""A site's own rule for its articles: where each part stands on the page, as CSS or XPath.
+
+    title: h1.headline
+    text: div.story p
+    published: //span[@class="when"]/@data-time
+    authors: a[rel=author]::text
+
+What begins with a slash, a bracket or the name of a function is XPath, all else is CSS with parsel's `::text` and
+`::attr(name)`. Of several elements the first is taken, for text and authors all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cssselect import SelectorError
+from parsel import Selector
+
+from crawlers.errors import ConfigError
+from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_text import as_lines, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml.html import HtmlElement
+
+PARTS = ("title", "text", "published", "authors", "section", "language", "canonical", "image")
+
+_XPATH = re.compile(r"\.{0,2}/|\(|[a-z-]+\(")
+# Where a part stands in an element that was selected for it; the first attribute that is there, else its text.
+_ATTRIBUTES = {
+    "published": ("datetime", "content"),
+    "language": ("lang", "content"),
+    "canonical": ("href", "content"),
+    "image": ("src", "data-src", "content", "href"),
+}
+
+
+def check_rules(rules: Mapping[str, str]) -> None:
+    """Raise `ConfigError` if one of *rules*, selectors by part, can't be used."""
+    nothing = Selector("<html></html>")
+    for part, selector in rules.items():
+        if part not in PARTS:
+            raise ConfigError(
+                f"{part!r} is no part of an article that a rule can find: write one of {', '.join(PARTS)}"
+            )
+        try:
+            _select(nothing, selector)
+        except (ValueError, SelectorError) as error:
+            raise ConfigError(f"The rule for {part}, {selector!r}, is neither CSS nor XPath: {error}") from error
+
+
+def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> Parts:
+    """Return the parts of the page *tree* that *rules* find; what they don't find is empty."""
+    if not rules:
+        return Parts()
+    page = Selector(root=tree, type="html")
+    found = {part: _found(page, part, selector) for part, selector in rules.items() if part in PARTS}
+    return Parts(
+        **{part: values[0] for part, values in found.items() if values and part not in ("text", "authors")},
+        text="\n".join(found.get("text", ())),
+        authors=tuple(found.get("authors", ())),
+    )
+
+
+def _select(page: Selector, selector: str) -> list[Selector]:
+    return page.xpath(selector) if _XPATH.match(selector) else page.css(selector)
+
+
+def _found(page: Selector, part: str, selector: str) -> list[str]:
+    values = []
+    for match in _select(page, selector):
+        node = match.root
+        if hasattr(node, "iter"):
+            named = (node.get(name) for name in _ATTRIBUTES.get(part, ()))
+            value = next(filter(None, named), None) or lines_of(node)
+        else:
+            value = as_lines(str(node))
+        if value:
+            values.append(value)
+    return values

@@ -1,0 +1,228 @@
+"""What a page says of its article to machines: schema.org, as JSON-LD or as microdata.
+
+Pages say it carelessly: several blocks, several articles (those of the sidebar too), names where objects belong,
+JSON that is none. What can't be read is skipped; nothing here raises.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
+
+from crawlers.extraction.article.article_parts import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lxml.html import HtmlElement
+
+_MOST_SCRIPTS = 50  # pages have one to five
+_MOST_CHARS = 2_000_000  # of a script; an article with all its comments has less
+_MOST_NODES = 5_000  # of a page: a list of a hundred products has some thousands
+_DEEPEST = 12  # @graph, article, author, name is 4; in loops of references this is the end
+
+_WRAPPING = re.compile(r"[\s\ufeff;]*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)?\s*")
+_SALVAGED = re.compile(r'"(@type|headline|datePublished|articleSection|inLanguage)"\s*:\s*"([^"\\\n]+)"')
+_SALVAGED_AUTHOR = re.compile(r'"author"\s*:\s*\[?\s*\{[^{}]*?"name"\s*:\s*"([^"\\\n]+)"')
+_EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
+_OTHER_ARTICLES = frozenset(["blogposting", "liveblogposting", "report", "medicalwebpage"])
+# Under these names stand other articles than the page's.
+_NOT_THE_PAGE = frozenset(
+    "hasPart itemListElement comment citation mentions isPartOf relatedLink review liveBlogUpdate".split()  # noqa: SIM905
+)
+_ARTICLE_ITEM = "//*[@itemscope and @itemtype and (contains(@itemtype, 'Article') or contains(@itemtype, 'Posting'))]"
+
+
+def json_ld(tree: HtmlElement, urls: frozenset[str]) -> Parts | None:
+    """Return the parts of the article that the JSON-LD of the page *tree* describes; None if it describes none.
+
+    Of several the one that names one of *urls*, those that the page goes by, is taken, else the first.
+    """
+    scripts = [script.text_content() for script in tree.xpath("//script[contains(@type, 'ld+json')]")]
+    nodes = statements(scripts)
+    by_id: dict[str, dict[str, Any]] = {}
+    for node in nodes:
+        if len(node) > 1 and isinstance(node.get("@id"), str):
+            by_id.setdefault(node["@id"], node)
+    articles = [node for node in nodes if is_article(node)]
+    pages = [node for node in nodes if "webpage" in _types(node)]
+    if not articles and not pages:
+        return None
+
+    def resolve(value: Any) -> Any:
+        name = value.get("@id") if isinstance(value, dict) else None
+        return by_id.get(name, value) if isinstance(name, str) else value
+
+    best = max(articles or pages, key=lambda node: (_names(node, urls), bool(_text(node.get("headline")))))
+    parts = _parts(best.get, resolve)
+    persons = [node for node in nodes if "person" in _types(node)]
+    if not parts.authors and len(persons) == 1:
+        parts = parts._replace(authors=tuple(_author_names(persons, resolve)))
+    return parts if articles else parts._replace(title="")  # the name of a page has its site's in it
+
+
+def statements(scripts: list[str]) -> list[dict[str, Any]]:
+    """Return the objects in the JSON-LD *scripts* of a page that are about itself, not about pages that it lists."""
+    nodes = (node for text in scripts[:_MOST_SCRIPTS] for value in _values(text) for node in _nodes(value, _DEEPEST))
+    return list(islice(nodes, _MOST_NODES))
+
+
+def microdata(tree: HtmlElement) -> Parts | None:
+    """Return the parts of the first article that attributes of the page *tree* mark up; None if there is none."""
+    for item in tree.xpath(_ARTICLE_ITEM)[:_MOST_SCRIPTS]:
+        found: dict[str, list[Any]] = {}
+        for node in item.iterdescendants():
+            names = node.get("itemprop")
+            if names and _item_of(node) is item:
+                for name in names.split():
+                    found.setdefault(name, []).append(_microdata_value(node))
+        if "headline" in found or "name" in found or "datePublished" in found:
+            found.setdefault("headline", found.get("name", []))
+            return _parts(found.get, lambda value: value)
+    return None
+
+
+def _item_of(node: HtmlElement) -> HtmlElement | None:
+    return next((above for above in node.iterancestors() if above.get("itemscope") is not None), None)
+
+
+def _microdata_value(node: HtmlElement) -> Any:
+    if node.get("itemscope") is not None:
+        inside = {
+            child.get("itemprop"): _plain_value(child)
+            for child in node.iterdescendants()
+            if child.get("itemprop") and _item_of(child) is node
+        }
+        return inside or _plain_value(node)
+    return _plain_value(node)
+
+
+def _plain_value(node: HtmlElement) -> str:
+    for name in ("content", "datetime", "src", "href"):
+        value = node.get(name)
+        if value and (name != "href" or node.tag == "link"):
+            return str(value)
+    return " ".join(node.text_content().split())
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield the JSON values of a script, mended where that is plain."""
+    text = text[:_MOST_CHARS]
+    for mended in (text, _EXTRA_COMMA.sub("", text)):
+        decoder = json.JSONDecoder(strict=False)  # line breaks in strings are common
+        values = []
+        start = _WRAPPING.match(mended).end()  # type: ignore[union-attr]
+        try:
+            while mended[start : start + 1] in ("{", "["):
+                value, end = decoder.raw_decode(mended, start)
+                values.append(value)
+                start = _WRAPPING.match(mended, end).end()  # type: ignore[union-attr]
+        except (ValueError, RecursionError):
+            if not values:
+                continue
+        yield from values
+        return
+    yield _salvaged(text)
+
+
+def _salvaged(text: str) -> dict[str, Any]:
+    """Return what can be read of an article in JSON that is broken, by quotes within its texts for example."""
+    found: dict[str, Any] = {}
+    for name, value in _SALVAGED.findall(text):
+        found.setdefault(name, value)
+    author = _SALVAGED_AUTHOR.search(text)
+    if author is not None:
+        found["author"] = {"name": author[1]}
+    return found
+
+
+def _nodes(value: Any, deeper: int) -> Iterator[dict[str, Any]]:
+    """Yield the objects in *value*, an outer one before those within, none that belong to another page."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _nodes(part, deeper)
+    elif isinstance(value, dict) and deeper:
+        yield value
+        for name, part in value.items():
+            if isinstance(part, dict | list) and name not in _NOT_THE_PAGE:
+                yield from _nodes(part, deeper - 1)
+
+
+def _types(node: dict[str, Any]) -> Iterator[str]:
+    for name in _listed(node.get("@type")):
+        if isinstance(name, str):
+            yield name.rpartition("/")[2].rpartition(":")[2].lower()
+
+
+def is_article(node: dict[str, Any]) -> bool:
+    """Tell whether the object *node* is an article of any kind, as schema.org names them."""
+    return any(name.endswith("article") or name in _OTHER_ARTICLES for name in _types(node))
+
+
+def _names(node: dict[str, Any], urls: frozenset[str]) -> bool:
+    for name in ("mainEntityOfPage", "url", "@id"):
+        for value in _listed(node.get(name)):
+            url = value.get("@id") or value.get("url") if isinstance(value, dict) else value
+            if isinstance(url, str) and urldefrag(url)[0] in urls:
+                return True
+    return False
+
+
+def _parts(get: Callable[[str], Any], resolve: Callable[[Any], Any]) -> Parts:
+    publisher = resolve(next(iter(_listed(get("publisher"))), None))
+    return Parts(
+        title=_text(get("headline")) or _text(get("name")),
+        text=_text(get("articleBody")),
+        published=_text(get("datePublished")) or _text(get("dateCreated")),
+        authors=tuple(_author_names(get("author") or get("creator"), resolve)),
+        section=_text(get("articleSection")),
+        language=_text(get("inLanguage")),
+        image=_image(get("image"), resolve) or _text(get("thumbnailUrl")),
+        site_name=_text(publisher.get("name")) if isinstance(publisher, dict) else _text(publisher),
+    )
+
+
+def _author_names(value: Any, resolve: Callable[[Any], Any]) -> Iterator[str]:
+    """Yield the names of persons; those of organisations where no person is named."""
+    authors = [resolve(author) for author in _listed(value)]
+    persons = [author for author in authors if not (isinstance(author, dict) and "organization" in [*_types(author)])]
+    for author in persons or authors:
+        if isinstance(author, dict):
+            names = [name for name in _listed(author.get("name")) if isinstance(name, str)]
+            names = names or [f"{_text(author.get('givenName'))} {_text(author.get('familyName'))}"]
+        else:
+            names = [author] if isinstance(author, str) else []
+        yield from filter(None, map(_unescaped, names))
+
+
+def _image(value: Any, resolve: Callable[[Any], Any]) -> str:
+    for image in map(resolve, _listed(value)):
+        url = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
+        if _text(url):
+            return _text(url)
+    return ""
+
+
+def _text(value: Any) -> str:
+    """Return the first text in *value*."""
+    for part in _listed(value):
+        if isinstance(part, str) and part.strip():
+            return _unescaped(part)
+        if isinstance(part, dict):
+            inside = part.get("@value") or part.get("name") or part.get("alternateName")
+            if isinstance(inside, str):
+                return _unescaped(inside)
+    return ""
+
+
+def _unescaped(text: str) -> str:
+    """Scripts need no references, yet many pages write them, some twice."""
+    return unescape(unescape(text)).strip()
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]

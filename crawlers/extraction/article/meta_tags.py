@@ -1,0 +1,63 @@
+"""What the head of a page says of its article: meta tags of Open Graph, Dublin Core, Parsely … and links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.extraction.article.article_parts import Parts
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+# For each part the names that say it, the surest first; lower case, out of property, name or itemprop.
+_TITLES = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_title", "parsely-title", "headline")
+_DATES = (
+    "article:published_time", "og:article:published_time", "article:published", "datepublished", "date_published",
+    "dc.date.issued", "dcterms.issued", "dc.date.created", "dcterms.created", "parsely-pub-date", "sailthru.date",
+    "publishdate", "publish_date", "publish-date", "publication_date", "pubdate", "article.published",
+    "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "citation_publication_date", "date", "dc.date",
+)  # fmt: skip
+_AUTHORS = (
+    "author", "article:author", "parsely-author", "dc.creator", "dcterms.creator", "byl", "sailthru.author",
+    "cxenseparse:author", "authors", "citation_author", "og:article:author",
+)  # fmt: skip
+_SECTIONS = ("article:section", "og:article:section", "articlesection", "parsely-section", "section")
+_IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "image")
+_SITES = ("og:site_name", "application-name", "dc.publisher", "publisher", "twitter:site")
+_LANGUAGES = ("og:locale", "dc.language", "language", "content-language")
+
+
+def meta_tags(tree: HtmlElement) -> Parts:
+    """Return what the meta tags of the page *tree* say."""
+    said: dict[str, list[str]] = {}
+    for node in tree.iter("meta"):
+        content = (node.get("content") or "").strip()
+        if content:
+            for attribute in ("property", "name", "itemprop", "http-equiv"):
+                for name in (node.get(attribute) or "").lower().split():
+                    said.setdefault(name, []).append(content)
+
+    def first(names: tuple[str, ...]) -> str:
+        return next((said[name][0] for name in names if name in said), "")
+
+    def names(name: str) -> list[str]:
+        # Facebook wants the addresses of profiles there.
+        return [value for value in said.get(name, ()) if not value.lower().startswith(("http", "@"))]
+
+    return Parts(
+        title=first(_TITLES),
+        published=first(_DATES),
+        authors=tuple(next(filter(None, map(names, _AUTHORS)), [])),
+        section=first(_SECTIONS),
+        language=tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or first(_LANGUAGES),
+        canonical=_canonical(tree) or first(("og:url",)),
+        image=first(_IMAGES),
+        site_name=first(_SITES).lstrip("@"),
+    )
+
+
+def _canonical(tree: HtmlElement) -> str:
+    for node in tree.iter("link"):
+        if "canonical" in (node.get("rel") or "").lower().split() and node.get("href"):
+            return str(node.get("href"))
+    return ""

@@ -1,0 +1,1 @@
+"""Feeds and sitemaps of any format, as functions of their bytes. Begin with `feed_reader`."""

@@ -1,0 +1,56 @@
+"""Where a site's feeds and sitemaps are: what its home page and robots.txt say, and the usual places."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawlers.extraction.html import ParsedPage
+
+# Tried where nothing is given, the most usual first.
+USUAL_PLACES = (
+    "/feed", "/rss.xml", "/rss", "/sitemap.xml", "/feed.xml", "/atom.xml", "/index.xml", "/sitemap_index.xml",
+    "/news-sitemap.xml", "/sitemap-news.xml", "/feeds/posts/default", "/feed.json",
+)  # fmt: skip
+FEEDS_MAX = 20  # of a page; a catalogue of feeds for every topic is no longer news
+SITEMAPS_MAX = 1000
+
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
+# Also the types of much else, such as an interface for programs.
+_VAGUE_TYPES = frozenset({"application/json", "application/rdf+xml", "application/xml", "text/xml"})
+_FEED_PATH = re.compile(r"feed|rss|atom|\.rdf\b", re.I)
+_COMMENTS = re.compile(r"\b(?:comments|comentarios|comentários|commentaires|commenti|kommentare|комментари\w+)\b", re.I)
+_SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*(https?://[^\s#]+)", re.I | re.M)
+
+
+def feeds_of(parsed: ParsedPage) -> list[str]:
+    """Return where the page *parsed* names feeds in its head or body, raw, in their order; not those of comments."""
+    feeds: dict[str, None] = {}
+    for node in parsed.tree.css("link[href]"):
+        attributes = node.attributes
+        href = (attributes.get("href") or "").strip()
+        if not href or "alternate" not in (attributes.get("rel") or "").lower().split():
+            continue
+        mime = (attributes.get("type") or "").partition(";")[0].strip().lower()
+        if mime not in _FEED_TYPES and not (mime in _VAGUE_TYPES and _FEED_PATH.search(href)):
+            continue
+        if not _COMMENTS.search(href) and not _COMMENTS.search(attributes.get("title") or ""):
+            feeds.setdefault(_without_feed_scheme(href))
+    return list(feeds)[:FEEDS_MAX]
+
+
+def sitemaps_of_robots(text: str) -> list[str]:
+    """Return the URLs of the sitemaps that a robots.txt names, each once.
+
+    >>> sitemaps_of_robots("User-agent: *\\nSitemap: https://example.com/news.xml # daily")
+    ['https://example.com/news.xml']
+    """
+    return list(dict.fromkeys(_SITEMAP.findall(text)))[:SITEMAPS_MAX]
+
+
+def _without_feed_scheme(href: str) -> str:
+    """Old readers wanted `feed:` instead of http, or before it."""
+    if href[:5].lower() != "feed:":
+        return href
+    return href[5:] if href[5:].lower().startswith(("http://", "https://")) else f"http:{href[5:]}"

@@ -1,0 +1,122 @@
+"""What a feed or sitemap says, and how it is gathered: absolute links, each once, dated ones newest first."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from crawlers.algorithms.urls.resolution import absolute, parsed
+from crawlers.errors import BadUrl
+from crawlers.extraction.feeds.feed_dates import seconds_of
+from crawlers.extraction.link_context import collapse
+
+ITEMS_MAX = 50_000  # of a sitemap, by its protocol; feeds have tens
+TITLE_CHARS = 500
+LANGUAGE_CHARS = 35  # what RFC 5646 wants buffers to hold
+
+_RAW_TITLE_CHARS = 4 * TITLE_CHARS  # markup and blanks leave it
+_DAY_S = 86_400.0  # clocks and time zones err by less
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # databases refuse some of them
+_WEB = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """One link of a feed: absolute *url* without fragment, *published_at* in seconds since 1970 if it is told."""
+
+    url: str
+    published_at: float | None
+    title: str
+    is_article: bool = True  # so it says; a sitemap has all pages of a site, of which some may be news
+
+
+@dataclass(frozen=True, slots=True)
+class FeedContent:
+    """What a feed or sitemap holds. *problem* is what is wrong with it, in one sentence.
+
+    *kind* is one of rss, atom, json, news sitemap, sitemap, sitemap index; empty if it is nothing of these.
+    *further* are the sitemaps that an index names, or the next pages of a feed (RFC 5005).
+    """
+
+    kind: str = ""
+    items: list[FeedItem] = field(default_factory=list)
+    further: list[str] = field(default_factory=list)
+    problem: str = ""
+    language: str = ""
+    title: str = ""
+
+
+class Gathering:
+    """Takes up links as they are read. *url* is that of the feed; raises `BadUrl` if it is none."""
+
+    def __init__(self, url: str, now: float) -> None:
+        self._base = parsed(url)
+        self._own_url = absolute(self._base, "", None)
+        self._latest = now + _DAY_S
+        self._items: dict[str, FeedItem] = {}
+        self._further: dict[str, float | None] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more will be taken up."""
+        return max(len(self._items), len(self._further)) >= ITEMS_MAX
+
+    def __bool__(self) -> bool:
+        return bool(self._items or self._further)
+
+    def item(self, href: str, date: str | float | None, title: str = "", *, is_article: bool = True) -> None:
+        """Take up the item at *href*, unless it is no web address; what a repeated one adds, the first one gets."""
+        url = self._absolute(href)
+        if url is None or (self.is_full and url not in self._items):
+            return
+        new = FeedItem(url, self._seconds(date), plain(title), is_article)
+        old = self._items.get(url)
+        if old is not None:
+            published_at = new.published_at if old.published_at is None else old.published_at
+            new = FeedItem(url, published_at, old.title or new.title, old.is_article or is_article)
+        self._items[url] = new
+
+    def more(self, href: str, date: str | None = None) -> None:
+        """Take up another sitemap, or another page of the feed, at *href*."""
+        url = self._absolute(href)
+        if url is not None and url != self._own_url and not self.is_full:
+            self._further.setdefault(url, self._seconds(date))
+
+    def content(self, kind: str, problem: str = "", language: str = "", title: str = "") -> FeedContent:
+        """Return all that was taken up."""
+        return FeedContent(
+            kind,
+            sorted(self._items.values(), key=lambda one: _newest_first(one.published_at)),
+            sorted(self._further, key=lambda url: _newest_first(self._further[url])),
+            problem,
+            plain(language).replace("_", "-")[:LANGUAGE_CHARS],
+            plain(title),
+        )
+
+    def _absolute(self, href: str) -> str | None:
+        try:
+            url = absolute(self._base, href, None) if href else ""
+        except BadUrl:
+            return None
+        return url if url.startswith(_WEB) else None
+
+    def _seconds(self, date: str | float | None) -> float | None:
+        seconds = seconds_of(date) if isinstance(date, str) else date
+        # 1970 is how programs write that they don't know.
+        return seconds if seconds is not None and 0 < seconds <= self._latest else None
+
+
+def plain(title: str) -> str:
+    """Return *title* without markup, on one line, at most `TITLE_CHARS` long.
+
+    >>> plain(" <b>Tom</b> &amp; Jerry ")
+    'Tom & Jerry'
+    """
+    text = html.unescape(_TAG.sub("", title[:_RAW_TITLE_CHARS]))
+    return collapse(_UNWRITABLE.sub(" ", text))[:TITLE_CHARS].rstrip()
+
+
+def _newest_first(published_at: float | None) -> float:
+    return 0.0 if published_at is None else -published_at

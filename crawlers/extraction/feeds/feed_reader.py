@@ -1,0 +1,171 @@
+"""Reads feeds and sitemaps of any format as a function of their bytes: nothing is fetched, nothing is raised.
+
+RSS and Atom go to feedparser, rid of all that is not asked for here: some of its handlers take quadratic time
+(authors, categories), and one fails (gml:pos).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from itertools import islice
+from typing import Any
+
+import feedparser
+
+from crawlers.errors import BadUrl
+from crawlers.extraction.feeds.feed_bytes import as_utf8, element, inflated, root_of
+from crawlers.extraction.feeds.feed_dates import seconds_of
+from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
+from crawlers.extraction.feeds.json_feed import read_json_feed
+from crawlers.extraction.feeds.sitemaps import is_text_sitemap, read_sitemap, read_text_sitemap
+
+_FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times what is usual
+_FEED_BYTES = 8_000_000  # thirty articles with their texts make 0.2 MB
+_READ_BYTES = 2_000_000  # without the texts; tags alone take feedparser 5 s a megabyte
+_PROBLEM_CHARS = 200
+_SNIFFED_BYTES = 4096
+
+_FEED_ROOTS = frozenset({"rss", "rdf", "feed", "channel"})
+_SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
+_FEED_TYPES = frozenset(
+    ["application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/rss+xml"]
+)
+_XML_TYPES = frozenset({"application/xml", "text/xml"})
+_JSON_FEED = re.compile(rb"jsonfeed\.org\\?/version")
+_ANY_ELEMENT = re.compile(rb"<([a-zA-Z_][\w:.-]*)")
+_ITEM = re.compile(rb"<(?:[\w.-]+:)?(?:item|entry)(?=[\s/>])", re.I)
+_CONTENT = {"content-type": "application/xml; charset=utf-8"}
+
+# Texts too long for an address, a title or a date, which are most of a feed; images, whose titles and links are not
+# the feed's; and, outside of CDATA, elements that don't matter.
+_VALUE_BYTES = 2000
+_WASTE = re.compile(
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|(?<=>)[^<]{2001,}"
+    rb"|<(image|textinput)\b[^<>]*>(?:(?!<(?:item|image|textinput)\b).)*?</\2>"
+    rb"|<(/?)(?!(?:(?!media:|itunes:|googleplay:)[\w.-]+:)?(?:rss|rdf|channel|feed|item|entry"
+    rb"|title|link|guid|id|pubdate|date|published|updated|modified|issued|created|origlink|language|source"
+    rb"|description|summary|content|encoded)[\s/>])[a-z_][\w:.-]*",
+    re.I | re.S,
+)
+
+
+def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> FeedContent:
+    """Return what the feed or sitemap *body*, found at *url*, says; never raises, whatever the bytes.
+
+    What is broken gives what it holds, and says what is wrong with it. *content_type* is the HTTP header, *now* in
+    seconds since 1970: dates more than a day later are errors. The caller limits the size of *body*; it is inflated
+    here if it is gzip, up to 50 MB.
+    """
+    try:
+        into = Gathering(url, now)
+    except BadUrl as error:
+        return FeedContent(problem=f"the address of the feed is none: {error}")
+    body, damage = inflated(body)
+    utf8 = as_utf8(body, content_type)
+    content = _read(utf8, into)
+    if damage:
+        content = into.content(content.kind, damage, content.language, content.title)
+    return content
+
+
+def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = False) -> bool:
+    """Tell whether an answer is to be read by `read_feed` rather than as HTML; of *body* the first kilobytes count.
+
+    With *is_sitemap* (robots.txt or an index names it so) a text of addresses is one, too.
+    """
+    start = as_utf8(inflated(body[:_SNIFFED_BYTES], _SNIFFED_BYTES)[0], content_type)
+    mime = (content_type or "").partition(";")[0].strip().lower()
+    root = root_of(start)
+    if root:
+        return root in _FEED_ROOTS or root in _SITEMAP_ROOTS
+    if start.startswith(b"{"):
+        return mime in _FEED_TYPES or _JSON_FEED.search(start) is not None
+    if mime in _XML_TYPES:  # undecided where the prolog is long
+        return _ANY_ELEMENT.search(start) is None
+    return mime in _FEED_TYPES or (is_sitemap and is_text_sitemap(start))
+
+
+def _read(utf8: bytes, into: Gathering) -> FeedContent:
+    if utf8.startswith(b"{"):
+        return read_json_feed(utf8[:_FEED_BYTES].decode("utf-8", "replace"), into)
+    if is_text_sitemap(utf8):
+        return read_text_sitemap(utf8, into)
+    root = root_of(utf8)
+    if root in _FEED_ROOTS:
+        return _read_feed(element(utf8), into)
+    if root in _SITEMAP_ROOTS:
+        return read_sitemap(element(utf8), into)
+    if root:
+        return into.content("", "an HTML page, no feed")
+    found = _ANY_ELEMENT.search(utf8)
+    name = "" if found is None else found[1].decode()[:_PROBLEM_CHARS]
+    return into.content("", f"no feed: its first element is <{name}>" if name else "no feed: it has no element")
+
+
+def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
+    end = next((found.start() for found in islice(_ITEM.finditer(xml), _FEED_ITEMS, None)), len(xml))
+    whole = _cut(xml, min(end, _FEED_BYTES))
+    lean = _WASTE.sub(_without_waste, whole)
+    short = _cut(lean, _READ_BYTES)
+    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else "too long a feed: the rest was left out"
+    try:
+        # As a file, since bytes may be the name of one; without the feed's URL, so that links stay as they are.
+        feed = feedparser.parse(
+            io.BytesIO(short), response_headers=_CONTENT, sanitize_html=False, resolve_relative_uris=False
+        )
+    except Exception as error:  # it has many handlers, and its input is hostile
+        return into.content("", f"feedparser fails: {type(error).__name__}")
+    for entry in feed.entries:
+        _take(entry, into)
+    for link in feed.feed.get("links", ()):
+        if link.get("rel") in ("next", "prev-archive"):
+            into.more(link.get("href", ""))
+    if not problem and feed.bozo:
+        problem = f"broken XML: {_sentence(feed.get('bozo_exception'))}"
+    kind = "atom" if (feed.get("version") or "").startswith("atom") else "rss"
+    return into.content(kind, problem, _text(feed.feed, "language"), _text(feed.feed, "title"))
+
+
+def _cut(xml: bytes, size: int) -> bytes:
+    return xml if len(xml) <= size else xml[: xml.rfind(b">", 0, size) + 1]
+
+
+def _without_waste(found: re.Match[bytes]) -> bytes:
+    if found[3] is not None:
+        return b"<" + found[3] + b"x"
+    cdata = found[1] or b""
+    return cdata if len(cdata) <= _VALUE_BYTES else b""
+
+
+def _take(entry: Any, into: Gathering) -> None:
+    href = _text(entry, "feedburner_origlink", "pheedo_origlink", "link")
+    identity = _text(entry, "id")
+    if not href and "link" in entry:
+        href = identity  # an empty link before a guid
+    if href == identity and not href.startswith(("http://", "https://", "/")):
+        href = ""  # a guid is a permanent link if nothing else is said, even where it is a number
+    if not href:
+        links = entry.get("links", ())
+        href = next((link.get("href", "") for link in links if link.get("rel") == "alternate"), "")
+    into.item(href, _seconds(entry), _text(entry, "title"))
+
+
+def _seconds(entry: Any) -> float | None:
+    for name in ("published", "updated", "created"):
+        # Not feedparser's own reading: it knows fewer zones, and takes 2004년 5월 for November.
+        seconds = seconds_of(_text(entry, name))
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def _text(holder: Any, *names: str) -> str:
+    """Return the first of *names* that is a text with something in it; without feedparser's guesses and warnings."""
+    return next((value for name in names if isinstance(value := dict.get(holder, name), str) and value.strip()), "")
+
+
+def _sentence(error: object) -> str:
+    """Return what the XML parser says, without its place, which is that in our copy."""
+    message = getattr(error, "getMessage", lambda: str(error))()
+    return str(message)[:_PROBLEM_CHARS]

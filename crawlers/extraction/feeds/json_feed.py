@@ -1,0 +1,59 @@
+"""Reads JSON Feed, versions 1 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from crawlers.extraction.feeds.feed_items import ITEMS_MAX
+
+if TYPE_CHECKING:
+    from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
+
+_ITEMS = re.compile(r'"items"\s*:\s*\[')
+_SEPARATOR = re.compile(r"[\s,]*")
+_WEB = ("http://", "https://")
+
+
+def read_json_feed(text: str, into: Gathering) -> FeedContent:
+    """Return what the JSON feed *text* holds; one that is cut gives the items before the cut."""
+    problem = ""
+    decoder = json.JSONDecoder(strict=False)  # people paste texts with line breaks in them
+    try:
+        feed = decoder.decode(text)
+    except (ValueError, RecursionError) as error:
+        problem = f"no valid JSON: {error}"
+        feed = {"items": _whole_items(text, decoder)}
+    if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
+        return into.content("", problem or "JSON, but no JSON Feed: it has no list of items")
+    for item in feed["items"]:
+        if into.is_full:
+            break
+        if isinstance(item, dict):
+            id_ = _text(item, "id")
+            href = _text(item, "url", "external_url") or (id_ if id_.startswith(_WEB) else "")
+            into.item(href, _text(item, "date_published", "date_modified"), _text(item, "title"))
+    into.more(_text(feed, "next_url"))
+    kind = "json" if into or not problem else ""
+    return into.content(kind, problem, _text(feed, "language"), _text(feed, "title"))
+
+
+def _whole_items(text: str, decoder: json.JSONDecoder) -> list[Any]:
+    items: list[Any] = []
+    start = _ITEMS.search(text)
+    at = len(text) if start is None else start.end()
+    try:
+        while at < len(text) and len(items) < ITEMS_MAX:
+            item, at = decoder.raw_decode(text, at)
+            items.append(item)
+            blank = _SEPARATOR.match(text, at)
+            at = len(text) if blank is None else blank.end()
+    except (ValueError, RecursionError):
+        pass  # here it was cut
+    return items
+
+
+def _text(holder: dict[str, Any], *names: str) -> str:
+    """Return the first of *names* that is a text with something in it."""
+    return next((value for name in names if isinstance(value := holder.get(name), str) and value.strip()), "")

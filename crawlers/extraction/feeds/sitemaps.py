@@ -1,0 +1,115 @@
+"""Reads sitemaps, indexes of them and news sitemaps, of XML or of lines of text (https://www.sitemaps.org/protocol.html).
+
+The XML is never a tree in memory, so that 50 MB of it cost no more than the items that are taken up.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from crawlers.extraction.feeds.feed_items import ITEMS_MAX
+
+if TYPE_CHECKING:
+    from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
+
+_CHUNK = 65_536
+_VALUE_CHARS = 10_000  # of an address or a title; what is longer is neither
+_PROBLEM_CHARS = 200
+_ENTRIES = ("url", "sitemap")
+_VALUES = frozenset(
+    [
+        ("url", "loc"), ("url", "lastmod"), ("sitemap", "loc"), ("sitemap", "lastmod"),
+        ("news", "publication_date"), ("news", "title"), ("publication", "language"),
+    ]
+)  # fmt: skip
+_TEXT = re.compile(rb"\s*https?://", re.I)
+
+
+def is_text_sitemap(utf8: bytes) -> bool:
+    """Tell whether the bytes begin as a sitemap of one address a line does."""
+    return _TEXT.match(utf8) is not None
+
+
+def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
+    """Return the addresses of a sitemap that is a text."""
+    for line in utf8.decode("utf-8", "replace").splitlines()[:ITEMS_MAX]:
+        if line.lstrip()[:4].lower() == "http":
+            into.item(line.strip(), None, is_article=False)
+    return into.content("sitemap")
+
+
+def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
+    """Return what the sitemap or index *xml* holds, which is the root element alone.
+
+    The date of an item is that of its news, else the one on which it was last changed. What is no news is no article.
+    """
+    target = _Target(into)
+    parser = etree.XMLParser(target=target, recover=True, no_network=True, resolve_entities=False, remove_pis=True)
+    try:
+        for start in range(0, len(xml), _CHUNK):
+            parser.feed(xml[start : start + _CHUNK])
+            if into.is_full:
+                break
+        parser.close()
+    except (etree.LxmlError, UnicodeDecodeError):
+        target.close()  # too broken to go on; what came before counts, and the log says why
+    error = next(iter(parser.feed_error_log.filter_from_errors()), None)
+    problem = "" if error is None or into.is_full else f"broken XML: {str(error.message)[:_PROBLEM_CHARS]}"
+    return into.content(target.kind, problem, target.language)
+
+
+class _Target:
+    """What lxml tells of the elements as they come and go."""
+
+    def __init__(self, into: Gathering) -> None:
+        self.kind = "sitemap"
+        self.language = ""
+        self._into = into
+        self._path: list[str] = []
+        self._entry = ""
+        self._is_news = False  # the entry
+        self._values: dict[str, str] = {}
+        self._value: list[str] | None = None
+
+    def start(self, tag: str, _attributes: object) -> None:
+        name = tag.rpartition("}")[2].rpartition(":")[2].lower()
+        parent = self._path[-1] if self._path else ""
+        if name in _ENTRIES:
+            self._hand_over()  # one that was not ended
+            self._entry = name
+        elif name == "sitemapindex":
+            self.kind = "sitemap index"
+        elif name == "news":
+            self.kind = "news sitemap"
+            self._is_news = True
+        self._value = [] if (parent, name) in _VALUES else None
+        self._path.append(name)
+
+    def data(self, text: str) -> None:
+        if self._value is not None and len(self._value) < _VALUE_CHARS:
+            self._value.append(text[:_VALUE_CHARS])
+
+    def end(self, _tag: str) -> None:
+        name = self._path.pop() if self._path else ""
+        if self._value is not None:
+            self._values.setdefault(name, "".join(self._value).strip()[:_VALUE_CHARS])
+            self._value = None
+        elif name in _ENTRIES:
+            self._hand_over()
+
+    def close(self) -> None:
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        values, self._values = self._values, {}
+        is_news, self._is_news = self._is_news, False
+        href = values.get("loc", "")
+        if self._entry == "sitemap":
+            self._into.more(href, values.get("lastmod"))
+        else:
+            date = values.get("publication_date") or values.get("lastmod")
+            self._into.item(href, date, values.get("title", ""), is_article=is_news)
+            self.language = self.language or values.get("language", "")

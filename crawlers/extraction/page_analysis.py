@@ -1,0 +1,76 @@
+"""Reads pages with a topic in mind: what they say, and what their links promise."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.topic.link_learner import LinkLearner
+from crawlers.algorithms.topic.vectors import DocumentFrequencies
+from crawlers.items import LinkText, Study, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from crawlers.algorithms.topic.link_learner import Links
+    from crawlers.algorithms.topic.terms import Terms
+    from crawlers.algorithms.topic.vectors import Topic
+    from crawlers.errors import BadUrl
+    from crawlers.extraction.html import ParsedPage
+    from crawlers.items import Page
+
+MOST_TEXTS = 2_000  # links of a page whose texts are read; those behind are worth nothing, as a page of them all is
+REMEMBERED = 50_000  # texts of links whose worth is kept: those of menus stand on every page
+
+
+class TopicStudy:
+    """Adds to each page its terms, its similarity to *topic*, and what its links are worth.
+
+    Links are worth what their texts are; with a *learning_rate* above 0, also what links of their kind led to.
+    """
+
+    def __init__(self, topic: Topic, terms: Terms, learning_rate: float = 0.0) -> None:
+        self._topic = topic
+        self._terms = terms
+        self._seen = DocumentFrequencies()
+        self._worth = lru_cache(REMEMBERED)(lambda text: topic.anchor_relevance(terms(text)))
+        self._learner = LinkLearner(learning_rate, self._worth, lru_cache(REMEMBERED)(terms)) if learning_rate else None
+
+    @property
+    def learns(self) -> bool:
+        """Whether `recall` wants the links of pages."""
+        return self._learner is not None
+
+    def recall(self, pages: Iterable[tuple[str, Mapping[str, int], Links]]) -> None:
+        """Take note of *pages* that were read before: URL, terms, and links if it `learns`."""
+        for url, counts, links in pages:
+            if self._learner is None:
+                self._seen.add(counts)
+            else:
+                self._learner.read(url, self._similarity(counts), links)
+
+    def _similarity(self, counts: Mapping[str, int]) -> float:
+        """That of a page that is read now."""
+        self._seen.add(counts)
+        return self._topic.tf_idf_similarity(counts, self._seen)
+
+    def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
+        """Study *page*; its links must be sorted already."""
+        counts = self._terms(f"{page.title}\n{text}")
+        page.similarity = self._similarity(counts)
+        followed = {target.key for target, _ in (*page.links, *page.elsewhere)}
+        urls: dict[int, str] = {}
+        links: dict[str, set[tuple[str, str]]] = {}
+        texts: dict[LinkText, None] = {}
+        for index, href in enumerate(parsed.hrefs[:MOST_TEXTS]):
+            target = targets[href]
+            if isinstance(target, Target) and target.key in followed:
+                link = parsed.link(index)
+                url = urls.setdefault(target.key, target.url)
+                links.setdefault(url, set()).add((link.anchor, link.context))
+                texts[LinkText(target.key, link.anchor, link.context, link.position, link.rel, link.tag)] = None
+        if self._learner is None:
+            worth = {url: max(self._worth(context) for _, context in said) for url, said in links.items()}
+        else:
+            worth = self._learner.read(page.url, page.similarity, links)
+        page.study = Study(dict(counts), {key: worth[url] for key, url in urls.items()}, list(texts))

@@ -1,0 +1,172 @@
+"""The frontier that lives and dies with the process: the test double."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.ranking.page_scores import GONE, RETURNING
+from crawlers.frontier.discovery import ARBITRARY_SPELLING
+from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier_store import Entry, Former, Known, ScoredPage, Unscored
+from crawlers.items import State
+from crawlers.storage.change_set import (
+    ENDED_PAGE,
+    IMPORTANCE,
+    NEW_PAGE,
+    NEWS_SCORE,
+    POLL,
+    RELEVANCE,
+    SEEN_AGAIN,
+    WAITING_PAGE,
+    Unit,
+)
+from crawlers.storage.crawls import TOO_DEEP
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.protocols import Counts
+
+Row = dict[str, Any]
+
+
+class MemoryJournal:
+    """Keeps the rows of the units in dicts, as the store's tables would."""
+
+    crawl_id = 0
+
+    def __init__(self) -> None:
+        self.pages: dict[int, Row] = {}
+        self.links: dict[int, dict[int, int]] = {}
+        self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
+        self._groups: list[tuple[int, int, str]] = []  # site id, number, name
+        self._scores: dict[int, Row] = {}
+        self._polls: dict[int, Row] = {}
+        self._totals: list[float] | None = None
+        self._last_id = 0
+
+    def new_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def known(self, site_id: int, keys: Iterable[int] | None) -> list[Known]:
+        rows = self._by_key.get(site_id, {})
+        found = rows.values() if keys is None else [rows[key] for key in keys if key in rows]
+        return [_known(row) for row in found]
+
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+        entries = [_entry(row) for row in self._waiting(site_id) if row["link_group"] == group]
+        return sorted(e for e in entries if (e.priority, e.id) > after)[:limit]
+
+    def groups(self, site_id: int) -> list[str]:
+        return [name for of_site, _, name in self._groups if of_site == site_id]
+
+    def waiting_groups(self, site_id: int) -> list[int]:
+        return sorted({row["link_group"] for row in self._waiting(site_id)})
+
+    def _waiting(self, site_id: int) -> list[Row]:
+        return [row for row in self._by_key.get(site_id, {}).values() if row["state"] == State.WAITING]
+
+    def counts(self, site_id: int) -> Counts:
+        counts: Counts = {}
+        for row in self._by_key.get(site_id, {}).values():
+            state = State(row["state"])
+            counts[state] = counts.get(state, 0) + 1
+        return counts
+
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+        rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]
+        rows.sort(key=lambda row: (-row["score"], row["page_id"]))
+        return [_scored_entry(self.pages[r["page_id"]], -r["score"]) for r in rows[:limit]]
+
+    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+        return [_scored_entry(self.pages[page_id], 0.0) for page_id in page_ids]
+
+    def former(self, page_id: int) -> Former:
+        row = self.pages[page_id]
+        links = dict(self.links.get(page_id, {}))
+        names = ("state", "status", "content_hash", "fetched_at", "etag", "last_modified")
+        return Former(links, *(row[name] for name in names))
+
+    def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
+        for row in self._scores.values():
+            record = tuple(row[name] for name in columns)
+            yield ScoredPage(row["page_id"], row["site_id"], row["queue"], record)
+
+    def unscored(self, table: str) -> list[Unscored]:
+        found = []
+        for page_id, row in sorted(self.pages.items()):
+            queue = self._scores.get(page_id, {}).get("queue", GONE)
+            waits = row["state"] == State.WAITING
+            if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue not in (GONE, RETURNING)):
+                found.append(Unscored(page_id, row["site_id"], row["level"], waits))
+        return found
+
+    def due(self) -> Iterable[tuple[int, Entry, float]]:
+        for row in sorted(self._polls.values(), key=lambda row: (row["due_at"], row["page_id"])):
+            if self._scores[row["page_id"]]["queue"] == RETURNING:
+                yield row["site_id"], _scored_entry(self.pages[row["page_id"]], 0.0), row["due_at"]
+
+    def totals(self) -> list[float] | None:
+        return self._totals
+
+    def submit(self, unit: Unit) -> None:
+        for values in unit.new_pages:
+            row: Row = dict(zip((name for name, _ in NEW_PAGE), values, strict=True), attempts=0)
+            self.pages[row["id"]] = row
+            self._by_key.setdefault(row["site_id"], {})[row["key"]] = row
+        for values in unit.waiting_pages:
+            change = dict(zip((name for name, _ in WAITING_PAGE), values, strict=True))
+            self.pages[change["id"]].update(change)
+        for values in unit.ended_pages:
+            change = dict(zip((name for name, _ in ENDED_PAGE), values, strict=True))
+            self.pages[change["id"]].update(change)
+        self._groups += [(site_id, number, name) for site_id, number, name in unit.link_groups]
+        for values in unit.seen_again:
+            change = dict(zip((name for name, _ in SEEN_AGAIN), values, strict=True))
+            self.pages[change["id"]].update(change)
+        for source, target in unit.lost_links:
+            del self.links[source][target]
+        for source, targets in unit.links:
+            self.links.setdefault(source, {}).update(targets)
+        for names, rows in ((IMPORTANCE, unit.importance), (RELEVANCE, unit.relevance), (NEWS_SCORE, unit.news_score)):
+            for values in rows:
+                row = dict(zip((name for name, _ in names), values, strict=True))
+                self._scores[row["page_id"]] = row
+        for values in unit.polls:
+            row = dict(zip((name for name, _ in POLL), values, strict=True))
+            self._polls[row["page_id"]] = row
+        for _, totals in unit.order_totals:
+            self._totals = json.loads(totals)
+
+    def flush(self) -> None:
+        pass
+
+
+def _known(row: Row) -> Known:
+    waits = row["state"] == State.WAITING
+    is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP)
+    url = row["url"] if (waits or is_too_deep) and row["spelling"] == ARBITRARY_SPELLING else None
+    return Known(
+        row["key"], row["id"], row["level"], row["hops"], row["spelling"], waits, is_too_deep, url, row["link_group"]
+    )
+
+
+def _entry(row: Row) -> Entry:
+    names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request", "link_group")
+    return Entry(*(row[name] for name in names))
+
+
+def _scored_entry(row: Row, priority: float) -> Entry:
+    waits = row["state"] == State.WAITING
+    return _entry(row)._replace(priority=priority, attempts=row["attempts"] if waits else 0, group=0 if waits else 1)
+
+
+class MemoryFrontier(QueuedFrontier):
+    """A frontier with nothing behind it. Takes the keyword arguments of `QueuedFrontier`."""
+
+    def __init__(self, rule: SiteRule, order: PageOrder, **limits: Any) -> None:
+        super().__init__(MemoryJournal(), rule, order, **limits)

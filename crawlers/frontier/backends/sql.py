@@ -1,0 +1,181 @@
+"""The frontier in the database that holds the results: a page and its acknowledgement are one
+transaction, and many pages one commit."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.frontier.discovery import ARBITRARY_SPELLING
+from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier_store import Entry, Former, Known, ScoredPage, Unscored
+from crawlers.items import State
+from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.protocols import Counts
+    from crawlers.storage.change_set import Unit
+    from crawlers.storage.database import Database
+    from crawlers.storage.writer import Writer
+
+MOST_CHANGED = 100_000  # pages that are remembered as not committed; then a flush costs less than their memory
+ID_BLOCK = 10_000  # a reservation is a commit of its own; a killed process wastes at most so many numbers
+
+_KNOWN = f"""
+    SELECT key, id, level, hops, spelling, state = {int(State.WAITING)},
+        state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
+        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING}
+        THEN url END, link_group
+    FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
+_AMONG = {
+    "sqlite": " IN (SELECT value FROM json_each(:keys))",
+    "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
+}
+_WAITING = f"""
+    SELECT priority, id, key, url, level, hops, attempts, request, link_group FROM page
+    WHERE site_id = :site AND link_group = :group AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
+    ORDER BY priority, id LIMIT :limit"""  # noqa: S608
+_GROUPS = "SELECT name FROM link_group WHERE site_id = :site ORDER BY number"
+_WAITING_GROUPS = f"""
+    SELECT DISTINCT link_group FROM page WHERE site_id = :site AND state = {int(State.WAITING)} ORDER BY 1"""  # noqa: S608
+_ENTRY = "p.id, p.key, p.url, p.level, p.hops, CASE WHEN {queue} > 0 THEN 0 ELSE p.attempts END, p.request, {queue}"
+_BEST = f"""
+    SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM {{table}} AS s JOIN page AS p ON p.id = s.page_id
+    WHERE s.site_id = :site AND s.queue = :queue ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
+_ENTRIES = f"""
+    SELECT 0.0, {_ENTRY.format(queue=f"CASE WHEN p.state = {int(State.WAITING)} THEN 0 ELSE 1 END")} FROM page AS p
+    WHERE p.id"""  # noqa: S608
+_SCORED = """
+    SELECT s.page_id, s.site_id, s.queue, {columns} FROM {table} AS s JOIN site ON site.id = s.site_id
+    WHERE site.crawl_id = :crawl"""
+_UNSCORED = f"""
+    SELECT p.id, p.site_id, p.level, p.state = {int(State.WAITING)}
+    FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
+    WHERE site.crawl_id = :crawl AND (
+        p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
+        OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {RETURNING})
+    ORDER BY p.id"""  # noqa: S608
+_DUE = f"""
+    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {RETURNING}
+    FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
+    JOIN news_score AS s ON s.page_id = p.id AND s.queue = {RETURNING}
+    WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608
+_FORMER = """
+    SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
+    FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
+_TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
+_COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
+
+# SQLAlchemy takes a statement apart once an object: making them anew would cost more than a query.
+_text = cache(text)
+
+
+class SqlJournal:
+    """Writes through the one writer, reads what is committed."""
+
+    def __init__(self, database: Database, writer: Writer, crawl_id: int) -> None:
+        self.crawl_id = crawl_id
+        self._database = database
+        self._writer = writer
+        self._among = _AMONG[database.engine.dialect.name]
+        self._changed: set[int] = set()  # pages whose row may not be committed as it is now
+        self._ids: Iterator[int] = iter(())
+
+    def new_id(self) -> int:
+        page_id = next(self._ids, None)
+        if page_id is None:
+            self._ids = iter(reserve_page_ids(self._database, ID_BLOCK))
+            page_id = next(self._ids)
+        return page_id
+
+    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[Known]:
+        if keys is None:
+            return (Known(*row) for row in self._streamed(_KNOWN, site=site_id))
+        rows = self._read(f"{_KNOWN} AND key{self._among}", site=site_id, keys=json.dumps(list(keys)))
+        return [Known(*row) for row in rows]
+
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+        priority, page_id = after
+        if priority == float("-inf"):
+            priority = -1e300  # JSON-like drivers don't agree on infinities
+        rows = self._read(_WAITING, site=site_id, group=group, priority=priority, id=page_id, limit=limit)
+        return [Entry(*row) for row in rows]
+
+    def groups(self, site_id: int) -> list[str]:
+        return [name for (name,) in self._read(_GROUPS, site=site_id)]
+
+    def waiting_groups(self, site_id: int) -> list[int]:
+        return [group for (group,) in self._read(_WAITING_GROUPS, site=site_id)]
+
+    def counts(self, site_id: int) -> Counts:
+        return {State(state): number for state, number in self._read(_COUNTS, site=site_id)}
+
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+        rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)
+        return [Entry(*row) for row in rows]
+
+    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+        if not self._changed.isdisjoint(page_ids):
+            self.flush()
+        return [Entry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
+
+    def former(self, page_id: int) -> Former:
+        if page_id in self._changed:
+            self.flush()
+        rows = self._read(_FORMER, page=page_id)
+        first, _, *last_visit = rows[0]
+        links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
+        return Former(links, *last_visit)
+
+    def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
+        statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
+        for page_id, site_id, queue, *record in self._streamed(statement, crawl=self.crawl_id):
+            yield ScoredPage(page_id, site_id, queue, tuple(record))
+
+    def unscored(self, table: str) -> list[Unscored]:
+        return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
+
+    def due(self) -> Iterator[tuple[int, Entry, float]]:
+        for site_id, due_at, *entry in self._read(_DUE, crawl=self.crawl_id):
+            yield site_id, Entry(*entry), due_at
+
+    def totals(self) -> list[float] | None:
+        found = list(self._read(_TOTALS, crawl=self.crawl_id))
+        return json.loads(found[0][0]) if found else None
+
+    def _read(self, statement: str, **values: Any) -> Sequence[Any]:
+        with self._database.read() as connection:
+            return connection.execute(_text(statement), values).fetchall()
+
+    def _streamed(self, statement: str, **values: Any) -> Iterator[Any]:
+        with self._database.read() as connection:
+            yield from connection.execution_options(yield_per=10_000).execute(_text(statement), values)
+
+    def submit(self, unit: Unit) -> None:
+        self._writer.submit(unit)
+        if unit.order_totals:  # only orders with scores look back
+            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
+            self._changed.update(row[0] for row in rows)
+            if len(self._changed) > MOST_CHANGED:
+                self.flush()
+
+    def flush(self) -> None:
+        self._writer.flush()
+        self._changed.clear()
+
+
+class SqlFrontier(QueuedFrontier):
+    """A frontier whose URLs are rows of the store. Takes the keyword arguments of `QueuedFrontier`."""
+
+    def __init__(
+        self, database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
+    ) -> None:
+        super().__init__(SqlJournal(database, writer, crawl_id), rule, order, **limits)

@@ -1,0 +1,82 @@
+"""The downloads of a crawl as pulls of its site rule: what they earned, and how many are left.
+
+A pull is a download, whatever came of it; a URL that was never asked for costs none. Where rewards are
+counted each pull is a row, written with the page that it brought: the rule of a crawl that goes on is told
+them again, and chooses as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.frontier.protocols import Earned, Lease
+    from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.storage.change_set import Unit
+
+
+class Pulls:
+    """Tells *rule*, and the rule of the site's groups, of every pull.
+
+    *page_budget* 0 means: as many as there are; *records* writes them down.
+    """
+
+    def __init__(self, rule: SiteRule, page_budget: int, *, records: bool) -> None:
+        self._rule = rule
+        self._page_budget = page_budget
+        self._records = records
+        self._in_flight = 0
+        self.ended_pulls = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the budget allows another pull now."""
+        return not self._page_budget or self.ended_pulls + self._in_flight < self._page_budget
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget is used up for good: no pull in flight may turn out to be none."""
+        return 0 < self._page_budget <= self.ended_pulls
+
+    def recall(self, sites: Mapping[int, SiteQueue], pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Tell the rules the pulls of earlier runs, (site id, group, reward), in the order in which they ended.
+
+        Of a site that is not among *sites*, since today's list leaves it out, the site rule is told all the same.
+        Returns how many pulls it was.
+        """
+        before = self.ended_pulls
+        for site_id, group, reward in pulls:
+            self._rule.started(site_id)
+            self._rule.rewarded(site_id, reward)
+            site = sites.get(site_id)
+            if site is not None and site.rule is not None:
+                site.rule.started(group)
+                site.rule.rewarded(group, reward)
+            self.ended_pulls += 1
+        return self.ended_pulls - before
+
+    def started(self, site: SiteQueue, lease: Lease) -> None:
+        self._in_flight += 1
+        self._rule.started(site.id)
+        if site.rule is not None:
+            site.rule.started(lease.group)
+
+    def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, unit: Unit) -> None:
+        """The pull that *lease* began is over; its rows go into *unit*."""
+        self._in_flight -= 1
+        self.ended_pulls += 1
+        self._rule.rewarded(site.id, earned.reward)
+        if site.rule is not None:
+            site.rule.rewarded(lease.group, earned.reward)
+        if self._records:
+            unit.pulls.append([site.id, lease.id, earned.reward, now])
+            unit.counted_keys += [[site.id, key] for key in sorted(earned.keys)]
+
+    def cancelled(self, site: SiteQueue, lease: Lease) -> None:
+        self._in_flight -= 1
+        self._rule.cancelled(site.id)
+        if site.rule is not None:
+            site.rule.cancelled(lease.group)

@@ -1,0 +1,302 @@
+"""Gives every found URL its page: recognises the known ones, writes the new ones.
+
+The hot path of a crawl. A page has some 70 links, about 6 of them new: what is known is looked up for all of
+them at once, everything else happens once a URL.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+from crawlers.algorithms.urls.resolution import spelling_rank
+from crawlers.frontier.frontier_store import Entry
+from crawlers.frontier.url_cache import (
+    MAX_LEVEL,
+    TAKEN,
+    TOO_DEEP,
+    id_of,
+    link_group_of,
+    pack,
+    rank,
+    rank_of,
+    spelling_of,
+)
+from crawlers.items import State
+from crawlers.storage.crawls import too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable
+
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.frontier_store import Journal
+    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.scoring import Scoring
+    from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.url_cache import SeenUrls
+    from crawlers.items import Page, Places, Target
+    from crawlers.storage.change_set import Unit
+
+ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
+RECALLED = 20_000  # URLs that are taken up before they are put where they take little memory
+SETTLED_SPELLING = 0  # none is better: of a page that was asked for, whose spelling must not change any more
+
+
+class Interner:
+    """Known URLs of all sites, within *cache_urls* of memory; what is not there is asked of the journal.
+
+    *held* has the numbers of pages that the journal calls waiting although they were handed out. *scoring* is told of
+    pages that may be fetched, if the order has scores.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        order: PageOrder,
+        admit: Callable[[Target], str | None],
+        cache_urls: int,
+        held: Container[int],
+        scoring: Scoring | None = None,
+    ) -> None:
+        self._journal = journal
+        self._order = order
+        self._admit = admit
+        self._held = held
+        self._scoring = scoring
+        self._cache_urls = cache_urls
+        self._cached = 0
+        self._sites: list[SiteQueue] = []
+        self.head_urls = 1000
+
+    def intern(
+        self,
+        site: SiteQueue,
+        found: list[tuple[Target, int]],
+        level: int,
+        hops: int,
+        found_on: int | None,
+        now: float,
+        unit: Unit,
+        request: str | None = None,
+        group_of: Callable[[Target], str] | None = None,
+        group: int = 0,
+        places: Places | None = None,
+    ) -> tuple[dict[int, int], int]:
+        """Return {page id: number of links to it} of the *found* targets, and how many of them are new.
+
+        *group_of* tells the name of the group that a new one belongs to; without it, it is that number *group*.
+        *places* are for orders that have them.
+        """
+        level = min(level, MAX_LEVEL)
+        seen = site.seen
+        lately = seen.lately
+        before = len(seen)
+        others = [target.key for target, _ in found if target.key not in lately]
+        settled = seen.settled(others)
+        if len(settled) < len(others) and not seen.is_complete:
+            self._recall(site, [key for key in others if key not in settled])
+        nearness = rank(level, hops)
+        counts: dict[int, int] = {}
+        new = 0
+        for target, count in found:
+            value = lately.get(target.key) or settled.get(target.key)
+            if value is None:
+                if group_of is not None:
+                    group = _group(site, group_of(target), unit)
+                value = self._new(site, target, group, level, hops, found_on, now, unit, request, places)
+                new += 1
+            elif not value & TAKEN:
+                self._improve(site, value, target, level, hops, nearness, now, unit, request)
+            if places is not None and self._scoring is not None and target.key in places.announced:
+                self._scoring.placed(id_of(value), places.announced[target.key])  # also while it is fetched
+            page_id = id_of(value)
+            counts[page_id] = counts.get(page_id, 0) + count
+        self._grew(seen, before)
+        return counts, new
+
+    def _new(
+        self,
+        site: SiteQueue,
+        target: Target,
+        group: int,
+        level: int,
+        hops: int,
+        found_on: int | None,
+        now: float,
+        unit: Unit,
+        request: str | None,
+        places: Places | None,
+    ) -> int:
+        page_id = self._journal.new_id()
+        url, spelling = target.url, spelling_rank(target)
+        priority = self._order.priority(level, hops)
+        reason = self._admit(target)
+        flags = 0
+        if reason is not None:
+            flags = TAKEN
+            url, spelling = target.normalized, 0  # never asked for, so no spelling is better than another
+        elif (reason := _reason_against(level, site)) is not None:
+            flags = TOO_DEEP
+        state = State.WAITING if reason is None else State.REJECTED
+        if reason is not None and level == 0 and found_on is None:
+            unit.site_availability.append([site.id, reason])  # the home page itself will never be asked for
+        nearness = (level, hops, priority, int(state))
+        unit.new_pages.append(
+            [page_id, site.id, target.key, url, spelling, *nearness, reason, request, found_on, now, now, group]
+        )
+        site.counts[state] = site.counts.get(state, 0) + 1
+        value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), spelling, flags)
+        if spelling == ARBITRARY_SPELLING:
+            site.seen.urls[target.key] = url
+        if reason is None:
+            site.pending += 1
+            if self._scoring is not None:
+                self._scoring.found(site.id, page_id, level, None if places is None else places.of_new(target))
+            site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
+        return value
+
+    def _improve(
+        self,
+        site: SiteQueue,
+        value: int,
+        target: Target,
+        level: int,
+        hops: int,
+        nearness: int,
+        now: float,
+        unit: Unit,
+        request: str | None,
+    ) -> None:
+        """A URL that waits, or is too deep, is found again: nearer, or better spelled.
+
+        The spelling that is asked for must not depend on which page was parsed first: of those found
+        nearest, the best by `spelling_rank`, then the least.
+        """
+        known = rank_of(value)
+        if nearness > known:
+            return
+        page_id, group = id_of(value), link_group_of(value)
+        spelling = spelling_rank(target)
+        if nearness == known:
+            best = spelling_of(value)
+            if spelling > best or (
+                spelling == best
+                and (spelling != ARBITRARY_SPELLING or target.url >= site.seen.urls.get(target.key, ""))
+            ):
+                return
+        reason = _reason_against(level, site)
+        if not value & TOO_DEEP:
+            site.discard(page_id, group)
+        elif reason is None:
+            site.counts[State.REJECTED] -= 1
+            site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
+            site.pending += 1
+        state = State.WAITING if reason is None else State.REJECTED
+        priority = self._order.priority(level, hops)
+        flags = 0 if reason is None else TOO_DEEP
+        site.seen.lately[target.key] = pack(page_id, group, nearness, spelling, flags)
+        if spelling == ARBITRARY_SPELLING:
+            site.seen.urls[target.key] = target.url
+        else:
+            site.seen.urls.pop(target.key, None)
+        unit.waiting_pages.append(
+            [page_id, target.url, spelling, level, hops, priority, int(state), reason, 0, request, now]
+        )
+        if reason is None:
+            if self._scoring is not None:
+                self._scoring.found(site.id, page_id, level)
+            entry = Entry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
+            site.push(entry, self.head_urls)
+
+    def follow(
+        self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, unit: Unit
+    ) -> tuple[int | None, int]:
+        """Queue the *target* of a redirect in the group of the *lease*; its page id, and how many are new.
+
+        Where that leads in a circle *page* has failed, and the id is None.
+        """
+        if target.url == lease.url or lease.hops >= MAX_HOPS:
+            page.state = State.FAILED
+            page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
+            return None, 0
+        place = (lease.level, lease.hops + 1, lease.id, now, unit)
+        is_here = site.id == lease.site_id and self._scoring is None  # groups are those of a site; scores have queues
+        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places)
+        return next(iter(counts)), new
+
+    # The cache --------------------------------------------------------------------------------------
+
+    def recall_all(self, site: SiteQueue) -> None:
+        """Warm the cache with all that a resumed site knows, if it fits."""
+        self._sites.append(site)
+        total = sum(site.counts.values())
+        if not total:
+            return
+        if self._cached + total <= self._cache_urls:
+            self._recall(site, None)
+            self._grew(site.seen, 0)
+        else:
+            site.seen.is_complete = False
+
+    def _recall(self, site: SiteQueue, keys: Iterable[int] | None) -> None:
+        seen = site.seen
+        for number, known in enumerate(self._journal.known(site.id, keys), 1):
+            if keys is None and number % RECALLED == 0:
+                seen.settle()  # a large site would take many times the memory until the last of its URLs is here
+            waits = known.waits and known.id not in self._held
+            flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
+            seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.spelling, flags)
+            if flags != TAKEN and known.url is not None:
+                seen.urls[known.key] = known.url
+
+    def taken(self, site: SiteQueue, page: Entry | Lease) -> None:
+        """Remember that *page* is handed out, or has ended."""
+        self._remember(site, page, TAKEN)
+        site.seen.urls.pop(page.key, None)
+
+    def untaken(self, site: SiteQueue, page: Entry | Lease) -> None:
+        """Remember that *page* waits again, under the spelling that it was asked for by."""
+        self._remember(site, page, 0)
+
+    def _remember(self, site: SiteQueue, page: Entry | Lease, flags: int) -> None:
+        seen = site.seen
+        before = len(seen)
+        seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_SPELLING, flags)
+        self._grew(seen, before)
+
+    def _grew(self, seen: SeenUrls, before: int) -> None:
+        """What was *before* so many URLs may have grown."""
+        seen.settle()
+        self._cached += len(seen) - before
+
+    def trim(self) -> None:
+        """Forget half of what is known, the largest sites first, if it is more than fits. All that was found must be
+        submitted."""
+        if self._cached <= self._cache_urls:
+            return
+        self._journal.flush()  # it must be able to answer for every URL that is forgotten
+        for site in sorted(self._sites, key=lambda site: len(site.seen), reverse=True):
+            before = len(site.seen)
+            site.seen.forget()
+            self._cached += len(site.seen) - before
+            if 2 * self._cached <= self._cache_urls:
+                return
+
+
+def _reason_against(level: int, site: SiteQueue) -> str | None:
+    return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)
+
+
+def _group(site: SiteQueue, name: str, unit: Unit) -> int:
+    """The number of the group called *name*; a new one is written down."""
+    number, is_new = site.group(name)
+    if is_new:
+        unit.link_groups.append([site.id, number, name])
+    return number
+
+
+def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[Any]:
+    """The row of a page that was asked for and waits again; see `unit.WAITING_PAGE`."""
+    nearness = (lease.level, lease.hops, priority)
+    state = int(State.WAITING)
+    return [lease.id, lease.url, SETTLED_SPELLING, *nearness, state, reason, lease.attempts, lease.request, now]

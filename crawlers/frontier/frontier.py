@@ -1,0 +1,300 @@
+"""The frontier's logic, common to the engines that one process owns: `memory` and `sql`.
+
+Which site (the rule), which page (the order), when (the gates). What was found is written to the
+journal by `interning.Interner`.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.errors import FrontierError
+from crawlers.frontier.acknowledgement import Arrivals
+from crawlers.frontier.budget import Pulls
+from crawlers.frontier.corrections import Corrections
+from crawlers.frontier.discovery import Interner, waiting_row
+from crawlers.frontier.frontier_store import Entry
+from crawlers.frontier.protocols import NOTHING, Lease
+from crawlers.frontier.queues.bounded_queue import Head
+from crawlers.frontier.scoring import Scoring
+from crawlers.frontier.site_queue import SMALLEST_HEAD, SiteQueue
+from crawlers.frontier.site_schedule import Agenda
+from crawlers.items import Places, State
+from crawlers.storage.change_set import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.frontier_store import ScoreJournal
+    from crawlers.frontier.politeness import HostGate
+    from crawlers.frontier.protocols import Candidate, Counts, Earned, SiteState
+    from crawlers.frontier.queues.bounded_queue import QueueHead
+    from crawlers.items import Page, Target
+
+_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
+LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
+
+
+class QueuedFrontier(Corrections):
+    """A frontier of one process. See `base.Frontier` for the contract.
+
+    *admit* says why a URL that was never seen before is not to be fetched at all, or None; it is asked
+    once a URL. *cache_urls* bounds the known URLs and *head_urls* the waiting ones that are kept in memory;
+    *page_budget* the downloads of the crawl, if it is not 0. With *records_pulls* each is written down.
+    """
+
+    def __init__(
+        self,
+        journal: ScoreJournal,
+        rule: SiteRule,
+        order: PageOrder,
+        *,
+        admit: Callable[[Target], str | None] = lambda target: None,
+        cache_urls: int = 12_000_000,
+        head_urls: int = 100_000,
+        page_budget: int = 0,
+        records_pulls: bool = False,
+    ) -> None:
+        self._journal = journal
+        self._order = order
+        self.pulls = Pulls(rule, page_budget, records=records_pulls)
+        self._head_total = head_urls
+        self._held: set[int] = set()  # pages that are leased, or rest
+        self._agenda = Agenda(rule, self._refill, in_order=order.finishes_each_priority)
+        self._scoring: Scoring | None = None
+        if order.scores is not None:
+            self._scoring = Scoring(order.scores, journal, self._agenda.sites, self._held)
+        self._interner = Interner(journal, order, admit, cache_urls, self._held, self._scoring)
+        self._arrivals = Arrivals(self._interner, self._scoring, self._agenda.called)
+        self._leases: dict[int, Lease] = {}
+        if self._scoring is not None and self._scoring.has_changes:
+            self._submit(Unit(), 0.0)  # what earlier runs left is put right
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} sites={len(self._agenda.sites)} leased={len(self._leases)}>"
+
+    @property
+    def pending(self) -> int:
+        """URLs that wait and are not handed out."""
+        return sum(site.pending for site in self._agenda.sites.values())
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything will be leased sooner or later without further news; O(1) on average."""
+        return not self._agenda.is_idle and not self.pulls.is_spent
+
+    @property
+    def is_spent(self) -> bool:
+        return self.pulls.is_spent
+
+    @property
+    def is_waiting(self) -> bool:
+        return any(site.is_waiting for site in self._agenda.sites.values())
+
+    def only_returns(self, after: float) -> bool:
+        return not self._leases and self._agenda.only_returns(after)
+
+    @property
+    def leases(self) -> int:
+        return len(self._leases)
+
+    def is_drained(self, site_id: int) -> bool:
+        """Whether nothing of a site waits or is leased."""
+        return not self._agenda.site(site_id).is_waiting
+
+    def leased(self, page_id: int) -> Lease | None:
+        return self._leases.get(page_id)
+
+    # What comes in ----------------------------------------------------------------------------------
+
+    def open_site(self, state: SiteState, now: float) -> None:
+        """Make a site known; on a resumed crawl with all that it knew."""
+        journal, rule, scoring = self._journal, self._order.groups(), self._scoring
+        counts = {} if state.is_new else journal.counts(state.id)
+        names: list[str] = []
+        waiting, returning = [0] if counts.get(State.WAITING) else [], 0
+        if scoring is not None:
+            waiting, returning = scoring.recalled(state.id)
+        elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
+            names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
+        site = SiteQueue(state, counts, self._head, rule, names, waiting, returning, self._order.scores)
+        self._agenda.open(site, state.site)
+        most = LARGEST_HEAD if scoring is None else self._head_total
+        self._interner.head_urls = max(SMALLEST_HEAD, min(most, self._head_total // len(self._agenda.sites)))
+        self._interner.recall_all(site)
+        for entry, due_at in scoring.due(state.id) if scoring is not None else ():
+            self._held.add(entry.id)
+            self._agenda.rest(site, entry, due_at)
+        self._agenda.settle(site, now)
+
+    def _head(self, site_id: int, group: int, horizon: tuple[float, int]) -> QueueHead:
+        if self._scoring is not None:
+            return self._scoring.head(site_id, group, horizon)
+        return Head(site_id, group, self._journal, self._held, horizon)
+
+    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Tell the rules what earlier runs did; how many pulls that was. Today's sites must be open."""
+        return self.pulls.recall(self._agenda.sites, pulls)
+
+    def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
+        unit = Unit()
+        new = 0
+        candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
+        sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
+        for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
+            found = [(c.target, 1) for c in alike]
+            where = (sites[site_id], found, level, hops, found_on, now, unit, request)
+            new += self._interner.intern(*where, places=place and Places.all_at(place))[1]
+        self._submit(unit, now)
+        for site in sites.values():
+            self._agenda.settle(site, now)
+        return new
+
+    # What goes out ----------------------------------------------------------------------------------
+
+    def lease(self, now: float, n: int) -> list[Lease]:
+        for rested, entry in self._agenda.rested(now):
+            self._wait(rested, entry)
+            self._agenda.settle(rested, now)
+        self._agenda.wake(now)
+        leases: list[Lease] = []
+        while len(leases) < n and self.pulls.has_room and (site := self._agenda.select(now)) is not None:
+            leases.append(self._pop(site, now))
+            self._agenda.settle(site, now)
+        return leases
+
+    def _pop(self, site: SiteQueue, now: float) -> Lease:
+        entry = site.pop()
+        self._held.add(entry.id)
+        self._interner.taken(site, entry)
+        site.pending -= 1
+        place = (entry.id, site.id, *entry[2:8])  # from the key to the request they are alike
+        former = self._journal.former(entry.id) if self._is_again(entry.group) else None
+        lease = Lease(*place, now, entry.group, former)
+        self._leases[entry.id] = lease
+        site.began(self._priority(lease))
+        site.gate.started(now)
+        self.pulls.started(site, lease)
+        return lease
+
+    def next_due(self, now: float) -> float | None:
+        return self._agenda.next_due(now) if self.pulls.has_room else None
+
+    # What comes back --------------------------------------------------------------------------------
+
+    def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
+        asked = page.state is not State.REJECTED
+        site = self._end(lease, asked=asked)
+        self._interner.taken(site, lease)  # the cache may have lost that in the meantime
+        unit = Unit()
+        arrival = self._arrivals.take(site, lease, page, now, unit)
+        if not arrival.is_over:
+            self._again(site, lease, page, now, unit)
+            return 0
+        if arrival.again_at is None:
+            self._held.discard(lease.id)
+        else:
+            self._agenda.rest(site, self._entry(lease)._replace(attempts=0, group=RETURNING), arrival.again_at)
+        if asked:
+            self.pulls.ended(site, lease, earned, now, unit)
+        else:
+            self.pulls.cancelled(site, lease)
+        self._submit(unit, now)
+        for place in self._arrivals.places(site, page):
+            self._agenda.settle(place, now)
+        return arrival.new
+
+    def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> None:
+        """Another spelling of the same page is where the server wants it to be asked for."""
+        assert page.moved_to is not None
+        page.state = State.WAITING
+        lease.url = page.moved_to.url
+        lease.hops += 1
+        self._failed(site, lease, f"redirected to {lease.url}", now, unit)  # a download it was
+        self._wait(site, self._entry(lease))
+        site.pending += 1
+        self._agenda.settle(site, now)
+
+    def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
+        site = self._end(lease)
+        lease.attempts += failed
+        if failed:
+            self._failed(site, lease, reason, lease.leased_at, Unit())
+        else:
+            self.pulls.cancelled(site, lease)
+        if not_before <= lease.leased_at:
+            self._wait(site, self._entry(lease))
+        else:
+            self._agenda.rest(site, self._entry(lease), not_before)
+        site.pending += 1
+        self._agenda.settle(site, lease.leased_at)
+
+    def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, unit: Unit) -> None:
+        if not lease.is_again:  # else the row says what the page was at the last visit, and that is true still
+            unit.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
+        self.pulls.ended(site, lease, NOTHING, now, unit)
+        self._submit(unit, now)
+
+    def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
+        if self._leases.get(lease.id) is not lease:
+            raise FrontierError(f"the lease of page {lease.id} ({lease.url}) ended already")
+        del self._leases[lease.id]
+        site = self._agenda.site(lease.site_id)
+        site.ended(self._priority(lease))
+        if asked:
+            site.gate.ended()
+        else:
+            site.gate.cancelled(lease.leased_at)
+        return site
+
+    def _submit(self, unit: Unit, now: float) -> None:
+        touched = self._scoring.write(unit, self._interner.head_urls) if self._scoring is not None else ()
+        self._journal.submit(unit)
+        self._interner.trim()
+        for site in touched:
+            self._agenda.rose(site, now)
+
+    def _wait(self, site: SiteQueue, entry: Entry) -> None:
+        """Let a page that was handed out wait again; of pending ones it counts already."""
+        self._held.discard(entry.id)
+        if not self._is_again(entry.group):
+            self._interner.untaken(site, entry)
+        site.push(entry, self._interner.head_urls)
+
+    def _is_again(self, group: int) -> bool:
+        return self._scoring is not None and group == RETURNING
+
+    def _entry(self, lease: Lease) -> Entry:
+        place = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
+        return Entry(*place, lease.attempts, lease.request, lease.group)
+
+    def _priority(self, lease: Lease) -> float:
+        return self._order.priority(lease.level, lease.hops)
+
+    def gate(self, site_id: int) -> HostGate:
+        """The politeness towards a site; what is changed holds from the next lease on."""
+        return self._agenda.site(site_id).gate
+
+    def pause(self, site_id: int) -> None:
+        """Hand out nothing of this site until `resume`."""
+        self._agenda.pause(self._agenda.site(site_id))
+
+    def resume(self, site_id: int, now: float) -> None:
+        self._agenda.resume(self._agenda.site(site_id), now)
+
+    def _refill(self, site: SiteQueue) -> None:
+        limit = site.share(self._interner.head_urls)
+        for group in sorted(site.hungry):
+            head = site.heads[group]
+            while head.first is None and head.has_more:
+                head.refill(limit)
+            site.settle(group, head)
+        site.hungry.clear()
+
+    def counts(self) -> dict[int, Counts]:
+        return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._agenda.sites.values()}

@@ -1,0 +1,102 @@
+"""The URLs of one group of a site's links, by priority: the next ones in memory, the rest in the journal.
+
+So the memory of a queue is bounded, however many URLs wait. The heap holds each of them once.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawlers.frontier.frontier_store import Entry, Journal
+
+ALL = (float("inf"), 0)
+NONE = (float("-inf"), 0)
+
+
+class QueueHead(Protocol):
+    """What a site's queue asks of its heads; `Head`, or `scored_head.ScoredHead`."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def has_more(self) -> bool: ...
+
+    @property
+    def first(self) -> tuple[float, int] | None: ...
+
+    def push(self, entry: Entry, most: int) -> None: ...
+
+    def discard(self, page_id: int) -> None: ...
+
+    def refill(self, limit: int) -> None: ...
+
+    def pop(self) -> Entry: ...
+
+
+class Head:
+    """The URLs of one *group* of a site that are next. *held* has the pages that are leased, or rest.
+
+    Everything up to the *horizon* is in the heap; what is behind it is in the *journal* only.
+    """
+
+    __slots__ = ("_group", "_heap", "_held", "_horizon", "_journal", "_site_id")
+
+    def __init__(
+        self,
+        site_id: int,
+        group: int,
+        journal: Journal,
+        held: Collection[int],
+        horizon: tuple[float, int] = ALL,
+    ) -> None:
+        self._site_id = site_id
+        self._group = group
+        self._journal = journal
+        self._held = held
+        self._horizon = horizon
+        self._heap: list[Entry] = []
+
+    def __len__(self) -> int:
+        """How many items are in memory."""
+        return len(self._heap)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the journal may hold waiting URLs that the heap does not."""
+        return self._horizon is not ALL
+
+    @property
+    def first(self) -> tuple[float, int] | None:
+        """The priority of the next page, and the page; None when nothing is in memory."""
+        return self._heap[0][:2] if self._heap else None
+
+    def push(self, entry: Entry, most: int) -> None:
+        """Queue *entry*; of more than twice *most* only the first *most* stay in memory."""
+        if self.has_more and (entry.priority, entry.id) > self._horizon:
+            return
+        heapq.heappush(self._heap, entry)
+        if len(self._heap) > 2 * most:
+            self._heap.sort()
+            del self._heap[most:]
+            last = self._heap[-1]
+            self._horizon = (last.priority, last.id)
+
+    def discard(self, page_id: int) -> None:
+        """Take a URL out of the heap, if it is there; costs as much as the heap is long, but is rare."""
+        self._heap = [entry for entry in self._heap if entry.id != page_id]
+        heapq.heapify(self._heap)
+
+    def refill(self, limit: int) -> None:
+        """Take the next *limit* URLs of the journal, save those that are held; the heap must be empty."""
+        self._journal.flush()  # what was found and not written yet must not be passed over
+        entries = self._journal.waiting(self._site_id, self._group, self._horizon, limit)
+        self._horizon = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
+        self._heap = [entry for entry in entries if entry.id not in self._held]
+
+    def pop(self) -> Entry:
+        """Hand out the `first`."""
+        return heapq.heappop(self._heap)

@@ -1,0 +1,52 @@
+"""What another visit to a page says of it: that it is as it was, that it changed, or that it is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.retries import REST_STATUSES
+from crawlers.items import State
+
+if TYPE_CHECKING:
+    from crawlers.frontier.frontier_store import Former
+    from crawlers.frontier.protocols import Lease
+    from crawlers.items import Page
+    from crawlers.storage.change_set import Unit
+
+
+def is_as_it_was(page: Page, former: Former) -> bool:
+    """Whether nothing new was learnt: the server says so, the content is the same, or there was no answer of worth.
+
+    A page that can't be had today is not gone: its host may be down.
+    """
+    if page.state is State.DONE:
+        return page.is_unchanged or page.content_hash.hex() == former.content_hash
+    if former.state == State.REFUSED and page.state is State.REFUSED and page.status == former.status:
+        return True
+    return page.state in (State.FAILED, State.REJECTED) or page.status >= 500 or page.status in REST_STATUSES
+
+
+def add_seen_again(unit: Unit, lease: Lease, page: Page, former: Former) -> None:
+    """Add the row of a page that is as it was."""
+    was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == former.status)
+    seen_at = lease.leased_at if was_seen else former.fetched_at
+    validators = (page.etag or former.etag, page.last_modified or former.last_modified)
+    unit.seen_again.append([lease.id, page.reason or None, seen_at, *validators])
+
+
+def add_change(unit: Unit, lease: Lease, former: Former, links: dict[int, int], now: float) -> dict[int, int]:
+    """Add the rows of a page that changed, now with *links*; those links that are not stored yet.
+
+    What it was before is kept with the time at which it was seen so last; see the tables `page_change` and
+    `link_change`.
+    """
+    page_id, seen = lease.id, former.fetched_at
+    unit.page_changes.append([page_id, now, seen, former.state, former.status, former.content_hash])
+    unit.forgotten.append([page_id])
+    for target, count in former.links.items():
+        if links.get(target) != count:
+            unit.lost_links.append([page_id, target])
+            unit.link_changes.append([page_id, target, now, seen, count])
+    new = {target: count for target, count in links.items() if former.links.get(target) != count}
+    unit.link_changes += [[page_id, target, now, None, 0] for target in new if target not in former.links]
+    return new

@@ -1,0 +1,48 @@
+"""Writes the graphs of a crawl to files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.graphs.analysis import AnalysedGraph, analyse
+from crawlers.graphs.files import graph_paths, write_graph
+from crawlers.graphs.importance_columns import ImportanceGraph
+from crawlers.graphs.site_graph import SiteGraph
+from crawlers.storage.files.names import file_stem
+from crawlers.storage.importance import shares_of_site, totals_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from crawlers.graphs.model import Graph, GraphSize
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import CrawledSite
+
+
+def write_site_graphs(
+    database: Database,
+    crawl_id: int,
+    sites: Sequence[CrawledSite],
+    crawled: Sequence[CrawledSite],
+    folder: Path,
+    formats: Sequence[str],
+    measures: Sequence[str],
+) -> Iterator[tuple[CrawledSite, Path, GraphSize]]:
+    """Write the graphs of *sites* in all *formats*; yield each site, a file of it, and how much is in it.
+
+    Pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file name
+    must say https.
+    """
+    names = [site.site for site in crawled]
+    with database.read() as connection:
+        totals = totals_of(connection, crawl_id)
+    for site in sites:
+        pages = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
+        graph: Graph = pages if totals is None else ImportanceGraph(pages, shares_of_site(database, site.id, totals))
+        if measures:
+            graph = AnalysedGraph(graph, analyse(graph, measures))
+        for name in formats:
+            base = folder / file_stem(site.site, names)
+            size = write_graph(graph, base, name)
+            yield site, graph_paths(base, name)[0], size

@@ -1,0 +1,60 @@
+"""Writes the model of a web fragment as CSV tables for people: names instead of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET, link_class
+from crawlers.storage.files.csv_tables import write_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlers.graphs.fragment.link_counts import FragmentCounts
+
+NAMES_SHOWN = 20  # a cell with more is no longer read by people
+
+_SITE_COLUMNS = ("site", "class", "target_sites", "linked_from", "urls", "links", "example")
+_PAIR_COLUMNS = ("source", "target", "set", "class", "urls", "links")
+
+
+def write_accompanying(counts: FragmentCounts, path: Path) -> None:
+    """Write the accompanying sites to *path*, those that most target sites link to first.
+
+    *linked_from* names up to `NAMES_SHOWN` target sites, with blanks between them. Raises as `write_graph`.
+    """
+    first = counts.accompanying.start
+    linked_from: list[list[int]] = [[] for _ in counts.accompanying]
+    for pair in counts.pairs:
+        if pair.target >= first and len(names := linked_from[pair.target - first]) < NAMES_SHOWN:
+            names.append(pair.source)
+    rows = (
+        (
+            counts.sites[number - 1],
+            link_class(inward.target_sites),
+            inward.target_sites,
+            " ".join(counts.sites[source - 1] for source in sources),
+            inward.urls,
+            inward.links,
+            inward.example,
+        )
+        for number, sources in zip(counts.accompanying, linked_from, strict=True)
+        for inward in (counts.inward[number - 1],)
+    )
+    write_table(path, _SITE_COLUMNS, rows)
+
+
+def write_pairs(counts: FragmentCounts, path: Path) -> None:
+    """Write which target site links to which site to *path*, with the numbers of URLs and links."""
+    rows = (
+        (
+            counts.sites[source - 1],
+            counts.sites[target - 1],
+            TARGET if target in counts.targets else ACCOMPANYING,
+            "" if target in counts.targets else link_class(counts.inward[target - 1].target_sites),
+            urls,
+            links,
+        )
+        for source, target, urls, links in counts.pairs
+    )
+    write_table(path, _PAIR_COLUMNS, rows)

@@ -1,0 +1,108 @@
+"""The model of a web fragment: the sites of a crawl, and those that they link to.
+
+The sites of the crawl are the *target set*. The sites outside it to which they link are the *accompanying
+set*, in classes by the number of target sites that link there.
+
+References
+----------
+.. [1] Pechnikov, Chernobrovkin, Adaptive crawler for the search and gathering of external hyperlinks, section 1.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from itertools import groupby, takewhile
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.graphs.model import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.graphs.fragment.link_counts import FragmentCounts, Pair
+    from crawlers.graphs.model import Row
+
+TARGET, ACCOMPANYING = "target", "accompanying"
+# Of each class the least number of target sites. Most sites are known to one, some to all: the classes widen.
+CLASS_STARTS = (1, 2, 3, 5, 10)
+
+
+def link_class(target_sites: int) -> str:
+    """Return the class of a site to which that many target sites link.
+
+    >>> [link_class(number) for number in (1, 2, 4, 9, 10, 500)]
+    ['1', '2', '3 to 4', '5 to 9', '10+', '10+']
+    """
+    place = bisect(CLASS_STARTS, target_sites)
+    least = CLASS_STARTS[place - 1]
+    if place == len(CLASS_STARTS):
+        return f"{least}+"
+    most = CLASS_STARTS[place] - 1
+    return str(least) if least == most else f"{least} to {most}"  # a spreadsheet takes 3-4 for a day
+
+
+class ClassSize(NamedTuple):
+    """A class of the accompanying set, and what there is to its sites together."""
+
+    name: str
+    sites: int
+    urls: int
+    links: int
+
+
+def class_sizes(counts: FragmentCounts) -> list[ClassSize]:
+    """The classes that have sites, the most connected first."""
+    sizes = []
+    linked = (counts.inward[number - 1] for number in counts.accompanying)
+    for name, of_class in groupby(linked, key=lambda inward: link_class(inward.target_sites)):
+        members = list(of_class)
+        sizes.append(ClassSize(name, len(members), sum(one.urls for one in members), sum(one.links for one in members)))
+    return sizes
+
+
+class WebFragment:
+    """The sites as a graph: an edge's weight is the number of links from pages of the one to the other.
+
+    With *targets_only* the target set and its links within are all there is.
+    """
+
+    columns = (
+        Column("set", "string"),
+        Column("class", "string"),  # of accompanying sites
+        Column("pages", "integer"),  # these three of target sites
+        Column("duplicates", "integer"),
+        Column("external_links", "integer"),
+        Column("in_degree", "integer"),
+        Column("out_degree", "integer"),
+        Column("urls_in", "integer"),
+        Column("links_in", "long"),
+    )
+
+    def __init__(self, counts: FragmentCounts, name: str, *, targets_only: bool = False) -> None:
+        self.name = name
+        self.description = f"{len(counts.targets)} target sites of {name}"
+        if not targets_only:
+            self.description += f" and {len(counts.accompanying)} accompanying sites"
+        self._counts = counts
+        self._last = len(counts.targets) if targets_only else len(counts.sites)
+
+    def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        for source, pairs in self._by_source():
+            yield source, [(pair.target, pair.links) for pair in pairs]
+
+    def nodes(self) -> Iterator[Row]:
+        counts = self._counts
+        out_degree = {source: len(pairs) for source, pairs in self._by_source()}
+        for number, (site, inward) in enumerate(zip(counts.sites, counts.inward, strict=True), 1):
+            if number > self._last:
+                return
+            of_links = inward.target_sites, out_degree.get(number, 0), inward.urls, inward.links
+            if number in counts.targets:
+                yield number, site, TARGET, None, *counts.outward[number - 1], *of_links
+            else:
+                yield number, site, ACCOMPANYING, link_class(inward.target_sites), None, None, None, *of_links
+
+    def _by_source(self) -> Iterator[tuple[int, list[Pair]]]:
+        for source, pairs in groupby(self._counts.pairs, key=attrgetter("source")):
+            yield source, list(takewhile(lambda pair: pair.target <= self._last, pairs))

@@ -1,0 +1,114 @@
+"""What a graph is to those who write and analyse it, and what all writers share.
+
+A graph is walked, never held: first all edges, then all nodes, because the degrees of the nodes are
+counted while the edges go by. Nothing here knows where a graph comes from or what it becomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from crawlers.storage.files.cells import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+ColumnType = Literal["integer", "long", "double", "boolean", "string"]
+Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each column
+
+EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 MB
+
+
+class Column(NamedTuple):
+    """An attribute that nodes have; the types are those of GEXF (integer has 32 bits, long 64)."""
+
+    name: str
+    type: ColumnType
+
+
+# A Node of items.py is a Row as it stands: its id, its URL as label, then these.
+PAGE_COLUMNS = (
+    Column("level", "integer"),
+    Column("status", "integer"),
+    Column("title", "string"),
+    Column("in_degree", "integer"),
+    Column("out_degree", "integer"),
+    Column("external_links", "integer"),
+    Column("duplicates", "integer"),
+)
+
+
+class Graph(Protocol):
+    """A directed graph without parallel edges, whose edges have a weight."""
+
+    @property
+    def name(self) -> str:
+        """What the graph is of, such as ``apache2.test:8600``."""
+
+    @property
+    def description(self) -> str:
+        """One sentence for people; may be empty."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The attributes of the nodes, in the order of the values in each row."""
+
+    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        """Yield each source id, ascending, with its (target id, weight) pairs, ascending.
+
+        May be asked for again: an analysis walks the edges once more than a writer.
+        """
+
+    def nodes(self) -> Iterator[Row]:
+        """Yield the rows in order of id; only to be asked for after `edges` is exhausted."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGraph:
+    """A graph of literals, for tests and small jobs."""
+
+    rows: Sequence[Row]
+    links: Sequence[tuple[int, Sequence[tuple[int, int]]]]
+    columns: tuple[Column, ...] = PAGE_COLUMNS
+    name: str = ""
+    description: str = ""
+
+    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        return iter(self.links)
+
+    def nodes(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+
+class GraphSize(NamedTuple):
+    """How much was written."""
+
+    nodes: int
+    edges: int
+
+
+def write_edges(graph: Graph, out: IO[bytes], around: tuple[str, str, str, str]) -> int:
+    """Write one piece of text for each edge to *out* and return how many there were.
+
+    *around* is the text before the source, between source and target, between target and weight, and
+    after the weight; ASCII.
+    """
+    before, between, after, end = around
+    count = 0
+    for source, targets in graph.edges():
+        head = f"{before}{source}{between}"
+        for start in range(0, len(targets), EDGES_AT_ONCE):
+            some = targets[start : start + EDGES_AT_ONCE]
+            out.write("".join([f"{head}{target}{after}{weight}{end}" for target, weight in some]).encode())
+        count += len(targets)
+    return count
+
+
+def write_lines(lines: Iterable[str], out: IO[bytes]) -> int:
+    """Write each of *lines* and a newline to *out* as UTF-8, and return how many there were."""
+    count = 0
+    for line in lines:
+        out.write(f"{line}\n".encode())
+        count += 1
+    return count

@@ -1,0 +1,1 @@
+"""One module a graph format, each a function `write(graph, out, edges, date)`."""

@@ -1,0 +1,76 @@
+"""Writes a graph as GraphML, which networkx, igraph, yEd, Cytoscape and Gephi read.
+
+GraphML can't tell an empty text from a missing one: readers see both as missing.
+
+References
+----------
+.. [1] Brandes, Eiglsperger, Lerner (2004), GraphML Primer, http://graphml.graphdrawing.org
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import IO, TYPE_CHECKING
+
+from crawlers.graphs.model import GraphSize, write_edges, write_lines
+from crawlers.graphs.writers.gexf import COPY_BYTES, escape
+from crawlers.storage.files.cells import cell
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Iterator
+
+    from crawlers.graphs.model import Graph
+
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"'
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+    ' xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns'
+    ' http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">'
+)
+EDGE = ('<edge source="', '" target="', '"><data key="weight">', "</data></edge>\n")
+TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boolean", "string": "string"}
+
+
+def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
+    """Write *graph* to *out*; *edges* is scratch space that can be read back, as large as the edges.
+
+    Name, description and, if given, *date* become attributes of the graph, the label an attribute of
+    the nodes.
+    """
+    edge_count = write_edges(graph, edges, EDGE)
+    write_lines(_head(graph, date), out)
+    node_count = write_lines(_nodes(graph), out)
+    edges.seek(0)
+    shutil.copyfileobj(edges, out, COPY_BYTES)
+    write_lines(["</graph>", "</graphml>"], out)
+    return GraphSize(node_count, edge_count)
+
+
+def _head(graph: Graph, date: datetime.date | None) -> Iterator[str]:
+    about = {"name": graph.name, "description": graph.description, "date": date.isoformat() if date else ""}
+    yield HEAD
+    for name in about:
+        yield f'<key id="{name}" for="graph" attr.name="{name}" attr.type="string"/>'
+    yield '<key id="label" for="node" attr.name="label" attr.type="string"/>'
+    for number, (name, type_) in enumerate(graph.columns):
+        # The id of a key must be an XML name token, which the name of a column need not be.
+        yield f'<key id="n{number}" for="node" attr.name="{escape(name)}" attr.type="{TYPES[type_]}"/>'
+    yield '<key id="weight" for="edge" attr.name="weight" attr.type="int"/>'
+    yield '<graph id="graph" edgedefault="directed">'
+    for name, text in about.items():
+        if text:
+            yield f'<data key="{name}">{escape(text)}</data>'
+
+
+def _nodes(graph: Graph) -> Iterator[str]:
+    openings = [f'<data key="n{number}">' for number in range(len(graph.columns))]
+    for number, label, *values in graph.nodes():
+        parts = [f'<node id="{number}"><data key="label">{escape(label)}</data>']
+        for opening, value in zip(openings, values, strict=True):
+            text = escape(value) if isinstance(value, str) else cell(value)
+            if text is not None:
+                parts.append(f"{opening}{text}</data>")
+        parts.append("</node>")
+        yield "".join(parts)

@@ -1,0 +1,138 @@
+"""The list of sites to crawl, as people write it: hosts.txt, or a comma-separated text.
+
+    # protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay (ms)
+    http://example.com;4;10;500
+    https://example.org:8443
+    example.net;;3
+
+Trailing fields may be left out, and any may be empty; a bare host name means http.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.resolution import parsed, site_of
+from crawlers.errors import BadUrl, ConfigError
+from crawlers.items import SiteLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PROBLEMS_SHOWN = 50  # who gives us a picture instead of a list wants no screen full
+TEXT_SHOWN = 80  # characters of a faulty line
+
+REMEDY = "Write one site a line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
+
+_FIELDS = (
+    ("maxDownloadsAtTime", 1, 1_000),
+    ("maxCrawlLevel", 0, 10_000),
+    ("crawlDelay", 0, 86_400_000),
+)
+_ADDRESS = re.compile(r"(?:([^:/?#]*)://)?([^/?#]*)(.*)", re.DOTALL)
+_HOST = re.compile(r"\[[0-9a-f:]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?")
+_IPV4 = re.compile(r"[0-9.]+")
+
+
+def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
+    """Return the sites of a hosts file's *text*, in its order; *origin* is the file's name for messages.
+
+    Raises `ConfigError` that names every faulty line, what is wrong with it, and the remedy.
+
+    >>> parse_hosts("example.com;4;10;500  # slowly", "hosts.txt")
+    [SiteLimits(site='http://example.com', parallel=4, max_level=10, delay_s=0.5)]
+    """
+    # Not splitlines: it would count lines that no editor counts, such as those that end in U+2028.
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return _sites(((f"{origin}:{number}", line) for number, line in enumerate(lines, 1)), origin)
+
+
+def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
+    """Return the sites of a *text* with commas between them; else as `parse_hosts`.
+
+    >>> [limits.site for limits in parse_host_list("a.example,https://b.example;4;3;500")]
+    ['http://a.example', 'https://b.example']
+    """
+    return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin)
+
+
+class _Wrong(Exception):
+    """What is wrong with one line."""
+
+
+def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
+    found: dict[str, SiteLimits] = {}
+    places: dict[str, str] = {}
+    problems: list[str] = []
+    for place, line in lines:
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        try:
+            limits = _limits(text)
+            if limits.site in found:
+                raise _Wrong(f"{limits.site} stands at {places[limits.site]} already: keep one of the two")
+        except _Wrong as wrong:
+            shown = text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
+            problems.append(f"{place}: {shown!r}: {wrong}")
+            continue
+        found[limits.site] = limits
+        places[limits.site] = place
+    if problems:
+        left_out = len(problems) - PROBLEMS_SHOWN
+        more = [f"… and {left_out} more"] if left_out > 0 else []
+        raise ConfigError("\n".join([*problems[:PROBLEMS_SHOWN], *more, f"{REMEDY}."]))
+    if not found:
+        raise ConfigError(f"{origin}: names no site. {REMEDY}.")
+    return list(found.values())
+
+
+def _limits(text: str) -> SiteLimits:
+    address, *fields = (field.strip() for field in text.split(";"))
+    while fields and not fields[-1]:
+        fields.pop()
+    if len(fields) > len(_FIELDS):
+        raise _Wrong(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
+    site = _site(address)
+    fields += [""] * (len(_FIELDS) - len(fields))
+    parallel, max_level, delay_ms = (
+        _number(field, name, least, most) for field, (name, least, most) in zip(fields, _FIELDS, strict=True)
+    )
+    return SiteLimits(site, parallel, max_level, None if delay_ms is None else delay_ms / 1000)
+
+
+def _number(text: str, name: str, least: int, most: int) -> int | None:
+    if not text:
+        return None
+    # The length first: int() refuses thousands of digits with an error of its own.
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
+        raise _Wrong(f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}")
+    return int(text)
+
+
+def _site(address: str) -> str:
+    match = _ADDRESS.fullmatch(address)
+    assert match
+    scheme, host_port, rest = match.groups()
+    scheme = "http" if scheme is None else scheme.lower()
+    if scheme not in ("http", "https"):
+        raise _Wrong(f"the protocol is {scheme[:20]!r}, expected http or https")
+    if "@" in address:
+        raise _Wrong("user names are not supported, leave out what stands before the @")
+    if rest not in ("", "/"):
+        raise _Wrong("a site has no path, leave out what follows the host: a crawl starts at /")
+    if not host_port:
+        raise _Wrong("the host is missing")
+    if any(one <= " " for one in host_port):  # the URL standard takes tabs out and goes on
+        raise _Wrong("a host name has no blanks")
+    try:
+        site = site_of(f"{scheme}://{host_port}/")
+        host = parsed(site).hostname
+    except BadUrl:
+        raise _Wrong("this is not a host name, with or without a port") from None
+    if not _HOST.fullmatch(host):
+        raise _Wrong("a host name has letters, digits, dots and hyphens only")
+    if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
+        raise _Wrong(f"this is neither a name nor an address in full (a browser would take it for {host})")
+    return site

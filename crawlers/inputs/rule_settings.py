@@ -1,0 +1,97 @@
+"""Makes the site rule and the page order that the settings name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.algorithms.topic.vectors import Weights
+
+T = TypeVar("T")
+
+# BeeBot's choice by the kind of sites (Pechnikov, Chernobrovkin, section 4).
+PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
+
+
+class Settings(Protocol):
+    """As Scrapy's settings are asked."""
+
+    def get(self, name: str) -> Any: ...
+    def getint(self, name: str) -> int: ...
+    def getfloat(self, name: str) -> float: ...
+
+
+def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
+    """The entry of *registry* that the setting *name* names; raises `ConfigError` for an unknown one."""
+    try:
+        return registry[value or ""]
+    except KeyError:
+        known = ", ".join(sorted(filter(None, registry)))
+        raise ConfigError(f"{name}={value!r} is unknown; known are: {known}") from None
+
+
+def rule_options(settings: Settings) -> RuleOptions:
+    """What the settings tell every rule."""
+    return RuleOptions(
+        page_budget=settings.getint("PAGE_BUDGET"),
+        seed=settings.getint("RULE_SEED"),
+        quantum_pages=settings.getint("ROUNDROBIN_QUANTUM_PAGES"),
+        quantum_s=settings.getfloat("ROUNDROBIN_QUANTUM_SECONDS"),
+        gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
+        ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
+        raw_ucb_c=settings.getfloat("RAW_UCB_C"),
+    )
+
+
+def rule_name(settings: Settings) -> str:
+    """What RULE says, else PROFILE; raises `ConfigError` for a profile that is unknown."""
+    return settings.get("RULE") or chosen(PROFILES, "PROFILE", settings.get("PROFILE"))
+
+
+def chosen_rule(settings: Settings) -> SiteRule:
+    """The rule of `rule_name`; raises `ConfigError`."""
+    return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
+
+
+def virtual_share(settings: Settings) -> float:
+    """The share of the virtual page, in ]0, 1]; raises `ConfigError`."""
+    share = settings.getfloat("AOPIC_VIRTUAL_SHARE")
+    if not 0.0 < share <= 1.0:
+        raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
+    return share
+
+
+def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrder:
+    """The order of ORDER, with *weights* for topics; raises `ConfigError`."""
+    make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
+    window = settings.getfloat("AOPIC_WINDOW_VISITS")
+    weight = settings.getfloat("AOPIC_UNCRAWLED_WEIGHT")
+    if not window > 0.0:
+        raise ConfigError(f"AOPIC_WINDOW_VISITS={window}: must be above 0; 2 to 4 are usual")
+    if not weight >= 1.0:
+        raise ConfigError(f"AOPIC_UNCRAWLED_WEIGHT={weight}: must be at least 1; 1 treats all pages alike")
+    shares = [settings.getfloat(name) for name in ("EXPLORE_SHARE", "ARCHIVE_SHARE")]
+    if sum(shares) > 1.0:
+        raise ConfigError(
+            f"EXPLORE_SHARE={shares[0]:g} and ARCHIVE_SHARE={shares[1]:g} are parts of the same downloads; "
+            "let them be less than 1 together"
+        )
+    options = OrderOptions(
+        settings.getint("RULE_SEED"),
+        virtual_share(settings),
+        window,
+        weight,
+        else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
+        explore_share=shares[0],
+        archive_share=shares[1],
+    )
+    return make(options if weights is None else replace(options, weights=weights))

@@ -1,0 +1,220 @@
+"""The list of seeds as people write it: a CSV table, or single values on the command line.
+
+    number,full_name,short_name,start_url,enabled,parallel,max_level,delay_ms
+    1,Zoological Institute,ZIN,http://zin.example/ru/,yes,2,,500
+
+A header line names the columns, in any order; `start_url` must be there. Commas or semicolons stand between
+the cells. A text without such a header is a hosts file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.resolution import parsed, resolve
+from crawlers.errors import BadUrl, ConfigError
+from crawlers.inputs.hosts_file import PROBLEMS_SHOWN, TEXT_SHOWN, parse_hosts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from crawlers.items import Seed, SeedChange, SiteLimits
+
+COLUMNS = ("number", "full_name", "short_name", "start_url", "enabled", "parallel", "max_level", "delay_ms")
+LIMITS = {"parallel": (1, 1_000), "max_level": (0, 10_000), "delay_ms": (0, 86_400_000)}  # those of hosts.txt
+
+LARGEST_NUMBER = 1_000_000_000  # leaves room for the numbers that a database gives by itself
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
+
+
+class _Wrong(Exception):
+    """What is wrong with one row."""
+
+
+def seed_address(text: str) -> tuple[str, str]:
+    """Return site and start URL of an address as people type it; a bare host name means http.
+
+    Raises `ConfigError`.
+
+    >>> seed_address("Example.org/ru/")
+    ('http://example.org', 'http://example.org/ru/')
+    """
+    try:
+        return _address(text)
+    except _Wrong as wrong:
+        raise ConfigError(f"{_shown(text)}: {wrong}") from None
+
+
+def seed_limit(text: str, name: str) -> int:
+    """Return the limit *name*, a key of `LIMITS`, that *text* says; raises `ConfigError`."""
+    try:
+        return _number(text, name, *LIMITS[name])
+    except _Wrong as wrong:
+        raise ConfigError(str(wrong)) from None
+
+
+def tidy_name(text: str) -> str | None:
+    """Return a name on one line with single blanks, as it is kept; None if nothing is left.
+
+    What can't be shown (control characters, halves of characters) becomes U+FFFD.
+
+    >>> tidy_name(" Zoological\\n Institute ")
+    'Zoological Institute'
+    """
+    return " ".join(_UNSHOWN.sub("\ufffd", word) for word in text.split()) or None
+
+
+def parse_seeds(text: str, origin: str) -> list[SeedChange]:
+    """Return the rows of a CSV table or of a hosts file; *origin* is the file's name for messages.
+
+    Raises `ConfigError` that names every faulty line, what is wrong with it, and the remedy.
+
+    >>> parse_seeds("start_url;short_name\\nhttp://a.example/ru/;A\\n", "seeds.csv")
+    [{'site': 'http://a.example', 'start_url': 'http://a.example/ru/', 'short_name': 'A', 'enabled': True}]
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+    header = text.partition("\n")[0]
+    delimiter = ";" if header.count(";") > header.count(",") else ","
+    try:
+        names = [_heading(cell) for cell in next(csv.reader([header], delimiter=delimiter), [])]
+    except csv.Error as error:
+        raise ConfigError(f"{origin}:1: this is no CSV ({error}); check the first line") from error
+    if not set(names) & set(COLUMNS):
+        return [_of_hosts_line(limits) for limits in parse_hosts(text, origin)]
+    _check_header(names, origin)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return _rows(rows, names, origin)
+    except csv.Error as error:
+        raise ConfigError(f"{origin}:{rows.line_num}: this is no CSV ({error}); check the quotation marks") from error
+
+
+def format_seeds(seeds: Iterable[Seed]) -> str:
+    """Return *seeds* as the CSV table that `parse_seeds` reads back."""
+    out = io.StringIO(newline="")
+    table = csv.writer(out, lineterminator="\r\n")
+    table.writerow(COLUMNS)
+    for seed in seeds:
+        delay_ms = None if seed.delay_s is None else round(seed.delay_s * 1000)
+        enabled = "yes" if seed.enabled else "no"
+        names = (seed.number, seed.name, seed.short_name, seed.start_url, enabled)
+        table.writerow([*names, seed.parallel, seed.max_level, delay_ms])
+    return out.getvalue()
+
+
+def _of_hosts_line(limits: SiteLimits) -> SeedChange:
+    return {
+        "site": limits.site,
+        "enabled": True,
+        "parallel": limits.parallel,
+        "max_level": limits.max_level,
+        "delay_s": limits.delay_s,
+    }
+
+
+def _heading(cell: str) -> str:
+    return cell.strip().lower().replace(" ", "_")
+
+
+def _check_header(names: Sequence[str], origin: str) -> None:
+    unknown = [name for name in names if name not in COLUMNS]
+    known = f"the columns are {', '.join(COLUMNS)}"
+    if unknown:
+        raise ConfigError(f"{origin}: unknown column {_shown(unknown[0])}; {known}")
+    doubled = [name for name in COLUMNS if names.count(name) > 1]
+    if doubled:
+        raise ConfigError(f"{origin}: the column {doubled[0]} stands there twice; leave one out")
+    if "start_url" not in names:
+        raise ConfigError(f"{origin}: the column start_url is missing; {known}")
+
+
+def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[SeedChange]:
+    changes: list[SeedChange] = []
+    problems: list[str] = []
+    places: dict[str, int] = {}
+    for row_number, cells in enumerate(rows, 1):
+        if row_number == 1 or not any(cell.strip() for cell in cells):
+            continue
+        try:
+            change = _change(cells, names)
+            first = places.setdefault(change["site"], row_number)
+            if first != row_number:
+                raise _Wrong(f"{change['site']} stands in row {first} already: keep one of the two")
+        except _Wrong as wrong:
+            problems.append(f"{origin}, row {row_number}: {wrong}")
+        else:
+            changes.append(change)
+    if problems:
+        left_out = len(problems) - PROBLEMS_SHOWN
+        more = [f"… and {left_out} more"] if left_out > 0 else []
+        raise ConfigError("\n".join([*problems[:PROBLEMS_SHOWN], *more, "Nothing was changed; mend the file."]))
+    if not changes:
+        raise ConfigError(f"{origin}: names no site; write one a row")
+    return changes
+
+
+def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
+    if len(cells) != len(names):
+        raise _Wrong(f"{len(cells)} cells, expected {len(names)} as in the header line")
+    texts = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+    site, start_url = _address(texts["start_url"])
+    change: SeedChange = {"site": site, "start_url": start_url}
+    if texts.get("number"):
+        change["number"] = _number(texts["number"], "number", 1, LARGEST_NUMBER)
+    if "full_name" in texts:
+        change["name"] = tidy_name(texts["full_name"])
+    if "short_name" in texts:
+        change["short_name"] = tidy_name(texts["short_name"])
+    change["enabled"] = _is_yes(texts.get("enabled", ""))
+    if "parallel" in texts:
+        change["parallel"] = _limit(texts["parallel"], "parallel")
+    if "max_level" in texts:
+        change["max_level"] = _limit(texts["max_level"], "max_level")
+    if "delay_ms" in texts:
+        delay_ms = _limit(texts["delay_ms"], "delay_ms")
+        change["delay_s"] = None if delay_ms is None else delay_ms / 1000
+    return change
+
+
+def _is_yes(text: str) -> bool:
+    word = text.lower() or _YES[0]
+    if word not in _YES + _NO:
+        raise _Wrong(f"enabled is {_shown(text)}, expected yes or no")
+    return word in _YES
+
+
+def _limit(text: str, name: str) -> int | None:
+    return _number(text, name, *LIMITS[name]) if text else None
+
+
+def _number(text: str, name: str, least: int, most: int) -> int:
+    # The length first: int() refuses thousands of digits with an error of its own.
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
+        raise _Wrong(f"{name} is {_shown(text)}, expected a whole number from {least} to {most}")
+    return int(text)
+
+
+def _address(text: str) -> tuple[str, str]:
+    url = text if "://" in text else f"http://{text}"
+    if "@" in url.split("/", 3)[2]:
+        raise _Wrong("user names are not supported, leave out what stands before the @")
+    if min(url) <= " ":  # the URL standard takes some of them out and goes on
+        raise _Wrong("an address has no blanks")
+    try:
+        target = resolve(url, "")
+        parse_hosts(target.site, "")  # what no hosts file may name, no seed may
+    except (BadUrl, ConfigError):
+        raise _Wrong("this is no address of a site; write http://host[:port]/ or https://host[:port]/") from None
+    host = str(parsed(target.site).hostname)
+    if host.replace(".", "").isdigit() and not url.split("/", 3)[2].startswith(host):
+        raise _Wrong(f"this is neither a name nor an address in full (a browser takes it for {host}); write the whole")
+    return target.site, target.url
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…")

@@ -1,0 +1,47 @@
+"""Which seed people mean by a number, a name, a host, a domain or a URL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.errors import ConfigError
+from crawlers.inputs.seed_list import seed_address
+from crawlers.inputs.yaml_fields import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlers.items import Seed
+
+
+def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
+    """Return the seed that *text* means: its number, else its short name, else its host, domain or a URL of its site.
+
+    By host or domain, hosts that crawls met are meant only where nobody named a seed. Raises `ConfigError` if there is
+    none, or more than one.
+    """
+    wanted = text.strip()
+    found = (
+        [seed for seed in seeds if str(seed.number) == wanted]
+        or [seed for seed in seeds if seed.short_name and seed.short_name.casefold() == wanted.casefold()]
+        or _of_address(seeds, wanted)
+    )
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(f"{seed.number} ({seed.site})" for seed in found)
+        raise ConfigError(f"{shown(text)} means several seeds: {several}; give the number of one")
+    raise ConfigError(f"{shown(text)} is no seed; `scrapy sites list --all` shows all, with their numbers")
+
+
+def _of_address(seeds: Sequence[Seed], text: str) -> list[Seed]:
+    try:
+        site, _ = seed_address(text)
+    except ConfigError:
+        return []
+    if "://" in text:
+        return [seed for seed in seeds if seed.site == site]
+    host = site.partition("://")[2]
+    found = [seed for seed in seeds if host in (seed.site.partition("://")[2], rule_domain(seed.site))]
+    return [seed for seed in found if seed.enabled or not seed.is_found] or found

@@ -1,0 +1,103 @@
+"""The sources of news, as people write them: sources.yaml.
+
+sources:
+  - example.org                                   # a site is enough: its feeds and rules are found
+  - site: https://www.example.com
+    name: The Example
+    feeds: [/rss.xml, https://feeds.example.net/politics]   # addresses, or paths of the site
+    sitemaps: [/news-sitemap.xml]
+    rules:                                        # which URLs are articles, by all that stands behind the host
+      - '/\\d{4}/\\d{2}/\\d{2}/[^/]+/?'
+      - {regex: '/video/.*', weight: 0}           # weights from 0 to 1; 0: such URLs never are articles
+    content:                                      # where on a page its parts stand: CSS, or XPath from /
+      text: div.article-body
+      title: h1
+      published: //time/@datetime
+    language: en
+    region: GB
+    parallel: 1
+    max_level: 8
+    delay_ms: 1000
+    hosts: [sport.example.net, cdn.example.net]   # other hosts with pages of it; its subdomains always are
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news.sources import Source
+from crawlers.errors import ConfigError
+from crawlers.inputs.hosts_file import PROBLEMS_SHOWN
+from crawlers.inputs.source_fields import any_selector, source_of
+from crawlers.inputs.text_file import read_text
+from crawlers.inputs.yaml_entries import read_entries
+from crawlers.inputs.yaml_nodes import Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlers.inputs.source_fields import Check
+
+__all__ = ["Source", "parse_sources", "read_sources", "shortened_list"]
+
+MOST_BYTES = 50_000_000  # of a file: a hundred thousand sources, each with feeds and rules
+
+
+def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
+    """Return the sources of the file *path*, and the problems with those entries that were left out.
+
+    A problem is a sentence that names file and line. *check* raises `ConfigError` for selectors that can't be used, by
+    part; so does this if nothing is left, or for what is no such file.
+    """
+    return parse_sources(read_text(path, MOST_BYTES, "split it into several files"), path, check)
+
+
+def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
+    """As `read_sources`, of a *text*; *origin* is the file's name for messages.
+
+    >>> sources, problems = parse_sources("sources: [www.example.org, ftp://example.org]", "sources.yaml")
+    >>> sources[0].domain, len(problems)
+    ('example.org', 1)
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        entries = read_entries(text, "sources", lambda node: (node.line, source_of(node, check)))
+    except Wrong as wrong:
+        raise ConfigError(_at(origin, wrong)) from None
+    sources: list[Source] = []
+    problems: list[str] = []
+    places: dict[str, int] = {}
+    for entry in entries:
+        try:
+            if isinstance(entry, Wrong):
+                raise entry
+            line, source = entry
+            _claim(source, line, places)
+        except Wrong as wrong:
+            problems.append(_at(origin, wrong))
+        else:
+            sources.append(source)
+    if not sources and problems:
+        raise ConfigError("\n".join([*shortened_list(problems), "No source is left; mend the file."]))
+    if not sources:
+        raise ConfigError(f"{origin}: names no source; write one a line below `sources:`, such as `- example.org`")
+    return sources, problems
+
+
+def shortened_list(problems: Sequence[str]) -> list[str]:
+    """Return as many of the *problems* as people read, and how many more there are."""
+    left_out = len(problems) - PROBLEMS_SHOWN
+    return [*problems[:PROBLEMS_SHOWN], *([f"… and {left_out} more"] if left_out > 0 else [])]
+
+
+def _at(origin: str, wrong: Wrong) -> str:
+    return f"{origin}: {wrong}" if wrong.line is None else f"{origin}:{wrong.line}: {wrong}"
+
+
+def _claim(source: Source, line: int, places: dict[str, int]) -> None:
+    """Let the source of this *line* have its site and feeds, unless another one has."""
+    names = (source.limits.site, *source.feeds, *source.sitemaps)
+    for name in names:
+        if name in places:
+            raise Wrong(line, f"{name} belongs to the source in line {places[name]} already; keep one of the two")
+    places.update(dict.fromkeys(names, line))

@@ -1,0 +1,207 @@
+"""The topic of a crawl, as people write it: topic.yaml.
+
+keywords:                       # words or phrases, each with a weight > 0 …
+  character encoding: 2
+  unicode: 3
+  кодировка: 1
+# keywords: [unicode, utf-8]    # … or a list, where each weighs 1
+examples:                       # pages about the topic: URLs, or names of files; keywords, examples, or both
+  - http://encodings.example/utf8.html
+  - examples/unicode.html
+roots:                          # where the crawl begins
+  - http://encodings.example/
+  - http://text.example/docs/
+strategy: mixed                 # anchor, breadth, links or mixed (the default); or instead of it
+# alpha: 0.4                    # the text of links
+# beta: 0.3                     # the distance from the roots
+# gamma: 0.3                    # the number of ways that lead to a page
+scope: sites                    # the sites of the roots (the default); all; or a list of domains:
+# scope: [encodings.example, text.example]
+language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …
+budget: 2000                    # pages to read; without it, PAGE_BUDGET says
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.topic.terms import AUTO, Terms, language_code
+from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.algorithms.urls.resolution import parsed
+from crawlers.algorithms.urls.scope import ALL, SITES, Scope
+from crawlers.errors import ConfigError
+from crawlers.inputs.seed_list import seed_address
+from crawlers.inputs.text_file import read_text
+from crawlers.inputs.yaml_fields import fields_of, item_of, items_of, shortened, shown
+from crawlers.inputs.yaml_nodes import Item, Mapping, Wrong
+
+if TYPE_CHECKING:
+    from crawlers.inputs.yaml_fields import Field
+
+MOST_BYTES = 100_000  # of a file: thousands of words and addresses
+TOO_LARGE = "is it a topic? Leave out the weakest keywords"
+LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords: beside one a million times as heavy a word is nothing
+LARGEST_BUDGET = 1_000_000_000
+
+MIX = ("alpha", "beta", "gamma")
+FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """What people want to know of a topic, checked."""
+
+    keywords: dict[str, float]  # terms, as `terms.Terms` makes them of the words; may be empty if there are examples
+    examples: tuple[str, ...]  # URLs, or names of files
+    roots: tuple[str, ...]  # absolute URLs, at least one
+    weights: Weights
+    scope: str  # as the setting SCOPE: sites, all, or domains with commas between them
+    language: str
+    budget: int | None  # pages; None: not said here
+
+
+def read_topic(path: str, language: str = AUTO) -> TopicSpec:
+    """Return the topic that the file *path* describes; as `parse_topic` does. Raises `ConfigError`."""
+    return parse_topic(read_text(path, MOST_BYTES, TOO_LARGE), path, language)
+
+
+def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
+    """Return the topic that *text* describes; *origin* is the file's name for messages.
+
+    *language* (TOPIC_LANGUAGE) is that of a topic that names none.
+
+    Raises `ConfigError` that names the line and what is wrong with it, and the remedy.
+
+    >>> spec = parse_topic("{keywords: [unicode text], roots: [http://a.example/], strategy: anchor}", "topic.yaml")
+    >>> spec.keywords, spec.roots
+    ({'unicod': 1.0, 'text': 1.0}, ('http://a.example/',))
+    """
+    try:
+        return _spec(fields_of(text, FIELDS), language_code(language))
+    except Wrong as wrong:
+        place = origin if wrong.line is None else f"{origin}:{wrong.line}"
+        raise ConfigError(f"{place}: {wrong}") from None
+
+
+def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
+    if field := fields.get("language"):
+        try:
+            language = language_code(item_of(field.value).text, "language")
+        except ConfigError as error:
+            raise Wrong(field.line, str(error)) from None
+    keywords = _keywords(fields["keywords"], Terms(language)) if "keywords" in fields else {}
+    examples = tuple(_example(item) for item in items_of(fields["examples"])) if "examples" in fields else ()
+    if not keywords and not examples:
+        raise Wrong(None, "there are neither keywords nor examples; name at least one word or page of the topic")
+    if "roots" not in fields:
+        raise Wrong(None, "roots is missing; name at least one URL where the crawl begins")
+    scope = _scope(fields["scope"]) if "scope" in fields else SITES
+    roots = _roots(fields["roots"], scope)
+    budget = _budget(fields["budget"]) if "budget" in fields else None
+    return TopicSpec(keywords, examples, roots, _weights(fields), scope, language, budget)
+
+
+def _keywords(field: Field, terms: Terms) -> dict[str, float]:
+    """The terms of the words; a term of several of them has the sum of their weights."""
+    if isinstance(field.value, Mapping):
+        weighted = [
+            (word := item_of(key), _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST))
+            for key, value in field.value.pairs
+        ]
+    else:
+        weighted = [(item, 1.0) for item in items_of(field)]
+    keywords: dict[str, float] = {}
+    for item, weight in weighted:
+        counts = terms(item.text)
+        if not counts:
+            said = "function words, numbers and single letters say nothing about a topic"
+            raise Wrong(item.line, f"the keyword {shown(item.text)} has no term; leave it out: {said}")
+        for term, times in counts.items():
+            keywords[term] = keywords.get(term, 0.0) + times * weight
+    return keywords
+
+
+def _example(item: Item) -> str:
+    return _address(item)[1] if "://" in item.text else item.text
+
+
+def _roots(field: Field, scope: str) -> tuple[str, ...]:
+    domains = Scope(scope, ())
+    roots: dict[str, None] = {}
+    for item in items_of(field):
+        site, url = _address(item)
+        if scope != SITES and not domains.holds(site):
+            what = f"the root {url} is outside the scope ({shortened(scope)})"
+            raise Wrong(item.line, f"{what}; add {_host(site)} to scope, or leave the root out")
+        roots[url] = None
+    return tuple(roots)
+
+
+def _scope(field: Field) -> str:
+    if isinstance(field.value, Item):
+        line, name = item_of(field.value)
+        if name not in (SITES, ALL):
+            raise Wrong(line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
+        return name
+    return ",".join(dict.fromkeys(_domain(item) for item in items_of(field)))
+
+
+def _domain(item: Item) -> str:
+    try:
+        if set(item.text) & set("/:@?#,"):
+            raise ConfigError(item.text)
+        domain = _host(seed_address(item.text)[0])
+        Scope(domain, ())
+    except ConfigError:
+        remedy = "write a domain such as example.org, which stands for its subdomains, too"
+        raise Wrong(item.line, f"{shown(item.text)} in scope is no domain; {remedy}") from None
+    return domain
+
+
+def _weights(fields: dict[str, Field]) -> Weights:
+    given = [fields[name] for name in MIX if name in fields]
+    if given and "strategy" in fields:
+        raise Wrong(given[0].line, f"{given[0].name} and strategy exclude each other; keep one of the two")
+    if given:
+        mix = [_number(item_of(fields[name].value), name, 0.0, 1.0) if name in fields else 0.0 for name in MIX]
+        try:
+            return Weights(*mix)
+        except ConfigError as error:
+            raise Wrong(given[0].line, str(error)) from None
+    if "strategy" not in fields:
+        return STRATEGIES["mixed"]
+    line, name = item_of(fields["strategy"].value)
+    if name not in STRATEGIES:
+        raise Wrong(line, f"there is no strategy {shown(name)}; write one of: {' '.join(STRATEGIES)}")
+    return STRATEGIES[name]
+
+
+def _budget(field: Field) -> int:
+    line, text = item_of(field.value)
+    # The length first: int() refuses thousands of digits with an error of its own.
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= LARGEST_BUDGET):
+        raise Wrong(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
+    return int(text)
+
+
+def _number(item: Item, name: str, least: float, most: float) -> float:
+    try:
+        number = float(item.text)
+    except ValueError:
+        number = least - 1.0
+    if not least <= number <= most:  # nor is nan
+        raise Wrong(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
+    return number
+
+
+def _address(item: Item) -> tuple[str, str]:
+    """Site and URL."""
+    try:
+        return seed_address(item.text)
+    except ConfigError as error:
+        raise Wrong(item.line, str(error)) from None
+
+
+def _host(site: str) -> str:
+    return str(parsed(site).hostname)

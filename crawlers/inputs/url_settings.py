@@ -1,0 +1,30 @@
+"""Reads the steps of URL normalisation from settings: `URL_ADD_TRAILING_SLASH` for add_trailing_slash, and so on."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Protocol
+
+from crawlers.algorithms.urls.normalization import Normalization
+
+
+class Settings(Protocol):
+    """As Scrapy's settings are asked."""
+
+    def getbool(self, name: str, default: bool = False) -> bool: ...
+    def getlist(self, name: str) -> list[Any]: ...
+    def getdict(self, name: str) -> dict[Any, Any]: ...
+
+
+def normalization(settings: Settings) -> Normalization:
+    """The steps that *settings* switch on."""
+    steps = {
+        field.name: settings.getbool(f"URL_{field.name.upper()}")
+        for field in fields(Normalization)
+        if field.init and field.type == "bool"
+    }
+    return Normalization(
+        **steps,
+        ip_names=settings.getdict("URL_IP_NAMES"),
+        ignored_parameters=tuple(settings.getlist("URL_IGNORED_PARAMETERS")),
+    )

@@ -1,0 +1,80 @@
+"""Makes a `Document` of every page that became one: an item for feeds. Stands behind the store's pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import Page
+from crawlers.storage.change_set import DOCUMENT
+from crawlers.storage.news.documents import CHANGED, NEW
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+_COLUMNS = [name for name, _ in DOCUMENT]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An article that was stored just now, or another version of it; what the page does not say is empty."""
+
+    url: str
+    canonical_url: str
+    title: str
+    text: str  # paragraphs, one a line
+    published: str  # ISO 8601, with the time zone that the page gives
+    authors: list[str]
+    section: str
+    language: str
+    image: str
+    site: str
+    stored_at: str  # ISO 8601, UTC: this version
+    version: int  # from 1
+    taken_by: str  # what found the text: rule, json-ld, trafilatura
+
+
+class DocumentPipeline:
+    """Other pages, and other items, pass as they are: feeds leave them out by their `item_classes`."""
+
+    def __init__(self, stats: StatsCollector) -> None:
+        self._stats = stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        assert crawler.stats is not None
+        return cls(crawler.stats)
+
+    def process_item(self, item: Any) -> Any:
+        if not isinstance(item, Page) or item.news is None or not item.news.outcome:
+            return item
+        if item.news.outcome == NEW:
+            self._stats.inc_value("news/documents")
+        elif item.news.outcome == CHANGED:
+            self._stats.inc_value("news/changed")
+        else:
+            self._stats.inc_value("news/duplicates")
+            return item
+        article = item.news.article
+        assert article is not None
+        row = dict(zip(_COLUMNS, item.rows.documents[-1], strict=True))
+        return Document(
+            item.url,
+            article.canonical_url,
+            article.title,
+            article.text,
+            article.published,
+            list(article.authors),
+            article.section,
+            article.language,
+            article.image,
+            site_of(item.url),
+            datetime.fromtimestamp(row["changed_at"] or row["stored_at"], UTC).isoformat(timespec="seconds"),
+            row["version"],
+            article.taken_by,
+        )

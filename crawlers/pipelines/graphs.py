@@ -1,0 +1,74 @@
+"""Writes the graph of every site when the crawl stops, from the store."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from crawlers.errors import ConfigError
+from crawlers.graphs.analysis import MEASURES
+from crawlers.graphs.export import write_site_graphs
+from crawlers.graphs.files import FORMATS
+from crawlers.signals import crawl_stored
+from crawlers.storage.database import Database
+from crawlers.storage.files.writable import check_folder
+from crawlers.storage.queries import crawl_named, sites_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class Graphs:
+    """One graph a site and format in *folder*; only of spiders that crawl listed sites."""
+
+    def __init__(self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str]) -> None:
+        self._crawler = crawler
+        self._folder = folder
+        self._formats = formats
+        self._measures = measures
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
+        if not formats:
+            raise NotConfigured  # no graphs are wanted: nothing to warn of
+        strange = set(formats) - set(FORMATS)
+        if strange:
+            raise _unknown("GRAPH_FORMATS", strange, FORMATS)
+        measures = [name for name in settings.getlist("GRAPH_MEASURES") if name]
+        unknown = set(measures) - set(MEASURES)
+        if unknown:
+            raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
+        extension = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
+        if getattr(crawler.spider, "site_limits", None):
+            check_folder(extension._folder, "RESULT_FOLDER")
+            crawler.signals.connect(extension._write, crawl_stored)
+        return extension
+
+    def _write(self) -> None:
+        settings = self._crawler.settings
+        database = Database(settings.get("DATABASE_URL"), create=False)
+        try:
+            crawl = crawl_named(database, settings.get("CRAWL") or self._crawler.spider.name)  # type: ignore[union-attr]
+            sites = sites_of(database, crawl.id)
+            graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
+            for site, path, size in graphs:
+                if not size.nodes:
+                    why = site.availability or "its home page redirects to what is no page"
+                    logger.warning("%s: no page at all: %s", site.site, why)
+                logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
+        finally:
+            database.close()
+
+
+def _unknown(setting: str, names: Iterable[str], known: Iterable[str]) -> ConfigError:
+    return ConfigError(f"{setting}={','.join(sorted(names))} is unknown; known are: {', '.join(known)}")

@@ -1,0 +1,118 @@
+"""What a news crawl knows of one page, in words: who announced it, which rule it fits, what became of its article."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import ARTICLE, FEED, SITEMAP, State
+from crawlers.reports.history_wording import SHOWN, url_of, when
+from crawlers.storage.schema.news_tables import document, document_version, feed_item, news_score, poll, url_rule
+from crawlers.storage.schema.tables import page, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_COPY = re.compile(r"(.+) as document (\d+)$")
+
+
+def document_story(connection: Connection, crawl_id: int, row: Any) -> list[str]:
+    """Lines about the page of which *row* is the row; none in crawls of another mission."""
+    if connection.execute(select(news_score.c.page_id).where(news_score.c.page_id == row.id)).scalar() is None:
+        return []
+    polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
+    if polled is not None and polled.kind in (FEED, SITEMAP):
+        return [*_announcements(connection, crawl_id, row), *_poll(polled)]
+    lines = [*_announcements(connection, crawl_id, row), *_rule(connection, row), *_poll(polled)]
+    stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
+    if stored is not None:
+        return [*lines, *_document(stored), *_versions(connection, row.id)]
+    if row.state == State.DONE:
+        lines.append(f"  no document{_why(connection, row.reason)}")
+    return lines
+
+
+def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[str]:
+    statement = (
+        select(page.c.url, feed_item.c.found_at, feed_item.c.published_at, feed_item.c.title)
+        .join(page, page.c.id == feed_item.c.feed_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, feed_item.c.key == row.key)
+        .order_by(feed_item.c.found_at, page.c.url)
+    )
+    lines = []
+    for url, found_at, published_at, title in connection.execute(statement.limit(SHOWN)):
+        published = f", as published {when(published_at)}" if published_at is not None else ""
+        lines.append(f"  announced by {url} {when(found_at)}{published}{f': {title}' if title else ''}")
+    return lines
+
+
+def _rule(connection: Connection, row: Any) -> list[str]:
+    """The rule that decides: of the nearest domain that has any, one that forbids, else the heaviest."""
+    name = site_of(row.url)
+    parts = rule_domain(name).split(".")
+    domains = [".".join(parts[number:]) for number in range(len(parts))]
+    statement = select(url_rule).where(url_rule.c.domain.in_(domains))
+    rules = connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id)).all()
+    nearest = max((rule.domain for rule in rules), key=len, default=None)
+    matching = [
+        rule for rule in rules if rule.domain == nearest and re.fullmatch(rule.regex, row.url[len(name) :]) is not None
+    ]
+    if not matching:
+        return ["  fits no rule"]
+    rule = matching[-1] if matching[-1].weight == 0.0 else matching[0]
+    if rule.weight == 0.0:
+        return [f"  rule {rule.id} says that it is no article: {rule.regex} ({rule.origin})"]
+    return [f"  fits rule {rule.id}: {rule.regex} ({rule.origin}, weight {rule.weight:g})"]
+
+
+def _poll(row: Any) -> list[str]:
+    if row is None:
+        return []
+    failures = f", failed {row.failures} times in a row" if row.failures else ""
+    problem = f": {row.problem}" if row.problem else ""
+    name = f"{'an' if row.kind == ARTICLE else 'a'} {row.kind}"
+    polls = f"polled {row.polls} times, {row.new_items} new items, next {when(row.due_at)}"
+    return [f"  {name} that comes back: {polls}{failures}{problem}"]
+
+
+def _document(row: Any) -> list[str]:
+    published = f", published {row.published}" if row.published else ""
+    authors = ", ".join(json.loads(row.authors))
+    about = [f"by {authors}" if authors else "", f"in {row.section}" if row.section else "", row.language or ""]
+    lines = [
+        f"  document: {row.title}",
+        f"    stored {when(row.stored_at)}{published}, {len(row.text):,} characters, found by {row.taken_by}",
+    ]
+    if any(about):
+        lines.append(f"    {', '.join(part for part in about if part)}")
+    if row.canonical and row.canonical != row.url:
+        lines.append(f"    calls itself {row.canonical}")
+    if row.version > 1:
+        lines.append(f"    version {row.version}, since {when(row.changed_at)}; before that:")
+    return lines
+
+
+def _versions(connection: Connection, page_id: int) -> list[str]:
+    statement = (
+        select(document_version)
+        .where(document_version.c.page_id == page_id)
+        .order_by(document_version.c.version.desc())
+        .limit(SHOWN)
+    )
+    return [
+        f"      version {row.version}, since {when(row.stored_at)}, {len(row.text):,} characters: {row.title}"
+        for row in connection.execute(statement)
+    ]
+
+
+def _why(connection: Connection, reason: str | None) -> str:
+    copy = _COPY.match(reason or "")
+    if copy is not None:
+        return f": {copy[1]} as {url_of(connection, int(copy[2]))}"
+    return f": {reason}" if reason else ", for nothing says that it is an article"

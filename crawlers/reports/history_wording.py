@@ -1,0 +1,29 @@
+"""How times and pages are called in stories."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from crawlers.storage.schema.tables import page
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SHOWN = 5  # of a list; more are counted
+
+
+def when(seconds: float) -> str:
+    """A time, given in seconds since 1970.
+
+    >>> when(1e9)
+    '2001-09-09 01:46:40+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+
+
+def url_of(connection: Connection, page_id: int) -> str:
+    """The URL of a page, or its number if its row was given up."""
+    return str(connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar() or f"page {page_id}")

@@ -1,0 +1,36 @@
+"""The pulls of a crawl as people look at them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from crawlers.storage.pulls import pulls_of
+from crawlers.storage.schema.tables import crawler_setting, site
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+
+class PullLog(NamedTuple):
+    """The sites of a crawl in the order of its list, and its pulls in the order in which they ended."""
+
+    sites: list[tuple[int, str, str | None]]  # id, name, why it is not available
+    pulls: list[tuple[int, float]]  # site id, reward
+
+
+def pull_log(database: Database, crawl_id: int) -> PullLog:
+    """All of a crawl's pulls so far."""
+    of_crawl = site.c.crawl_id == crawl_id
+    sites = select(site.c.id, site.c.site, site.c.availability).where(of_crawl).order_by(site.c.id)
+    pulls = [(number, reward) for number, _, reward in pulls_of(database, crawl_id)]
+    with database.read() as connection:
+        return PullLog([(number, name, why) for number, name, why in connection.execute(sites)], pulls)
+
+
+def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
+    """The settings that the crawl ran with, at its last run."""
+    statement = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
+    with database.read() as connection:
+        return {name: value for name, value in connection.execute(statement)}

@@ -1,0 +1,104 @@
+"""Finds documents by words: SQLite's FTS5, PostgreSQL's text search. What is typed is never an error."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import OperationalError
+
+from crawlers.algorithms.urls.domains import is_in_domain
+from crawlers.errors import ConfigError
+from crawlers.storage.schema.news_tables import SEARCHED, document
+from crawlers.storage.schema.tables import site as crawled
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+TITLE_WEIGHT = 5.0  # of a word in the title, against one in the text
+SNIPPET_WORDS = 24
+
+_SITES_FTS5 = "(:sites IS NULL OR d.site_id IN (SELECT value FROM json_each(:sites)))"
+_SITES_TSVECTOR = (
+    "(CAST(:sites AS jsonb) IS NULL OR d.site_id IN "
+    "(SELECT value::integer FROM jsonb_array_elements_text(CAST(:sites AS jsonb))))"
+)
+_FTS5 = text(f"""
+    SELECT d.url, d.title, d.published, d.stored_at,
+        snippet(document_text, 1, '[', ']', '…', {SNIPPET_WORDS}) AS snippet
+    FROM document_text JOIN document AS d ON d.page_id = document_text.rowid JOIN site AS s ON s.id = d.site_id
+    WHERE document_text MATCH :words AND (:crawl IS NULL OR s.crawl_id = :crawl) AND {_SITES_FTS5}
+    ORDER BY bm25(document_text, {TITLE_WEIGHT}, 1.0), d.page_id LIMIT :most""")  # noqa: S608 - our own numbers
+# Headlines are made of those that are shown only: each reads its whole text.
+_TSVECTOR = text(f"""
+    SELECT url, title, published, stored_at, ts_headline('simple', left(text, 100000), asked,
+        'MaxFragments=1, StartSel=[, StopSel=], MinWords=12, MaxWords={SNIPPET_WORDS}') AS snippet
+    FROM (
+        SELECT d.url, d.title, d.published, d.stored_at, d.text, asked, d.page_id,
+            ts_rank(setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', left(text, 100000)), asked)
+                AS rank
+        FROM document AS d JOIN site AS s ON s.id = d.site_id, websearch_to_tsquery('simple', :words) AS asked
+        WHERE {SEARCHED} @@ asked AND (CAST(:crawl AS integer) IS NULL OR s.crawl_id = :crawl) AND {_SITES_TSVECTOR}
+        ORDER BY rank DESC, d.page_id LIMIT :most
+    ) AS found ORDER BY rank DESC, page_id""")  # noqa: S608 - names of our own columns
+
+
+class Found(NamedTuple):
+    """A document that was searched for."""
+
+    url: str
+    title: str
+    published: str | None  # ISO 8601
+    stored_at: float
+    snippet: str  # of its text; the words are in brackets
+
+
+def search(
+    database: Database,
+    words: str,
+    most: int,
+    *,
+    site_ids: Collection[int] | None = None,
+    crawl_id: int | None = None,
+) -> list[Found]:
+    """At most *most* documents for *words*, the best first; of these sites, or of one crawl, if given.
+
+    Raises `ConfigError` if the store has no document at all.
+    """
+    words = words.replace("\0", " ").encode("utf-8", "replace").decode()
+    sites = None if site_ids is None else json.dumps(list(site_ids))
+    values = {"words": words, "sites": sites, "crawl": crawl_id, "most": most}
+    with database.read() as connection:
+        if connection.execute(select(func.min(document.c.page_id))).scalar() is None:
+            raise ConfigError(
+                f"{database.name} holds no document to search in; collect some: "
+                "scrapy crawl news -a sources=sources.yaml"
+            )
+        rows = _by_fts5(connection, values) if database.is_sqlite else connection.execute(_TSVECTOR, values).all()
+    return [Found(*row) for row in rows]
+
+
+def sites_named(database: Database, wanted: str) -> list[int]:
+    """The ids of the sites that *wanted* names in all crawls: a site, a host, or a domain for all its hosts."""
+    name = wanted.strip().lower().rstrip("/")
+    with database.read() as connection:
+        known = connection.execute(select(crawled.c.id, crawled.c.site)).all()
+    return [
+        number
+        for number, site in known
+        if name in (site, site.partition("://")[2]) or ("://" not in name and is_in_domain(site, name))
+    ]
+
+
+def _by_fts5(connection: Connection, values: dict[str, Any]) -> list[Any]:
+    """FTS5 has a language of its own (AND, OR, NOT, NEAR, "…", word*); what is no such text is taken word by word."""
+    try:
+        return list(connection.execute(_FTS5, values))
+    except OperationalError:
+        plain = " ".join('"' + word.replace('"', '""') + '"' for word in values["words"].split())
+        return list(connection.execute(_FTS5, values | {"words": plain or '""'}))

@@ -1,0 +1,80 @@
+"""What the store has of each source of news: documents, feeds, alarms; for people who look after them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import func, select
+
+from crawlers.algorithms.news.sources import SourceOwners
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.storage.news.alarms import list_alarms
+from crawlers.storage.schema.news_tables import document, feed
+from crawlers.storage.schema.tables import crawl, seed, site
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+
+class SourceFigures(NamedTuple):
+    """A source; of all crawls together."""
+
+    number: int  # of its seed
+    site: str
+    enabled: bool
+    documents: int
+    stored_at: float | None  # the latest of them
+    feeds: int  # that are enabled
+    alarms: int  # that are open
+
+
+def source_figures(database: Database) -> list[SourceFigures]:
+    """The enabled seeds, and the sources of crawls of news, by number. Pages below its domain count as a source's."""
+    # Who names sources names their start pages.
+    named = (
+        select(site.c.seed_id)
+        .join(crawl, crawl.c.id == site.c.crawl_id)
+        .where(crawl.c.mission == "news", site.c.start_url.is_not(None))
+    )
+    sources = select(seed.c.id, seed.c.site, seed.c.enabled, seed.c.hosts).order_by(seed.c.id)
+    feeds = select(feed.c.seed_id, func.count()).where(feed.c.enabled).group_by(feed.c.seed_id)
+    # By site first, which an index answers.
+    by_site = (
+        select(document.c.site_id, func.count().label("number"), func.max(document.c.stored_at).label("stored_at"))
+        .group_by(document.c.site_id)
+        .subquery()
+    )
+    stored = select(site.c.site, by_site.c.number, by_site.c.stored_at).join(site, site.c.id == by_site.c.site_id)
+    with database.read() as connection:
+        rows = connection.execute(sources.where(seed.c.enabled | seed.c.id.in_(named))).all()
+        feed_counts = {number: count for number, count in connection.execute(feeds)}
+        owner_of_feed = {
+            url: name
+            for url, name in connection.execute(select(feed.c.url, seed.c.site).join(seed, seed.c.id == feed.c.seed_id))
+        }
+        found = connection.execute(stored).all()
+    owners = SourceOwners((row.site, (row.hosts or "").split()) for row in rows)
+    documents: Counter[str | None] = Counter()
+    latest: dict[str | None, float] = {}
+    for name, count, stored_at in found:
+        owner = owners.of(name)
+        documents[owner] += count
+        latest[owner] = max(stored_at, latest.get(owner, 0.0))
+    alarms = Counter(
+        owner_of_feed.get(one.subject) or owners.of(site_of(one.subject))
+        for one in list_alarms(database)
+        if one.ended_at is None
+    )
+    return [
+        SourceFigures(
+            row.id,
+            row.site,
+            row.enabled,
+            documents[row.site],
+            latest.get(row.site),
+            feed_counts.get(row.id, 0),
+            alarms[row.site],
+        )
+        for row in rows
+    ]

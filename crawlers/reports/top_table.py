@@ -1,0 +1,41 @@
+"""Writes the most important pages of a crawl as a CSV table for people."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from crawlers.storage.files.csv_tables import write_table
+from crawlers.storage.importance import TopPage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from crawlers.storage.files.cells import Value
+    from crawlers.storage.pagerank import RankedPage
+
+
+def write_top(path: Path, pages: Iterable[TopPage]) -> int:
+    """Write *pages* to *path*, each with its rank, and return how many there were; times are UTC.
+
+    Raises as `write_graph`.
+    """
+    rows = ([rank, *_cells(page)] for rank, page in enumerate(pages, 1))
+    return write_table(path, ("rank", *TopPage._fields), rows)
+
+
+def write_ranked(path: Path, pages: Iterable[RankedPage]) -> int:
+    """The same with the PageRank of each page."""
+    rows = ([rank, pagerank, *_cells(page)] for rank, (pagerank, page) in enumerate(pages, 1))
+    return write_table(path, ("rank", "pagerank", *TopPage._fields), rows)
+
+
+def _cells(page: TopPage) -> list[Value]:
+    about = page.importance, page.url, page.site, page.title, page.level, page.status
+    return [*about, _time(page.first_seen), _time(page.last_seen), page.changes, page.in_degree]
+
+
+def _time(seconds: float | None) -> str | None:
+    """As spreadsheets read it."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,149 @@
+"""The life of a URL in words: who showed it, what was asked, what came, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import collate, func, select
+
+from crawlers.items import State
+from crawlers.reports.change_history import change_story
+from crawlers.reports.document_history import document_story
+from crawlers.reports.history_wording import SHOWN, url_of, when
+from crawlers.reports.score_history import score_story
+from crawlers.storage.schema.tables import bad_link, external_link, external_url, link, page, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.items import Target
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+
+
+def story(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
+    """Lines about *target* in *crawl*, the last word first."""
+    with database.read() as connection:
+        row = connection.execute(
+            select(page)
+            .join(site, site.c.id == page.c.site_id)
+            .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
+        ).one_or_none()
+        if row is not None:
+            return _known(connection, crawl, target, row)
+        return _unknown(connection, crawl, target)
+
+
+def bad_link_story(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
+    """Lines about the text *raw*, which is no URL, if a page of *crawl* has a link of it; else None."""
+    statement = (
+        select(func.count(), func.min(page.c.url), func.min(bad_link.c.reason))
+        .join(page, page.c.id == bad_link.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl.id, bad_link.c.raw == raw)
+    )
+    with database.read() as connection:
+        number, url, reason = connection.execute(statement).one()
+    if not number:
+        return None
+    return [raw, f"  a bad link: {reason}", f"  found in {number} places, for example on {url}; not followed"]
+
+
+def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) -> list[str]:
+    state = State(row.state)
+    lines = [
+        f"{row.url}",
+        f"  {state.name.lower()}{': ' + row.reason if row.reason else ''}, since {when(row.state_at)}",
+        f"  in crawl {crawl.name} (number {crawl.id}), level {row.level}, page {row.id}",
+        f"  known as {target.normalized}",
+        f"  found {when(row.found_at)}{_found_on(connection, row.found_on)}",
+    ]
+    if row.fetched_at is not None and state is not State.REJECTED:
+        answer = (
+            f"status {row.status}, {row.content_type or 'no content type'}, {row.size_bytes} bytes"
+            if row.status
+            else "no answer"
+        )
+        lines.append(f"  asked for {when(row.fetched_at)}, attempt {row.attempts}, {answer}")
+    if row.moved_to is not None:
+        lines.append(f"  moved to {url_of(connection, row.moved_to)}")
+    if row.title:
+        lines.append(f"  title: {row.title}")
+    lines += _copies(connection, row)
+    lines += _linking(connection, row)
+    lines += score_story(connection, crawl.id, row.id)
+    lines += document_story(connection, crawl.id, row)
+    lines += change_story(connection, row.id)
+    return lines
+
+
+def _copies(connection: Connection, row: Any) -> list[str]:
+    if row.content_hash is None:
+        return []
+    same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
+    urls = connection.execute(
+        select(page.c.id, page.c.url).where(same).order_by(page.c.level, _url_order(connection))
+    ).all()
+    if row.duplicates:
+        return [f"  stands for {row.duplicates} further URLs with the same content, whose rows were given up"]
+    if len(urls) == 1:
+        return ["  no other page has the same content"]
+    first = urls[0]
+    if first.id == row.id:
+        return [f"  stands for {len(urls) - 1} further URLs with the same content: {_some([u.url for u in urls[1:]])}"]
+    return [f"  a duplicate of {first.url}: the graph has that one"]
+
+
+def _linking(connection: Connection, row: Any) -> list[str]:
+    """Who links to the page, or to one with the same content: to its node in the graph."""
+    meant = link.c.target_id == row.id
+    if row.content_hash is not None:
+        same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
+        meant = link.c.target_id.in_(select(page.c.id).where(same))
+    number, times = connection.execute(
+        select(func.count(link.c.source_id.distinct()), func.coalesce(func.sum(link.c.count), 0)).where(meant)
+    ).one()
+    if not number:
+        return ["  no stored page links to it"]
+    sources = connection.execute(
+        select(page.c.url, page.c.level)
+        .join(link, link.c.source_id == page.c.id)
+        .where(meant)
+        .distinct()
+        .order_by(page.c.level, _url_order(connection))
+        .limit(SHOWN)
+    ).scalars()
+    return [f"  linked to {times} times from {number} pages: {_some(list(sources), number)}"]
+
+
+def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[str]:
+    outside = connection.execute(
+        select(func.count(), func.min(page.c.url))
+        .select_from(external_url)
+        .join(external_link, external_link.c.url_id == external_url.c.id)
+        .join(page, page.c.id == external_link.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl.id, external_url.c.site == target.site, external_url.c.url == target.url)
+    ).one()
+    if outside[0]:
+        return [target.url, f"  external: linked to from {outside[0]} places, for example {outside[1]}; not followed"]
+    return [
+        target.url,
+        f"  never found in the crawl {crawl.name} (number {crawl.id})",
+        f"  known as {target.normalized}",
+    ]
+
+
+def _found_on(connection: Connection, page_id: int | None) -> str:
+    return f" on {url_of(connection, page_id)}" if page_id is not None else " in the list of sites"
+
+
+def _some(urls: list[str], total: int | None = None) -> str:
+    total = total or len(urls)
+    more = f" and {total - SHOWN} more" if total > SHOWN else ""
+    return ", ".join(urls[:SHOWN]) + more
+
+
+def _url_order(connection: Connection) -> Any:
+    """Order of URLs by their characters, as in graphs: PostgreSQL would order by the database's language."""
+    return page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")

@@ -1,0 +1,191 @@
+"""What the spiders over listed sites have in common: the list, and reading an answer."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider, signals
+from scrapy.exceptions import StopDownload
+
+from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.errors import ConfigError
+from crawlers.extraction.response import Answer, Reader
+from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
+from crawlers.inputs.url_settings import normalization
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.urls.scope import Scope
+    from crawlers.items import Page, SiteLimits
+
+GROUPING = frozenset({"groups"})  # the orders that want to know where on their page links stand
+KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
+SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
+
+
+# What the frontier does itself (retries, redirects, depth, limits to sites), or what only looks at requests
+# that a spider yields, which ours don't: each would cost some 10 µs a page.
+_SCRAPY = "scrapy.downloadermiddlewares"
+_UNUSED_DOWNLOADER_MIDDLEWARES = (
+    f"{_SCRAPY}.offsite.OffsiteMiddleware",
+    f"{_SCRAPY}.retry.RetryMiddleware",
+    f"{_SCRAPY}.redirect.MetaRefreshMiddleware",
+    f"{_SCRAPY}.redirect.RedirectMiddleware",
+)
+_UNUSED_SPIDER_MIDDLEWARES = (
+    "crawlers.middlewares.callbacks.LeaseMiddleware",
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
+    "scrapy.spidermiddlewares.referer.RefererMiddleware",
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+    "scrapy.spidermiddlewares.depth.DepthMiddleware",
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
+)
+
+
+class SiteSpider(Spider):
+    """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
+
+    arguments = ("hosts",)  # what -a takes
+    site_limits: list[SiteLimits]
+    scope: Scope | None = None  # where else it may go; None: it stays on the listed sites, each for itself
+    _reader: Reader
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks for each answer
+    }
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        # Into the dicts of settings.py, so that a user's own middlewares stay.
+        for setting, unused in (
+            ("DOWNLOADER_MIDDLEWARES", _UNUSED_DOWNLOADER_MIDDLEWARES),
+            ("SPIDER_MIDDLEWARES", _UNUSED_SPIDER_MIDDLEWARES),
+        ):
+            off: dict[str, None] = dict.fromkeys(unused)
+            settings.set(setting, {**settings.getdict(setting), **off}, priority="spider")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        known = ", ".join(cls.arguments)
+        unknown = [name for name in kwargs if name not in cls.arguments and not name.startswith("_")]  # scrapyd: _job
+        if unknown:
+            raise ConfigError(f"unknown argument {unknown[0]}; -a takes {known}; settings are given with -s NAME=value")
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.prepare(crawler.settings)
+        crawler.signals.connect(spider._check_type, signals.headers_received)
+        return spider
+
+    def prepare(self, settings: BaseSettings) -> None:
+        """Read the arguments and settings; raises `ConfigError`."""
+        self.site_limits = self.sites(getattr(self, "hosts", None), settings)
+        self._reader = self.reader(settings)
+
+    def reader(self, settings: BaseSettings, **more: Any) -> Reader:
+        """What reads the answers; *more* are further fields of it. Raises `ConfigError`."""
+        return Reader(
+            LinkResolver(normalization(settings)),
+            link_tags(settings),
+            frozenset(settings.getlist("HTML_TYPES")),
+            groups=settings.get("ORDER") in GROUPING,
+            scope=self.scope,
+            **more,
+        )
+
+    @classmethod
+    def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
+        """The sites to crawl; raises `ConfigError`."""
+        return read_hosts(hosts)
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Nothing: the scheduler knows the sites, and where they stopped."""
+        return
+        yield  # makes this a generator
+
+    def parse(self, response: Response) -> Iterator[Page]:
+        assert response.request is not None
+        lease = response.request.meta["lease"]
+        yield self._reader.read(self.answer(response), lease.id, lease.level, time.time())
+
+    def answer(self, response: Response) -> Answer:
+        """What came back, without Scrapy."""
+        assert response.request is not None
+        headers = response.headers
+        return Answer(
+            response.url,
+            response.status,
+            response.body,
+            _text(headers, "Content-Type"),
+            _location(headers),
+            _text(headers, "Retry-After"),
+            "dataloss" in response.flags,
+            _text(headers, "ETag"),
+            _text(headers, "Last-Modified"),
+            any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
+        )
+
+    def is_wanted(self, content_type: str | None) -> bool:
+        """Whether an answer of that type is read, however large."""
+        return self._reader.is_html(content_type)
+
+    def _check_type(self, headers: Headers, body_length: int, request: Request) -> None:
+        """Stop before the body of anything large that is no page."""
+        if "lease" not in request.meta or self.is_wanted(_text(headers, "Content-Type")):
+            return
+        if not isinstance(body_length, int) or body_length > SMALL_BODY:
+            raise StopDownload(fail=False)
+
+
+def _text(headers: Headers, name: str) -> str | None:
+    value = headers.get(name)
+    return value.decode("latin-1") if value is not None else None
+
+
+def _location(headers: Headers) -> str | None:
+    """The address of a redirect. Bytes beyond ASCII are sent on as they came, as browsers do: mostly UTF-8."""
+    value = headers.get("Location")
+    return "".join(chr(b) if b < 0x80 else f"%{b:02X}" for b in value) if value is not None else None
+
+
+def read_hosts(hosts: str | None) -> list[SiteLimits]:
+    """The sites that the argument *hosts* names: a path, or a comma-separated list.
+
+    Raises `ConfigError` when it is missing, when the file can't be read, or for what stands in it.
+    """
+    if not hosts:
+        raise ConfigError("no sites are given: add -a hosts=hosts.txt, or -a hosts=example.org,https://example.com")
+    path = Path(hosts)
+    if not path.is_file():
+        if "," in hosts or "://" in hosts or ("." in hosts and "/" not in hosts and path.suffix != ".txt"):
+            return parse_host_list(hosts)
+        place, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
+        raise ConfigError(
+            f"hosts={hosts}: there is no such file{place}; {remedy} its full path, or give the sites themselves "
+            "with commas between them"
+        )
+    try:
+        return parse_hosts(path.read_text("utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"hosts={hosts} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"hosts={hosts} can't be read: {error.strerror}; check its permissions") from error
+
+
+def link_tags(settings: BaseSettings) -> frozenset[str]:
+    """The tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
+    tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
+    if not tags or tags - KNOWN_TAGS:
+        unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
+        raise ConfigError(f"LINK_TAGS names {unknown}; known are: {', '.join(sorted(KNOWN_TAGS))}")
+    return tags

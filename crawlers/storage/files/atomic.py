@@ -1,0 +1,72 @@
+"""Writes files that are never seen half written.
+
+The text goes to a hidden file beside the target, which replaces the target when it is complete: whoever
+opens the target, even after a kill or a power failure, finds the old file or the whole new one. A killed
+writer's hidden file is removed when the same target is written next; two writers of one target don't
+disturb each other, the last one wins. While writing, the folder holds up to twice the size of the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import glob
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING
+
+from crawlers.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BUFFER_BYTES = 1 << 18
+TOKEN = "[0-9a-f]" * 12  # as a pattern: what stands between the name and ".part"
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write to, which takes the place of *target* if the block ends without an error."""
+    target = target.resolve()  # a symbolic link stays one
+    try:
+        part, stream = _open_part(target)
+    except OSError as error:
+        raise ConfigError(f"{target}: can't be written ({error.strerror}); choose another folder") from error
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            part.replace(target)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise StoreError(f"{target}: not written ({error.strerror}); make room and repeat") from error
+        raise
+
+
+def _open_part(target: Path) -> tuple[Path, IO[bytes]]:
+    if target.exists() and not target.is_file():
+        raise ConfigError(f"{target}: is there and is not a file; choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(target)
+    while True:
+        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+        # os.open, unlike tempfile, lets the umask decide who may read the result.
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        with suppress(OSError):  # a file system without locks: nobody can lock it, so nobody removes it
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            return part, os.fdopen(descriptor, "wb", buffering=BUFFER_BYTES)
+        os.close(descriptor)  # taken for a leftover between its making and its locking
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what killed writers of *target* left: a living one holds a lock."""
+    for part in target.parent.glob(f".{glob.escape(target.name)}.{TOKEN}.part"):
+        with suppress(OSError), part.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()

@@ -1,0 +1,72 @@
+"""Values as the cells of tables and the attributes of graphs.
+
+Titles are written by strangers, and a spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``
+as a formula. A text (label or string attribute) that begins with one of these, with their full-width
+twins, or with tab, newline or carriage return therefore gets one apostrophe in front; so does a text that
+begins with an apostrophe, which makes the rule reversible: whoever wants the text as it was removes one
+leading apostrophe. Numbers stay as they are.
+
+References
+----------
+.. [1] OWASP, CSV Injection, https://owasp.org/www-community/attacks/CSV_Injection
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+Value = str | int | float | bool | None
+
+FORMULA_STARTS = tuple("=+-@\t\n\r＝＋－＠'")
+# Everything outside the production Char of XML 1.0 (https://www.w3.org/TR/xml/#charsets).
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """Return *text* with U+FFFD in place of each character that XML 1.0 can't hold.
+
+    Those are the control characters except tab, newline and carriage return, lone surrogates, U+FFFE
+    and U+FFFF; not even a character reference may name them. They are replaced, as HTML parsers do
+    with NUL, and not removed, so that a person sees that something was there. CSV gets the same text,
+    so that all formats agree (and UTF-8 can't hold lone surrogates either).
+
+    >>> clean("a" + chr(0) + "b") == "a" + chr(0xFFFD) + "b"
+    True
+    """
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def cell(value: Value) -> str | None:
+    """Return the text of *value*, or None if there is nothing to write.
+
+    Floats are written with `repr`, so that they read back exactly; infinite ones and NaN, for which
+    the readers of these formats have different spellings, count as nothing.
+
+    >>> cell(0.1), cell(True), cell(None)
+    ('0.1', 'true', None)
+    """
+    if type(value) is int:  # most values are: first, because a page has five of them
+        return str(value)
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(float(value)) if math.isfinite(value) else None  # float(): numpy's repr names its type
+    return None if value is None else str(value)
+
+
+def guarded_cell(value: Value) -> str | None:
+    """Return the text of *value* as a cell that no spreadsheet takes for a formula; None if there is nothing."""
+    return guarded(value) if isinstance(value, str) else cell(value)
+
+
+def guarded(text: str) -> str:
+    """Return *text* so that no spreadsheet takes it for a formula.
+
+    >>> guarded("=1+1"), guarded("1+1")
+    ("'=1+1", '1+1')
+    """
+    text = clean(text)
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

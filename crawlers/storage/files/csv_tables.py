@@ -1,0 +1,30 @@
+"""Writes tables for people as CSV files, so that no spreadsheet takes a cell for a formula, see `graph_csv`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.cells import guarded_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from crawlers.storage.files.cells import Value
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> int:
+    """Write *rows* to *path*, under their headings, and return how many there were. Raises as `write_graph`."""
+    number = 0
+    with replacing(path) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+        table = csv.writer(lines, lineterminator="\r\n")
+        table.writerow(columns)
+        for row in rows:
+            table.writerow(map(guarded_cell, row))
+            number += 1
+        lines.detach()
+    return number

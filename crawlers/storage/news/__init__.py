@@ -1,0 +1,1 @@
+"""Rows of news crawls: sources, URL rules, polls, documents and their keys, iterations, alarms."""

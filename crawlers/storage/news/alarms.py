@@ -1,0 +1,180 @@
+"""Asks the store how the sources of a news crawl are, and keeps the alarms that come of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import case, func, insert, select, text, update
+
+from crawlers.algorithms.news.alarm_rules import (
+    DAY_S,
+    UNREACHABLE,
+    Alarm,
+    Failing,
+    Limits,
+    Pause,
+    SiteHealth,
+    alarms_of,
+    patience_s,
+)
+from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.items import FEED, HOME, SITEMAP, State
+from crawlers.storage.schema.news_tables import alarm, document, feed, news_score, poll
+from crawlers.storage.schema.tables import crawl, page, seed, site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from crawlers.storage.database import Database
+
+LATEST = 50  # documents of a site that tell how often it publishes
+
+# When an article appeared: as it says, but not later than it was stored.
+_APPEARED = case((document.c.published_at < document.c.stored_at, document.c.published_at), else_=document.c.stored_at)
+
+# Pages that look like articles, and are none; what says "as document" is a copy. Polls keep their last error as reason.
+_FAILED = text(
+    "SELECT site_id, reason FROM page "
+    "WHERE fetched_at > :since AND state = 1 AND reason IS NOT NULL "  # as its index page_without_document has it
+    "AND reason NOT LIKE '% as document %' "
+    "AND NOT EXISTS (SELECT 1 FROM poll WHERE poll.page_id = page.id)"
+)
+
+
+class AlarmRow(NamedTuple):
+    """An alarm as it is stored."""
+
+    crawl: str  # its name
+    kind: str
+    subject: str
+    message: str
+    raised_at: float
+    ended_at: float | None
+
+
+class Look(NamedTuple):
+    """What changed, and what is wrong now."""
+
+    raised: list[Alarm]
+    ended: list[Alarm]
+    open: list[Alarm]
+
+
+def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Look:
+    """Decide about a crawl at *now*, and write down which alarms began and ended. Raises `StoreError`."""
+    with database.read() as connection:
+        failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
+        found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
+        known = open_alarms(connection, crawl_id)
+    now_open = {(one.kind, one.subject) for one in found}
+    before = {(one.kind, one.subject) for one in known.values()}
+    raised = [one for one in found if (one.kind, one.subject) not in before]
+    over = {number: one for number, one in known.items() if (one.kind, one.subject) not in now_open}
+    if raised or over:
+        with database.write() as connection:
+            if raised:
+                rows = [{"crawl_id": crawl_id, "raised_at": now, **one._asdict()} for one in raised]
+                connection.execute(insert(alarm), rows)
+            if over:
+                connection.execute(update(alarm).where(alarm.c.id.in_(over)).values(ended_at=now))
+    return Look(raised, list(over.values()), found)
+
+
+def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
+    """The alarms of a crawl that are not over, by their numbers."""
+    statement = select(alarm.c.id, alarm.c.kind, alarm.c.subject, alarm.c.message).where(
+        alarm.c.crawl_id == crawl_id, alarm.c.ended_at.is_(None)
+    )
+    return {number: Alarm(*rest) for number, *rest in connection.execute(statement.order_by(alarm.c.id))}
+
+
+def list_alarms(database: Database) -> list[AlarmRow]:
+    """The alarms of all crawls, as they were raised."""
+    statement = select(crawl.c.name, *(alarm.c[name] for name in AlarmRow._fields[1:]))
+    with database.read() as connection:
+        rows = connection.execute(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))
+        return [AlarmRow(*row) for row in rows]
+
+
+# A page that is known keeps its state, and when it was had, as long as it can't be had.
+_LOST = case((page.c.state == int(State.DONE), page.c.fetched_at), else_=page.c.state_at)
+
+
+def _of(crawl_id: int) -> ColumnElement[bool]:
+    """The sites of a crawl that its latest run took."""
+    return (site.c.crawl_id == crawl_id) & site.c.is_open
+
+
+def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
+    """The feeds that fail."""
+    fails = poll.c.failures > 0
+    since = case((~fails, poll.c.newest_at), else_=_LOST)
+    statement = (
+        select(page.c.url, since, poll.c.problem)
+        .join(poll, poll.c.page_id == page.c.id)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(_of(crawl_id), news_score.c.queue == RETURNING, poll.c.kind.in_((FEED, SITEMAP)))
+        .where(fails | poll.c.problem.is_not(None))
+        .order_by(page.c.url)
+    )
+    return [Failing(url, began, problem or "") for url, began, problem in connection.execute(statement)]
+
+
+def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
+    """The sources of which every start page and feed fails, wherever it is; since the last of them was had."""
+    statement = (
+        select(seed.c.site, func.max(_LOST), func.max(poll.c.problem))
+        .select_from(poll)
+        .join(page, page.c.id == poll.c.page_id)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .outerjoin(feed, feed.c.url == page.c.url)
+        .join(seed, seed.c.id == func.coalesce(feed.c.seed_id, site.c.seed_id))
+        .where(_of(crawl_id), news_score.c.queue == RETURNING, poll.c.kind.in_((HOME, FEED, SITEMAP)))
+        .group_by(seed.c.site)
+        .having(func.min(poll.c.failures) > 0)
+        .order_by(seed.c.site)
+    )
+    rows = connection.execute(statement)
+    return [Failing(name, began, problem or "", UNREACHABLE) for name, began, problem in rows]
+
+
+def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) -> Iterator[SiteHealth]:
+    day = now - DAY_S
+    names = connection.execute(select(site.c.id, site.c.site).where(_of(crawl_id)).order_by(site.c.site))
+    failed: dict[int, tuple[int, str]] = {}
+    for number, reason in connection.execute(
+        _FAILED, {"since": day}
+    ):  # grouped here: SQLite would read all pages for it
+        failures, said = failed.get(number, (0, ""))
+        failed[number] = failures + 1, max(said, reason)
+    polls = _polls(connection, crawl_id)
+    for number, name in names.all():
+        latest = select(_APPEARED).where(document.c.site_id == number).order_by(document.c.stored_at.desc())
+        published = list(connection.execute(latest.limit(LATEST)).scalars())
+        stored = connection.execute(
+            select(func.count()).where(document.c.site_id == number, document.c.stored_at > day)
+        ).scalar_one()
+        if published and max(published) < now - limits.silent_s:
+            # Its archive may bring more than is new.
+            began = now - patience_s(published, limits.silent_s)
+            fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
+            newest = connection.execute(fresh).scalar()
+            published += [newest] if newest is not None and newest > max(published) else []
+        discovered_at, answered_at = polls.get(number, (None, None))
+        failures, reason = failed.get(number, (0, ""))
+        yield SiteHealth(name, published, failures, reason, stored, discovered_at, answered_at)
+
+
+def _polls(connection: Connection, crawl_id: int) -> dict[int, tuple[Any, Any]]:
+    answered_at = func.max(case((poll.c.failures == 0, poll.c.polled_at)))
+    statement = (
+        select(poll.c.site_id, func.max(poll.c.newest_at), answered_at)
+        .join(site, site.c.id == poll.c.site_id)
+        .where(_of(crawl_id))
+        .group_by(poll.c.site_id)
+    )
+    return {number: (newest_at, answered) for number, newest_at, answered in connection.execute(statement)}

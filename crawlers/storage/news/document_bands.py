@@ -1,0 +1,80 @@
+"""Finds the documents of a domain whose texts may be nearly the same as a given one, by parts of their fingerprints."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from crawlers.algorithms.dedup.simhash import bands, distance, probes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlers.algorithms.dedup.simhash import Simhash
+    from crawlers.storage.change_set import Unit
+    from crawlers.storage.database import Database
+
+MOST_UNCOMMITTED = 10_000  # documents, some 800 bytes each
+
+# An array, because PostgreSQL would read the whole table for "IN (SELECT …)".
+_LIKE = {
+    "sqlite": """
+        SELECT b.page_id, b.simhash FROM json_each(:bands) AS j CROSS JOIN document_band AS b WHERE b.band = j.value""",
+    "postgresql": """
+        SELECT page_id, simhash FROM document_band
+        WHERE band = ANY(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(CAST(:bands AS jsonb))))""",
+}
+_text = cache(text)
+
+
+class DocumentBands:
+    """The fingerprints of stored documents, in the table `document_band`.
+
+    *most_distance* is in how many of 64 bits two fingerprints may differ. *flush* waits until submitted units are
+    committed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        flush: Callable[[], None],
+        most_distance: int,
+        most_uncommitted: int = MOST_UNCOMMITTED,
+    ) -> None:
+        self._database = database
+        self._statement = _text(_LIKE[database.engine.dialect.name])
+        self._most_distance = most_distance
+        self._flush = flush
+        self._most_uncommitted = most_uncommitted
+        # What was put in units lately, in two generations: the store may not show it yet.
+        self._young: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._old: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._kept = 0
+
+    def near(self, domain: str, fingerprint: Simhash) -> list[int]:
+        """Return the pages of documents of *domain* with such a *fingerprint*, the nearest first."""
+        asked = probes(domain, fingerprint)
+        with self._database.read() as connection:
+            found = {(page, value) for page, value in connection.execute(self._statement, {"bands": json.dumps(asked)})}
+        for band in asked:
+            found.update(self._young.get(band, ()), self._old.get(band, ()))
+        distances: dict[int, int] = {}
+        for page, value in found:
+            bits = distance(value, fingerprint.value)
+            if bits <= min(self._most_distance, distances.get(page, self._most_distance)):
+                distances[page] = bits
+        return sorted(distances, key=lambda page: (distances[page], page))
+
+    def keep(self, domain: str, fingerprint: Simhash, page_id: int, unit: Unit) -> None:
+        """Keep the *fingerprint* of the document *page_id*, with *unit*, which the caller submits."""
+        if self._kept >= self._most_uncommitted:
+            self._flush()
+            self._old, self._young, self._kept = self._young, defaultdict(list), 0
+        for band in bands(domain, fingerprint.value):
+            unit.document_bands.append([band, page_id, fingerprint.value])
+            self._young[band].append((page_id, fingerprint.value))
+        self._kept += 1

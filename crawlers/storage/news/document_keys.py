@@ -1,0 +1,114 @@
+"""Who holds a document's keys: the page of the document that had each of them first.
+
+Keys are hashes of 128 bits, see `algorithms.document_prints`; neither URLs nor texts are kept here. One small
+interface, two engines: the store's own database, and Redis (`redis_keys`) for many processes.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from sqlalchemy import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from crawlers.algorithms.dedup.document_fingerprints import Key
+    from crawlers.storage.change_set import Unit
+    from crawlers.storage.database import Database
+
+MOST_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
+
+# The rows of JSON are the outer loop: each is one step down the tree.
+_HOLDERS = {
+    "sqlite": """
+        SELECT j.key, k.page_id FROM json_each(:keys) AS j CROSS JOIN document_key AS k
+        WHERE k.high = json_extract(j.value, '$[0]') AND k.low = json_extract(j.value, '$[1]')""",
+    "postgresql": """
+        SELECT j.place - 1, k.page_id FROM jsonb_array_elements(CAST(:keys AS jsonb)) WITH ORDINALITY AS j(value, place)
+        JOIN document_key AS k ON k.high = (j.value->>0)::bigint AND k.low = (j.value->>1)::bigint""",
+}
+
+_text = cache(text)  # SQLAlchemy takes a statement apart once an object
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class DocumentKeys(Protocol):
+    """Who holds which key. A key is held for ever, by one page."""
+
+    def find(self, keys: Sequence[Key]) -> list[int | None]:
+        """The page that holds each of *keys*; *None*: nobody."""
+
+    def claim(self, keys: Sequence[Key], owner: int, unit: Unit, void: frozenset[int] = frozenset()) -> list[int]:
+        """Give the page *owner* those of *keys* that nobody holds, or a page of *void*; return who holds each now.
+
+        What is written in the store goes with *unit*, which the caller submits. Claiming twice changes nothing, so
+        a run that was killed may do it again.
+        """
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+class Uncommitted(Generic[K, V]):
+    """What was put in units lately: the store may not show it yet.
+
+    Two generations of at most *most* entries. *flush* waits until all submitted units are committed, and is called
+    before the older generation is forgotten: a unit must be submitted before *most* more entries are made.
+    """
+
+    def __init__(self, flush: Callable[[], None], most: int) -> None:
+        self._flush = flush
+        self._most = most
+        self._young: dict[K, V] = {}
+        self._old: dict[K, V] = {}
+
+    def get(self, key: K) -> V | None:
+        value = self._young.get(key)
+        return self._old.get(key) if value is None else value
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if len(self._young) >= self._most:
+            self._flush()
+            self._old, self._young = self._young, {}
+        self._young[key] = value
+
+
+class SqlDocumentKeys:
+    """Keys in the table `document_key` of the store, for one process that writes.
+
+    A claim is a row of the caller's unit: it is committed with the document, or not at all. Processes that share a
+    PostgreSQL store see each other's claims when they are committed, so that two of them may store a document
+    that appears twice within a second.
+    """
+
+    def __init__(self, database: Database, flush: Callable[[], None], most_uncommitted: int = MOST_UNCOMMITTED) -> None:
+        self._database = database
+        self._statement = _text(_HOLDERS[database.engine.dialect.name])
+        self._claimed: Uncommitted[Key, int] = Uncommitted(flush, most_uncommitted)
+
+    def find(self, keys: Sequence[Key]) -> list[int | None]:
+        holders = [self._claimed.get(key) for key in keys]
+        unknown = [place for place, holder in enumerate(holders) if holder is None]
+        if unknown:
+            asked = json.dumps([keys[place] for place in unknown])
+            with self._database.read() as connection:
+                for number, page_id in connection.execute(self._statement, {"keys": asked}):
+                    holders[unknown[number]] = page_id
+        return holders
+
+    def claim(self, keys: Sequence[Key], owner: int, unit: Unit, void: frozenset[int] = frozenset()) -> list[int]:
+        holders = []
+        for key, holder in zip(keys, self.find(keys), strict=True):
+            if holder is None or holder in void:
+                unit.document_keys.append([*key, owner])
+                self._claimed[key] = holder = owner
+            holders.append(holder)
+        return holders
+
+    def close(self) -> None:
+        """Nothing to let go of: the store is its owner's to close."""

@@ -1,0 +1,91 @@
+"""Turns articles into documents, and documents that changed into versions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from crawlers.storage.schema.news_tables import document
+from crawlers.storage.schema.tables import site
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
+    from crawlers.items import Article
+    from crawlers.storage.change_set import Unit
+    from crawlers.storage.database import Database
+
+EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
+NEW, CHANGED, SAME = "new", "changed", ""
+
+
+def add_document(
+    database: Database,
+    unit: Unit,
+    page_id: int,
+    site_id: int,
+    url: str,
+    article: Article,
+    prints: DocumentPrint,
+    now: float,
+    *,
+    is_again: bool,
+) -> str:
+    """Add the rows of the document on a page to *unit*; says whether it is `NEW`, `CHANGED` or the `SAME`.
+
+    *is_again*: the page was fetched before, and may be a document already: what it was is kept as a version.
+    """
+    text_hash = prints.text_hash
+    version, stored_at, changed_at = 1, now, None
+    if is_again:
+        with database.read() as connection:
+            row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
+        if row is not None:
+            if row.text_hash == text_hash and row.title == article.title:
+                return SAME
+            version, stored_at, changed_at = row.version + 1, row.stored_at, now
+            since = row.changed_at or row.stored_at
+            unit.document_versions.append([page_id, row.version, row.title, row.text, row.published_at, since])
+    unit.documents.append(
+        [
+            page_id,
+            site_id,
+            url,
+            article.canonical_url or None,
+            article.title,
+            article.text,
+            article.published_at,
+            article.published or None,
+            json.dumps(article.authors, ensure_ascii=False),
+            article.section or None,
+            article.language or None,
+            article.image or None,
+            article.taken_by,
+            text_hash,
+            prints.simhash.value,
+            version,
+            stored_at,
+            changed_at,
+        ]
+    )
+    return NEW if version == 1 else CHANGED
+
+
+def has_earlier_documents(database: Database, crawl_id: int) -> bool:
+    """Whether the store has a document of another crawl."""
+    others = select(document.c.page_id).join(site, site.c.id == document.c.site_id).where(site.c.crawl_id != crawl_id)
+    with database.read() as connection:
+        return connection.execute(others.limit(1)).first() is not None
+
+
+def count_documents(database: Database, crawl_id: int) -> int:
+    """How many documents a crawl has."""
+    statement = (
+        select(func.count())
+        .select_from(document)
+        .join(site, site.c.id == document.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+    )
+    with database.read() as connection:
+        return int(connection.execute(statement).scalar_one())

@@ -1,0 +1,231 @@
+"""The rules of domains: which URLs are articles, and where on their pages the parts of an article stand.
+
+Of the URL rules, those that a person made, changed or confirmed by command are pinned: nothing else changes them.
+The others are replaced as a whole: those of sources.yaml when the file is read again, learnt ones when they are
+learnt again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import bindparam, delete, func, insert, select, update
+
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.urls.domains import is_in_domain
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.storage.news.documents import EARLIER
+from crawlers.storage.schema.news_tables import content_rule, document, url_rule
+from crawlers.storage.schema.tables import page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+VALUES = ("weight", "support", "precision_low", "learnt_at")  # what is replaced
+HAND, LEARNT = "hand", "learnt"
+_COLUMNS = (
+    url_rule.c.id,
+    url_rule.c.domain,
+    url_rule.c.regex,
+    url_rule.c.weight,
+    url_rule.c.origin,
+    url_rule.c.is_pinned,
+    url_rule.c.support,
+    url_rule.c.precision_low,
+    url_rule.c.learnt_at,
+)
+
+
+class StoredRule(NamedTuple):
+    """A rule, with the number that people call it by."""
+
+    number: int
+    domain: str
+    rule: UrlRule
+
+
+def list_rules(database: Database, domain: str | None = None) -> list[StoredRule]:
+    """The rules of *domain*, or of all: by domain, the heaviest first."""
+    statement = select(*_COLUMNS).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
+    if domain is not None:
+        statement = statement.where(url_rule.c.domain == domain)
+    with database.read() as connection:
+        return [_stored(row) for row in connection.execute(statement)]
+
+
+def rule_numbered(database: Database, number: int) -> StoredRule:
+    """The rule of that *number*; raises `ConfigError`."""
+    with database.read() as connection:
+        return _numbered(connection, number)
+
+
+def rules_by_domain(database: Database) -> dict[str, list[UrlRule]]:
+    """All rules, as `RuleSet` takes them."""
+    rules: dict[str, list[UrlRule]] = {}
+    for stored in list_rules(database):
+        rules.setdefault(stored.domain, []).append(stored.rule)
+    return rules
+
+
+def content_rules(database: Database) -> dict[str, dict[str, str]]:
+    """By domain: the part of an article, and the selector of where it stands."""
+    rules: dict[str, dict[str, str]] = {}
+    with database.read() as connection:
+        rows = connection.execute(select(content_rule.c.domain, content_rule.c.part, content_rule.c.selector))
+        for domain, part, selector in rows:
+            rules.setdefault(domain, {})[part] = selector
+    return rules
+
+
+class KnownPage(NamedTuple):
+    """A page of a domain."""
+
+    url: str
+    was_fetched: bool
+    is_document: bool  # or has one of an earlier crawl
+
+
+def pages_of_domain(database: Database, domain: str) -> Iterator[KnownPage]:
+    """The pages that the latest crawls of the sites of *domain* know."""
+    with database.read() as connection:
+        latest = connection.execute(select(func.max(site.c.id), site.c.site).group_by(site.c.site))
+        sites = [site_id for site_id, name in latest if is_in_domain(name, domain)]
+        pages = (
+            select(page.c.url, page.c.state, document.c.page_id.is_not(None) | page.c.reason.like(EARLIER.format("%")))
+            .outerjoin(document, document.c.page_id == page.c.id)
+            .where(page.c.site_id.in_(sites))
+            .order_by(page.c.id)
+        )
+        rows = connection.execution_options(yield_per=1_000).execute(pages)
+        for url, state, is_document in rows:
+            yield KnownPage(url, state not in (State.WAITING, State.REJECTED), bool(is_document))
+
+
+def replace_learnt(database: Database, domain: str, rules: Sequence[UrlRule]) -> None:
+    """Let *rules* be what was learnt about *domain*; what a person said stays, also against them."""
+    with database.write() as connection:
+        replace_rules(connection, LEARNT, {domain: rules})
+
+
+def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Iterable[UrlRule]]) -> None:
+    """Let *rules*, by domain, be those of *origin*; those of other origin, and pinned ones, stay.
+
+    A rule that stays keeps its number. What a person said stands above what was learnt.
+    """
+    statement = select(*_COLUMNS)
+    if len(rules) == 1:  # else all: as many domains as a file has sources fit into no statement
+        statement = statement.where(url_rule.c.domain.in_(list(rules)))
+    known = {(row.domain, row.regex): row for row in connection.execute(statement) if row.domain in rules}
+    wanted = {(domain, rule.regex): rule for domain, of_domain in rules.items() for rule in of_domain}
+    changed, new = [], []
+    for (domain, regex), rule in wanted.items():
+        row = known.pop((domain, regex), None)
+        values = {**_values(rule), "origin": origin}
+        if row is None:
+            new.append({"domain": domain, "regex": regex, **values})
+        elif (
+            not row.is_pinned
+            and row.origin in (origin, LEARNT)
+            and any(row._mapping[k] != v for k, v in values.items())
+        ):
+            changed.append({"number": row.id, **values})
+    gone = [{"number": row.id} for row in known.values() if row.origin == origin and not row.is_pinned]
+    # New ones first: the number of a rule that goes must not be that of another one at once.
+    is_it = url_rule.c.id == bindparam("number")
+    for rows, action in (
+        (new, insert(url_rule)),
+        (changed, update(url_rule).where(is_it).values({name: bindparam(name) for name in (*VALUES, "origin")})),
+        (gone, delete(url_rule).where(is_it)),
+    ):
+        if rows:
+            connection.execute(action, rows)
+
+
+def replace_content(connection: Connection, selectors: Mapping[str, Mapping[str, str]]) -> None:
+    """Let *selectors*, by domain and part, be the content rules of those domains."""
+    connection.execute(
+        delete(content_rule).where(content_rule.c.domain == bindparam("of")), [{"of": domain} for domain in selectors]
+    )
+    rows = [
+        {"domain": domain, "part": part, "selector": selector}
+        for domain, parts in selectors.items()
+        for part, selector in parts.items()
+    ]
+    if rows:
+        connection.execute(insert(content_rule), rows)
+
+
+def add_rule(database: Database, domain: str, regex: str, weight: float) -> StoredRule:
+    """Have a person's rule, pinned; one that is known is changed. Check the *regex* first."""
+    values = {**_values(UrlRule(regex, weight, HAND, is_pinned=True)), "origin": HAND, "is_pinned": True}
+    with database.write() as connection:
+        found = connection.execute(
+            select(url_rule.c.id).where(url_rule.c.domain == domain, url_rule.c.regex == regex)
+        ).scalar()
+        if found is not None:
+            return _changed(connection, found, values)
+        made = connection.execute(insert(url_rule).values(domain=domain, regex=regex, **values)).inserted_primary_key
+        assert made is not None
+        return _numbered(connection, made[0])
+
+
+def pin_rule(database: Database, number: int) -> StoredRule:
+    """Keep a rule when others are learnt; raises `ConfigError` if there is none of that *number*."""
+    with database.write() as connection:
+        return _changed(connection, number, {"is_pinned": True})
+
+
+def edit_rule(database: Database, number: int, regex: str) -> StoredRule:
+    """Give a rule another *regex*, checked before: it is a person's then, and pinned. Raises `ConfigError`."""
+    with database.write() as connection:
+        before = _numbered(connection, number)
+        other = connection.execute(
+            select(url_rule.c.id).where(
+                url_rule.c.domain == before.domain, url_rule.c.regex == regex, url_rule.c.id != number
+            )
+        ).scalar()
+        if other is not None:
+            raise ConfigError(f"rule {other} of {before.domain} is {regex!r} already; pin that one and remove {number}")
+        values = _values(UrlRule(regex, before.rule.weight, HAND))
+        return _changed(connection, number, {**values, "regex": regex, "origin": HAND, "is_pinned": True})
+
+
+def forbid_rule(database: Database, number: int) -> StoredRule:
+    """Let no URL that the rule takes be an article, and the rule not be learnt again; raises `ConfigError`."""
+    with database.write() as connection:
+        return _changed(connection, number, {"weight": 0.0, "origin": HAND, "is_pinned": True})
+
+
+def remove_rule(database: Database, number: int) -> StoredRule:
+    """Forget a rule, and return what it was; raises `ConfigError`."""
+    with database.write() as connection:
+        before = _numbered(connection, number)
+        connection.execute(delete(url_rule).where(url_rule.c.id == number))
+    return before
+
+
+def _changed(connection: Connection, number: int, values: Mapping[str, Any]) -> StoredRule:
+    connection.execute(update(url_rule).where(url_rule.c.id == number).values(**values))
+    return _numbered(connection, number)
+
+
+def _numbered(connection: Connection, number: int) -> StoredRule:
+    row = connection.execute(select(*_COLUMNS).where(url_rule.c.id == number)).one_or_none()
+    if row is None:
+        raise ConfigError(f"there is no rule {number}; `scrapy sites rules` shows all, with their numbers")
+    return _stored(row)
+
+
+def _stored(row: Any) -> StoredRule:
+    number, domain, regex, weight, origin, is_pinned, support, precision_low, learnt_at = row
+    rule = UrlRule(regex, weight, origin, is_pinned, support, precision_low, learnt_at or 0.0)
+    return StoredRule(number, domain, rule)
+
+
+def _values(rule: UrlRule) -> dict[str, Any]:
+    return {name: getattr(rule, name) for name in VALUES} | {"learnt_at": rule.learnt_at or None}

@@ -1,0 +1,74 @@
+"""What a crawl that counts rewards remembers: its pulls, and what its sites were paid for already."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, text
+
+from crawlers.storage.schema.tables import page, pull, site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from crawlers.storage.database import Database
+
+ROWS_AT_ONCE = 10_000
+
+_COUNTED = {
+    "sqlite": text("SELECT key FROM counted_key WHERE site_id = :site AND key IN (SELECT value FROM json_each(:keys))"),
+    "postgresql": text(
+        "SELECT key FROM counted_key WHERE site_id = :site "
+        "AND key IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))"
+    ),
+}
+
+
+def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
+    """(site id, group of links, reward) of every recorded download of the crawl, in the order in which they ended."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    with database.read() as connection:
+        sites = set(connection.execute(of_crawl).scalars())
+        first = connection.execute(select(func.min(pull.c.id)).where(pull.c.site_id.in_(of_crawl))).scalar()
+        if first is None:
+            return
+        # In the order of the table itself: to sort the pulls of one crawl would take the memory of all of them.
+        recorded = (
+            select(pull.c.site_id, func.coalesce(page.c.link_group, 0), pull.c.reward)
+            .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may be given up
+            .where(pull.c.id >= first)
+            .order_by(pull.c.id)
+        )
+        for site_id, group, reward in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded):
+            if site_id in sites:
+                yield site_id, group, reward
+
+
+def totals(database: Database, crawl_id: int) -> tuple[int, float]:
+    """How many downloads the crawl recorded over all its runs, and what they earned together."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    statement = select(func.count(), func.coalesce(func.sum(pull.c.reward), 0.0)).where(pull.c.site_id.in_(of_crawl))
+    with database.read() as connection:
+        pulls, earned = connection.execute(statement).one()
+    return int(pulls), float(earned)
+
+
+def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
+    """What its pages tell of the downloads of a crawl that recorded none: (site id, group, 0.0), in no strict order."""
+    asked = (
+        select(page.c.site_id, page.c.link_group, page.c.attempts)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, page.c.attempts > 0)
+        .order_by(page.c.id)
+    )
+    with database.read() as connection:
+        for site_id, group, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(asked):
+            yield from [(site_id, group, 0.0)] * attempts
+
+
+def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:
+    """Those of *keys* that the site was paid for already, as far as it is committed."""
+    values = {"site": site_id, "keys": json.dumps(list(keys))}
+    with database.read() as connection:
+        return set(connection.execute(_COUNTED[database.engine.dialect.name], values).scalars())

@@ -1,0 +1,158 @@
+"""The web that a topic crawl has stored: what its pages say, and what their links say and lead to."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from crawlers.algorithms.simulation.topic_replay import Answer
+from crawlers.items import State
+from crawlers.storage.redirects import final, moves_of
+from crawlers.storage.schema.score_tables import link_text, relevance, topic_page
+from crawlers.storage.schema.tables import link, link_context, page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+REMEMBERED = 50_000  # texts of links whose worth is kept: those of menus stand on every page
+
+
+class StoredLink(NamedTuple):
+    """What a page says of another."""
+
+    url: str
+    texts: Collection[tuple[str, str]]  # of each link: its anchor, and that with what surrounds it
+
+
+class StoredWeb:
+    """The pages that a crawl might have fetched, as `topic_replay.Web` wants them; *worth* is that of a link's text."""
+
+    def __init__(self, connection: Connection, crawl_id: int, worth: Callable[[str], float]) -> None:
+        self._connection = connection
+        self._worth = lru_cache(REMEMBERED)(worth)
+        self.roots: list[int] = []
+        #: Site, state, and where it moved.
+        self.pages: dict[int, tuple[int, State, int | None]] = {}
+        statement = (
+            select(page.c.id, page.c.site_id, page.c.state, page.c.moved_to, page.c.level, page.c.found_on)
+            .join(site, site.c.id == page.c.site_id)
+            .join(relevance, relevance.c.page_id == page.c.id)  # those that were turned away when found have none
+            .where(site.c.crawl_id == crawl_id)
+            .order_by(page.c.id)
+        )
+        for number, site_id, state, moved_to, level, found_on in connection.execute(statement):
+            self.pages[number] = site_id, State(state), moved_to
+            if level == 0 and found_on is None:
+                self.roots.append(number)
+
+    def site(self, number: int) -> int | None:
+        """As `topic_replay.Web`."""
+        known = self.pages.get(number)
+        return None if known is None else known[0]
+
+    def answer(self, number: int) -> Answer | None:
+        """As `topic_replay.Web`."""
+        _, state, moved_to = self.pages[number]
+        if state is State.WAITING:
+            return None
+        return Answer(state is State.DONE, state is not State.REJECTED, moved_to)
+
+    def links(self, number: int) -> Mapping[int, float]:
+        """As `topic_replay.Web`: a link is worth what the best of its texts is."""
+        return {
+            target: max((self._worth(context) for _, context in found.texts), default=0.0)
+            for target, found in self.texts(number).items()
+        }
+
+    def texts(self, number: int) -> dict[int, StoredLink]:
+        """As `links_of`."""
+        return links_of(self._connection, number)
+
+
+def links_of(connection: Connection, number: int) -> dict[int, StoredLink]:
+    """The pages that a page links to, by the order in which they were found, and what it says of them."""
+    statement = (
+        select(link.c.target_id, page.c.url, link_context.c.anchor, link_context.c.context)
+        .join(page, page.c.id == link.c.target_id)
+        .outerjoin(
+            link_text,
+            (link_text.c.source_id == link.c.source_id) & (link_text.c.target_id == link.c.target_id),
+        )
+        .outerjoin(link_context, link_context.c.id == link_text.c.context_id)
+        .where(link.c.source_id == number)
+        .order_by(link.c.target_id)
+    )
+    found: dict[int, tuple[str, set[tuple[str, str]]]] = {}
+    for target, url, anchor, context in connection.execute(statement):
+        texts = found.setdefault(target, (url, set()))[1]
+        if context is not None:
+            texts.add((anchor, context))
+    return {target: StoredLink(url, texts) for target, (url, texts) in found.items()}
+
+
+@contextmanager
+def stored_web(database: Database, crawl_id: int, worth: Callable[[str], float]) -> Iterator[StoredWeb]:
+    """The web of a crawl, as long as the block lasts; *worth* is that of the text around a link, in [0, 1]."""
+    with database.read() as connection:
+        yield StoredWeb(connection, crawl_id, worth)
+
+
+def terms_of_page(database: Database, number: int) -> tuple[str, dict[str, int]]:
+    """The URL of a page that was read, and how often it has each term."""
+    statement = (
+        select(page.c.url, topic_page.c.terms)
+        .join(topic_page, topic_page.c.page_id == page.c.id)
+        .where(page.c.id == number)
+    )
+    with database.read() as connection:
+        url, terms = connection.execute(statement).one()
+    return url, json.loads(terms)
+
+
+class ReadPage(NamedTuple):
+    """A page that was read, and how often it has each term."""
+
+    id: int
+    url: str
+    terms: dict[str, int]
+
+
+def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
+    """The pages that a topic crawl read, in that order."""
+    statement = (
+        select(page.c.id, page.c.url, topic_page.c.terms)
+        .join(page, page.c.id == topic_page.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+        .order_by(page.c.fetched_at, page.c.id)
+    )
+    with database.read() as connection:
+        for number, url, terms in connection.execution_options(yield_per=1_000).execute(statement):
+            yield ReadPage(number, url, json.loads(terms))
+
+
+def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]]:
+    """The links of a crawl, source and target; a link to an address that moved leads to where the page is now."""
+    target = page.alias()
+    of_crawl = site.c.crawl_id == crawl_id
+    statement = (
+        select(link.c.source_id, link.c.target_id)
+        .join(page, page.c.id == link.c.source_id)
+        .join(site, site.c.id == page.c.site_id)
+        .join(target, target.c.id == link.c.target_id)
+        .where(of_crawl, target.c.state.in_((int(State.DONE), int(State.MOVED))))
+        .order_by(link.c.source_id, link.c.target_id)
+    )
+    with database.read() as connection:
+        moved = moves_of(connection, crawl_id)
+        for source, to in connection.execution_options(yield_per=10_000).execute(statement):
+            if (end := final(to, moved)) is not None:
+                yield source, end

@@ -1,0 +1,83 @@
+"""What the store knows of the topic of a crawl, and of the pages that were read for it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import collate, delete, insert, select
+
+from crawlers.algorithms.topic.terms import AUTO
+from crawlers.storage.schema.score_tables import topic_page
+from crawlers.storage.schema.tables import crawler_setting, page, site
+from crawlers.storage.topic.topic_web import links_of, read_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sqlalchemy import Connection, Select
+
+    from crawlers.algorithms.topic.link_learner import Links
+    from crawlers.storage.database import Database
+
+TERMS = "TOPIC_TERMS"  # the topic's vector, among the settings of the crawl
+TOPIC = "TOPIC"  # what a person wrote of it, in short, likewise; the last item is its language
+
+
+def keep_terms(database: Database, crawl_id: int, terms: Mapping[str, float]) -> None:
+    """Write down the topic of a crawl, which can't change any more."""
+    row = {"crawl_id": crawl_id, "name": TERMS, "value": json.dumps(dict(terms), ensure_ascii=False)}
+    with database.write() as connection:
+        connection.execute(insert(crawler_setting).values(row))
+
+
+def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
+    """The topic of a crawl: its terms with their weights; None if it has none, or not yet."""
+    text = _recorded(database, crawl_id, TERMS)
+    return None if text is None else json.loads(text)
+
+
+def language_of(database: Database, crawl_id: int) -> str:
+    """The language of the topic of a crawl, as `Terms` takes it."""
+    text = _recorded(database, crawl_id, TOPIC)
+    return AUTO if text is None else str(json.loads(text)[-1])
+
+
+def _recorded(database: Database, crawl_id: int, name: str) -> str | None:
+    statement = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name
+    )
+    with database.read() as connection:
+        return connection.execute(statement).scalar()
+
+
+def forget_topic(database: Database, crawl_id: int) -> None:
+    """Let a crawl that has read nothing yet go on with another topic."""
+    with database.write() as connection:
+        connection.execute(
+            delete(crawler_setting).where(crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC)
+        )
+
+
+def pages_read(
+    database: Database, crawl_id: int, *, with_links: bool = False
+) -> Iterator[tuple[str, dict[str, int], Links]]:
+    """URL, terms, and if wanted the texts of links, of the pages that a topic crawl read, in that order."""
+    with database.read() as connection:
+        for read in read_pages(database, crawl_id):
+            found = links_of(connection, read.id).values() if with_links else ()
+            yield read.url, read.terms, {link.url: link.texts for link in found if link.texts}
+
+
+def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> Select[Any]:
+    """The query for *columns* of the pages that a topic crawl read, those of equal similarity by URL."""
+    # PostgreSQL would order URLs by the database's language; results must not depend on it.
+    url = page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")
+    return (
+        select(*columns)
+        .select_from(topic_page)
+        .join(page, page.c.id == topic_page.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+        .order_by(topic_page.c.similarity.desc(), url)
+    )

@@ -1,1 +1,0 @@
-"""Whole crawls, as processes, against a web on loopback."""

@@ -1,3 +1,0 @@
-"""The demo web and the truth about it."""
-
-from __future__ import annotations

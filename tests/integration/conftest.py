@@ -1,0 +1,34 @@
+"""The webs that crawls are run against, and the folders they are run in."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from tests.support.crawl_web import WatchedWeb
+from tests.support.running import Crawl
+
+
+@pytest.fixture(scope="module")
+def web():
+    """The demo sites without manners or charsets, served for the whole module."""
+    with WatchedWeb() as served:
+        yield served
+
+
+@pytest.fixture
+def crawl_in(tmp_path):
+    """Makes crawls in folders of their own, and ends what is left of them."""
+    with ExitStack() as stack:
+        yield lambda name, hosts, **settings: stack.enter_context(Crawl(tmp_path / name, hosts, **settings))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(web, tmp_path_factory):
+    """A crawl of library and mirror from beginning to end, to be compared with."""
+    with Crawl(tmp_path_factory.mktemp("undisturbed"), web.hosts("library", "mirror")) as crawl:
+        assert crawl.run().status == 0
+        assert crawl.states == ["finished"]
+        assert crawl.stored > 300
+        return crawl

@@ -1,0 +1,66 @@
+"""The result is a function of the web, not of the timing: one download at a time or 32, in any order."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from tests.support.crawl_web import ALL, WatchedWeb
+from tests.support.running import differences
+
+FORMATS = {"GRAPH_FORMATS": "gexf,graphml,csv", "LINK_TAGS": "a,area,frame,iframe,meta"}
+ENDINGS = (".gexf", ".graphml", ".nodes.csv", ".edges.csv")
+LONGEST_PAUSE_S = 0.03
+
+
+@pytest.fixture(scope="module")
+def everything():
+    with WatchedWeb(ALL) as served:
+        yield served
+
+
+def shuffled(seed: str):
+    """Pauses that let answers come in another order for each *seed*."""
+    return lambda url: zlib.crc32(f"{seed} {url}".encode()) / (1 << 32) * LONGEST_PAUSE_S
+
+
+def test_results_do_not_depend_on_concurrency_or_on_the_order_of_answers(everything, crawl_in):
+    crawls = []
+    for parallel, seed in ((1, ""), (32, "heads"), (32, "tails")):
+        everything.pace = shuffled(seed) if seed else lambda url: 0.0
+        hosts = everything.hosts(parallel=parallel)
+        crawl = crawl_in(
+            f"{parallel}{seed}", hosts, CONCURRENT_REQUESTS=parallel, RETRY_BACKOFF_SECONDS=0.01, **FORMATS
+        )
+        assert crawl.run().status == 0
+        assert crawl.states == ["finished"]
+        crawls.append(crawl)
+    one, heads, tails = crawls
+
+    assert len(one.files()) == len(everything.origins) * len(ENDINGS)
+    assert {name[name.index(".", 12) :] for name in one.files()} == set(ENDINGS)
+    assert heads.files() == one.files()
+    assert tails.files() == one.files()
+    # The limits of the hosts file are rows too.
+    tables = [{name: rows for name, rows in crawl.tables().items() if name != "site"} for crawl in crawls]
+    assert differences(tables[0], tables[1]) == []
+    assert differences(tables[0], tables[2]) == []
+    # Not vacuously: the pages came in other orders.
+    orders = [tuple(url for (url,) in c.query("SELECT url FROM page ORDER BY fetched_at")) for c in crawls]
+    assert len(set(orders)) == 3
+
+
+def test_results_do_not_depend_on_the_size_of_caches(everything, crawl_in):
+    everything.pace = lambda url: 0.0
+    files = []
+    for urls in (2_000_000, 50):
+        crawl = crawl_in(
+            str(urls), everything.hosts("library", "mirror", "corner"), FRONTIER_CACHE_URLS=urls,
+            FRONTIER_HEAD_URLS=urls, RETRY_BACKOFF_SECONDS=0.01,
+        )  # fmt: skip
+        assert crawl.run().status == 0
+        assert crawl.states == ["finished"]
+        files.append((crawl.files(), crawl.tables()))
+    assert files[0][0] == files[1][0]
+    assert differences(files[0][1], files[1][1]) == []

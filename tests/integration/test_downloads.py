@@ -1,0 +1,205 @@
+"""Answers as bad networks and servers give them end in a state with a reason; what is no page is not read."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+
+import pytest
+
+from crawlers.items import State
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links
+
+MEGABYTE = 1_000_000
+LARGE = 64 * MEGABYTE
+MAXSIZE = 2 * MEGABYTE
+READ_AHEAD = 16 * MEGABYTE  # what the kernel may take of what nobody reads
+HTML = "<!DOCTYPE html><title>Fine</title>" + links("/leaf")
+BOMB = gzip.compress(bytes(10 * MAXSIZE))
+NOISE = os.urandom(MEGABYTE // 10)
+
+
+async def pour(exchange, size, **headers):
+    await exchange.head(**headers)
+    for _ in range(size // MEGABYTE):
+        await exchange.body(bytes(MEGABYTE))
+
+
+async def short(exchange):
+    await exchange.head(Content_Length=1000)
+    await exchange.body(HTML.encode())
+
+
+async def short_chunks(exchange):
+    await exchange.head(Transfer_Encoding="chunked")
+    await exchange.body(b"%x\r\n%s\r\n" % (len(HTML), HTML.encode()))
+
+
+async def long(exchange):
+    await exchange.head(Content_Length=len(HTML))
+    await exchange.body(HTML.encode() + b"<a href=/never>never</a>")
+
+
+async def unannounced(exchange):
+    await exchange.head()
+    await exchange.body(HTML.encode())
+
+
+async def slow(exchange):
+    await exchange.head(Content_Length=len(HTML))
+    for character in HTML.encode():
+        await exchange.body(bytes([character]))
+        await asyncio.sleep(0.001)
+
+
+async def stalled(exchange):
+    await exchange.head(Content_Length=1000)
+    await exchange.body(b"<title>")
+    await asyncio.sleep(60)
+
+
+async def reset(exchange):
+    exchange.reset()
+
+
+async def reset_within(exchange):
+    await exchange.head(Content_Length=1000)
+    await exchange.body(b"<title>")
+    await asyncio.sleep(0.05)
+    exchange.reset()
+
+
+async def silent(exchange):
+    pass
+
+
+async def gibberish(exchange):
+    await exchange.body(b"220 smtp.example ESMTP\r\n\r\n")
+
+
+async def reset_once(exchange):
+    if exchange.site.count(exchange.path) == 1:
+        exchange.reset()
+    else:
+        await exchange.page(HTML)
+
+
+def answering(body=HTML, status=200, **headers):
+    async def answer(exchange):
+        await exchange.page(body, status, **headers)
+
+    return answer
+
+
+def pouring(**headers):
+    async def answer(exchange):
+        await pour(exchange, LARGE, **headers)
+
+    return answer
+
+
+# path: what answers, the state, the reason
+CASES = {
+    "/short": (short, State.DONE, "the body ended early"),
+    "/short-chunks": (short_chunks, State.DONE, "the body ended early"),
+    "/long": (long, State.DONE, ""),
+    "/unannounced": (unannounced, State.DONE, ""),
+    "/slow": (slow, State.DONE, ""),
+    "/stalled": (stalled, State.FAILED, "timeout, 2 attempts"),
+    "/reset": (reset, State.FAILED, "the connection failed, 2 attempts"),
+    "/reset-within": (reset_within, State.DONE, "the body ended early"),
+    "/reset-once": (reset_once, State.DONE, ""),
+    "/silent": (silent, State.FAILED, "the connection failed, 2 attempts"),
+    "/gibberish": (gibberish, State.FAILED, "the connection failed, 2 attempts"),
+    "/archive": (
+        pouring(content_type="application/x-archive"),
+        State.REFUSED,
+        "content type application/x-archive",
+    ),
+    "/announced-archive": (
+        pouring(content_type="application/x-archive", Content_Length=LARGE),
+        State.REFUSED,
+        "content type application/x-archive",
+    ),
+    "/untyped": (pouring(content_type=""), State.REFUSED, "no content type"),
+    "/small-archive": (
+        answering(bytes(10_000), content_type="application/x-archive"),
+        State.REFUSED,
+        "content type application/x-archive",
+    ),
+    "/too-large": (pouring(), State.REFUSED, "too large"),
+    "/announced-too-large": (pouring(Content_Length=LARGE), State.REFUSED, "too large"),
+    "/bomb": (answering(BOMB, Content_Encoding="gzip"), State.REFUSED, "too large once decompressed"),
+    "/gzip": (answering(gzip.compress(HTML.encode()), Content_Encoding="gzip"), State.DONE, ""),
+    "/noise": (answering(NOISE), State.DONE, ""),
+    "/nothing": (answering("", 204), State.REFUSED, "status 204"),
+    "/teapot": (answering(status=418), State.REFUSED, "status 418"),
+    "/strange": (answering(status=999), State.REFUSED, "status 999"),
+    "/moved": (answering("", 302, Location="/привет?ж".encode().decode("latin-1")), State.MOVED, ""),
+    "/%D0%BF%D1%80%D0%B8%D0%B2%D0%B5%D1%82?%D0%B6": (answering(), State.DONE, ""),
+}
+
+
+async def answer(exchange):
+    if exchange.path == "/":
+        await exchange.page(links(*(path for path in CASES if "%" not in path)))
+    elif exchange.path in CASES:
+        await CASES[exchange.path][0](exchange)
+    else:
+        await exchange.page(status=404)
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    project = Project(
+        tmp_path_factory.mktemp("downloads"),
+        DOWNLOAD_TIMEOUT=3,
+        DOWNLOAD_MAXSIZE=MAXSIZE,
+        RETRY_TIMES=1,
+        RETRY_BACKOFF_SECONDS=0,
+    )
+    with Web(odd=answer) as web:
+        ended = project.crawl(web.hosts())
+        assert ended.status == 0, ended.log
+        assert project.states() == [("finished", "finished")]
+        yield web["odd"], project, ended.log
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_every_answer_ends_in_a_state_with_a_reason(crawled, path):
+    site, project, _ = crawled
+    _, state, reason = CASES[path]
+    assert project.pages(site.origin)[path] == (state, reason)
+
+
+def test_no_answer_makes_a_traceback_or_an_error_in_the_log(crawled):
+    _, _, log = crawled
+    assert "Traceback" not in log
+    assert " ERROR: " not in log
+
+
+@pytest.mark.parametrize("path", ["/archive", "/announced-archive", "/untyped", "/too-large", "/announced-too-large"])
+def test_large_bodies_that_are_no_pages_are_not_read_to_the_end(crawled, path):
+    site, _, _ = crawled
+    assert site.count(path) == 1
+    assert site.sent_bytes[path] < READ_AHEAD < LARGE
+
+
+def test_small_bodies_are_read_to_the_end(crawled):
+    site, project, _ = crawled
+    assert site.sent_bytes["/small-archive"] == 10_000
+    assert project.query("SELECT size_bytes FROM page WHERE url LIKE '%/small-archive'") == [(10_000,)]
+
+
+def test_failed_downloads_are_repeated_as_often_as_set(crawled):
+    site, _, _ = crawled
+    for path in ("/short", "/stalled", "/reset", "/reset-within", "/silent", "/gibberish"):
+        assert site.count(path) == 2, path
+
+
+def test_bytes_behind_the_announced_length_are_no_part_of_the_page(crawled):
+    site, _, _ = crawled
+    assert site.count("/leaf") == 1
+    assert site.count("/never") == 0

@@ -1,0 +1,138 @@
+"""Graphs at the end, a crawl that stops when it is told, log lines a page only when wanted."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Request, Response
+from scrapy.spiders import Spider
+from twisted.python.failure import Failure
+
+from crawlers.errors import ConfigError
+from crawlers.extensions.log_format import PageLogFormatter
+from crawlers.extensions.stopping import Stopping
+from crawlers.pipelines.graphs import Graphs
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+BODIES = {"/": links("/a", "/b"), "/a": links("/"), "/b": "<p>b"}
+
+
+def crawler(**settings):
+    made = Crawler(Spider, settings)
+    made.spider = Spider(name="x", site_limits=[object()])
+    return made
+
+
+# Graphs
+
+
+def test_graphs_are_written_in_all_formats_with_all_measures(tmp_path):
+    project = Project(
+        tmp_path,
+        GRAPH_FORMATS="gexf,graphml,csv",
+        GRAPH_MEASURES="pagerank,hub,authority,component,component_size",
+        RESULT_FOLDER="some/where",
+    )
+    with Web(site=pages(BODIES)) as web:
+        outcome = project.crawl(web.hosts())
+        assert outcome.status == 0, outcome.log
+        stem = web["site"].origin.removeprefix("http://").replace(":", "_")
+    folder = tmp_path / "some" / "where"
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == [f"{stem}.edges.csv", f"{stem}.gexf", f"{stem}.graphml", f"{stem}.nodes.csv"]
+    header = (folder / f"{stem}.nodes.csv").read_text("utf-8").splitlines()[0]
+    assert {"pagerank", "hub", "authority", "component", "component_size"} <= set(header.split(","))
+    assert outcome.log.count("3 pages, 3 edges in") == 3
+
+
+def test_no_graphs_are_written_when_none_are_wanted(tmp_path):
+    project = Project(tmp_path, GRAPH_FORMATS="")
+    with Web(site=pages(BODIES)) as web:
+        assert project.crawl(web.hosts()).status == 0
+    assert not (tmp_path / "result").exists()
+    assert project.states() == [("finished", "finished")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS=dot is unknown; known are: gexf"),
+        ({"GRAPH_FORMATS": "gexf", "GRAPH_MEASURES": "beauty"}, "GRAPH_MEASURES=beauty is unknown"),
+    ],
+)
+def test_unknown_formats_and_measures_are_named(settings, why, tmp_path):
+    with pytest.raises(ConfigError, match=why):
+        Graphs.from_crawler(crawler(RESULT_FOLDER=str(tmp_path), **settings))
+
+
+def test_graphs_are_off_without_a_format():
+    with pytest.raises(NotConfigured, match=r"^$"):  # a reason would be logged as a warning
+        Graphs.from_crawler(crawler(GRAPH_FORMATS=""))
+
+
+# Stopping
+
+
+def test_stopping_is_off_when_nothing_can_stop():
+    with pytest.raises(NotConfigured, match="TIMEOUT_SECONDS or STOP_FILE"):
+        Stopping.from_crawler(crawler(TIMEOUT_SECONDS=0, STOP_FILE=""))
+
+
+def test_stop_file_stops_the_crawl_and_its_removal_lets_it_go_on(tmp_path):
+    project = Project(tmp_path, STOP_FILE="halt")
+
+    async def site(exchange):
+        if exchange.path == "/":
+            (tmp_path / "halt").touch()
+        await pages(BODIES)(exchange)
+
+    with Web(site=site) as web:
+        stopped = project.crawl(web.hosts(limits=";1;;60000"))
+        assert stopped.status == 0, stopped.log
+        assert "halt is there: the crawl stops; remove it to go on" in stopped.log
+        assert project.states() == [("interrupted", "stop_file")]
+        again = project.crawl(web.hosts())
+        assert (again.status, len(again.errors)) == (2, 1)
+        assert "STOP_FILE=halt" in again.errors[0]
+        assert project.states() == [("interrupted", "stop_file")]
+        (tmp_path / "halt").unlink()
+        assert project.crawl(web.hosts()).status == 0
+        assert project.states() == [("finished", "finished")]
+
+
+def test_time_that_is_over_stops_the_crawl(tmp_path):
+    project = Project(tmp_path)
+    with Web(site=pages(BODIES)) as web:
+        assert project.crawl(web.hosts(limits=";1;;60000"), TIMEOUT_SECONDS=0.1).status == 0
+        assert project.states() == [("interrupted", "timeout")]
+
+
+# Log lines
+
+
+@pytest.mark.parametrize(
+    ("level", "is_verbose"), [("DEBUG", True), (10, True), ("debug", True), ("INFO", False), (30, False)]
+)
+def test_pages_are_logged_only_when_somebody_wants_it(level, is_verbose):
+    formatter = PageLogFormatter.from_crawler(crawler(LOG_LEVEL=level))
+    request = Request("http://a.example/")
+    response = Response("http://a.example/", request=request)
+    crawled = formatter.crawled(request, response, Spider(name="x"))
+    scraped = formatter.scraped({}, response, Spider(name="x"))
+    assert (crawled is not None) == (scraped is not None) == is_verbose
+    if crawled is not None:
+        assert crawled["level"] == logging.DEBUG
+
+
+def test_errors_are_logged_all_the_same():
+    formatter = PageLogFormatter.from_crawler(crawler(LOG_LEVEL="ERROR"))
+    response = Response("http://a.example/", request=Request("http://a.example/"))
+    for line in (
+        formatter.item_error({}, ValueError("x"), response, Spider(name="x")),
+        formatter.download_error(Failure(ValueError("x")), response.request, Spider(name="x")),
+    ):
+        assert line["level"] == logging.ERROR

@@ -1,0 +1,58 @@
+"""A full disk stops the crawl with one sentence; with room again it ends as if nothing had been."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from tests.support.running import add_on, differences
+
+SMALL = {"STORE_BATCH_PAGES": 10, "STORE_BATCH_SECONDS": 0.02}
+
+
+def limit_files():
+    """As a full disk does, this lets the operating system refuse what goes beyond."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"ADDONS": add_on("SmallDisk"), "SMALL_DISK_PAGES": 85, **SMALL},
+        {"before": limit_files, **SMALL},
+        # Numbers of pages are reserved in a transaction of their own, by the engine's thread.
+        {"ADDONS": add_on("FullWhenNumbersAreReserved"), "FULL_AT_RESERVATION": 5, **SMALL},
+    ],
+)
+def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(web, crawl_in, undisturbed, limits):
+    crawl = crawl_in("full", web.hosts("library", "mirror"))
+    ended = crawl.run(**limits)
+    assert ended.status == 1
+    assert len(ended.errors) == 1
+    assert "free some space" in ended.errors[0]
+    assert "Traceback" not in ended.stderr
+    assert 0 < crawl.stored < undisturbed.stored
+    assert crawl.waiting > 0
+
+    assert crawl.run().status == 0
+    assert crawl.states == ["finished"]
+    assert differences(undisturbed.tables(), crawl.tables()) == []
+    assert crawl.files() == undisturbed.files()
+
+
+def test_no_room_for_graphs_keeps_the_crawl_unfinished(web, crawl_in, undisturbed):
+    crawl = crawl_in("full", web.hosts("library", "mirror"))
+    ended = crawl.run(ADDONS=add_on("NoRoomForGraphs"))
+    assert ended.status == 1
+    assert len(ended.errors) == 1
+    assert "make room" in ended.errors[0]
+    assert "Traceback" not in ended.stderr
+    assert crawl.waiting == 0
+    assert crawl.states != ["finished"]
+
+    web.asked.clear()
+    assert crawl.run().status == 0
+    assert web.requests == 0
+    assert crawl.states == ["finished"]
+    assert crawl.files() == undisturbed.files()

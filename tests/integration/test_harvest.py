@@ -1,0 +1,77 @@
+"""A harvest that is killed again and again reads the very pages, in the very order, of one that was not."""
+
+from __future__ import annotations
+
+import random
+import signal
+
+import pytest
+
+from crawlers.algorithms.bandits.site_rules import RULES
+from tests.support.crawl_web import DEMO, WatchedWeb
+from tests.support.running import Crawl, differences
+
+BUDGET = 90
+KILLS = 4
+# One request in flight: only then there is one order.
+SETTINGS = {"RETRY_TIMES": 0, "PAGE_BUDGET": BUDGET, "CONCURRENT_REQUESTS": 1, "STORE_BATCH_SECONDS": 0.01}
+PULLS = """
+    SELECT s.site, g.url, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
+    ORDER BY p.id"""
+
+
+SITES = (*DEMO, "dead")  # of the last not even robots.txt can be had, so it costs no pull
+
+
+def hosts(web) -> list[str]:
+    return [line.split(";")[0] + ";1;;0" for line in web.hosts(*SITES)]
+
+
+@pytest.fixture(scope="module")
+def web():
+    with WatchedWeb(SITES) as served:
+        yield served
+
+
+def kill_after(crawl: Crawl, web, number: int) -> None:
+    """Run the crawl and kill it when the web gets its request of that number."""
+    run = crawl.start()
+    left = number
+
+    def count() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            run.kill()
+
+    web.on_request = count
+    status = run.wait().status
+    web.on_request = None
+    assert status == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("rule", "order"), [*((rule, "bfs") for rule in sorted(RULES)), ("auto", "groups")])
+def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in, rule, order):
+    settings = {"RULE": rule, "ORDER": order, **SETTINGS}
+    whole = crawl_in("whole", hosts(web), spider="extlinks", **settings)
+    assert whole.run().status == 0
+    wanted = whole.query(PULLS)
+    assert len(wanted) == BUDGET
+    assert len({site for site, _, _ in wanted}) == (1 if rule == "sequential" else len(DEMO))
+
+    crawl = crawl_in("killed", hosts(web), spider="extlinks", **settings)
+    rng = random.Random(rule)
+    done = [0]
+    for _ in range(KILLS):
+        kill_after(crawl, web, rng.randint(5, 25))
+        done.append(len(crawl.query(PULLS)))
+    assert done == sorted(done)
+    assert 0 < done[-1] < BUDGET
+    assert crawl.run().status == 0
+    assert crawl.query(PULLS) == wanted
+    assert differences(whole.tables(), crawl.tables()) == []
+    groups = "SELECT s.site, g.number, g.name FROM link_group g JOIN site s ON s.id = g.site_id ORDER BY 1, 2"
+    assert crawl.query(groups) == whole.query(groups)
+    assert bool(whole.query(groups)) == (order == "groups")
+    counted = "SELECT s.site, k.key FROM counted_key k JOIN site s ON s.id = k.site_id ORDER BY 1, 2"
+    assert crawl.query(counted) == whole.query(counted)

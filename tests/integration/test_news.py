@@ -1,0 +1,289 @@
+"""News crawls of two papers that go on publishing: what is stored, once, whenever the crawl is killed."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.dedup.document_fingerprints import body_key128, domain_of
+from crawlers.algorithms.urls.keys import content_hash
+from crawlers.storage.change_set import Unit
+from crawlers.storage.news.redis_keys import RedisDocumentKeys
+from tests.support.running import add_on
+from tests.support.services import running_redis
+from tests.support.sites.server import Web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.running import Crawl
+    from tests.support.sites.server import Exchange
+
+WORDS = [f"{a}{b}" for a in ("river", "council", "winter", "engine") for b in ("side", "house", "land", "works")]
+OLD, NEW = 12, 24  # articles of each paper when the crawl begins, and in the end
+SHOWN = 8  # items of the feed
+SETTINGS = {
+    "SITE_DELAY_SECONDS": 0,
+    "STORE_BATCH_SECONDS": 0.01,
+    "RETRY_BACKOFF_SECONDS": 0.01,
+    "FEED_MIN_SECONDS": 0.5,
+    "FEED_MAX_SECONDS": 1.0,
+    "FEED_POLLS_PER_SECOND": 50,
+    "EXTRACTION_PROCESSES": 1,
+    "NEWS_ONCE": 1,
+}
+
+
+class Press:
+    """Papers `fed`, with a feed, and `bare`, without. An article appears at every second request; all have ETags."""
+
+    def __init__(self) -> None:
+        self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
+        self.on_request: Callable[[], None] | None = None
+        self.is_plain = False  # nothing in the stories says that they are articles
+        self.is_corrected = False  # the stories changed
+        self.unchanged = 0  # requests that were answered with 304
+        self._asked = {"fed": 0, "bare": 0}
+
+    def sources(self, *, rules: bool = True) -> str:
+        own = ", rules: ['/story-\\d+\\.html']" if rules else ""
+        return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}'{own}}}\n" for name in self._asked)
+
+    def path(self, number: int) -> str:
+        return f"/story-{number}.html"
+
+    def _paper(self, name: str) -> Any:
+        async def answer(exchange: Exchange) -> None:
+            if exchange.path == "/robots.txt":
+                await exchange.page("none", 404)
+                return
+            if self.on_request is not None:
+                self.on_request()
+            self._asked[name] += 1
+            published = min(NEW, OLD + self._asked[name] // 2)
+            origin, path = self.web[name].origin, exchange.path
+
+            async def give(body: str, content_type: str = "text/html") -> None:
+                etag = f'"{content_hash(body.encode()).hex()}"'
+                is_known = exchange.asked.headers.get("if-none-match") == etag
+                self.unchanged += is_known
+                await exchange.page(
+                    "" if is_known else body, 304 if is_known else 200, content_type=content_type, ETag=etag
+                )
+
+            if path == "/feed.xml" and name == "fed":
+                items = "".join(
+                    f"<item><title>Story {n}</title><link>{origin}{self.path(n)}</link></item>"
+                    for n in range(published, max(0, published - SHOWN), -1)
+                )
+                body = f"<rss version='2.0'><channel><title>Fed</title>{items}</channel></rss>"
+                await give(body, "application/rss+xml")
+            elif path == "/":
+                feed = "<link rel=alternate type=application/rss+xml href=/feed.xml>" if name == "fed" else ""
+                links = "".join(f"<p><a href={self.path(n)}>Story {n}</a>" for n in range(1, published + 1))
+                await give(f"<title>Home</title>{feed}<a href=/about.html>about</a>{links}")
+            elif path == "/about.html":
+                await give("<title>About</title><p>We write.")
+            elif path.startswith("/story-") and (number := int(path[7:-5])) <= published:
+                await give(story(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
+            else:
+                await exchange.page("nothing", 404)
+
+        return answer
+
+
+def story(name: str, number: int, *, is_plain: bool = False, is_corrected: bool = False) -> str:
+    rng = random.Random(f"{name} {number}")
+    paragraphs = "".join(f"<p>{' '.join(rng.choices(WORDS, k=60)).capitalize()}.</p>" for _ in range(4))
+    if is_plain:
+        return f"<title>Story {number} of {name}</title><h1>Story {number} of {name}</h1><div>{paragraphs}</div>"
+    if is_corrected:
+        paragraphs += "<p>Correction: the bridge is older than we wrote, and it was never sold to anybody."
+    date = f"2026-11-{number % 20 + 1:02}T08:00:00+00:00"
+    return (
+        f"<html><head><title>Story {number} of {name}</title><meta property=og:type content=article>"
+        f"<meta property='article:published_time' content='{date}'></head><body><nav><a href=/>home</a></nav>"
+        f"<article><h1>Story {number} of {name}</h1>{paragraphs}</article></body></html>"
+    )
+
+
+@pytest.fixture
+def press():
+    press = Press()
+    with press.web:
+        yield press
+
+
+def news_in(
+    crawl_in: Callable[..., Crawl], press: Press, name: str, *, rules: bool = True, **settings: object
+) -> Crawl:
+    crawl = crawl_in(name, (), spider="news", **{**SETTINGS, **settings})
+    (crawl.folder / "sources.yaml").write_text(press.sources(rules=rules), "utf-8")
+    return crawl
+
+
+def run(crawl: Crawl, **settings: object) -> int:
+    return crawl.start(arguments=("sources=sources.yaml",), **settings).wait().status
+
+
+def documents(crawl: Crawl) -> list[tuple[Any, ...]]:
+    return crawl.query("SELECT url, title FROM document ORDER BY url")
+
+
+def all_of(press: Press) -> list[tuple[str, str]]:
+    return sorted(
+        (press.web[name].origin + press.path(number), f"Story {number} of {name}")
+        for name in ("fed", "bare")
+        for number in range(1, NEW + 1)
+    )
+
+
+def go_on_until_all_is_published(crawl: Crawl, press: Press) -> None:
+    """Each run polls what is due and ends; after some, nothing new appears."""
+    for _ in range(12):
+        assert run(crawl) == 0
+        if len(documents(crawl)) == 2 * NEW:
+            return
+
+
+def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in):
+    crawl = news_in(crawl_in, press, "whole")
+    go_on_until_all_is_published(crawl, press)
+    assert documents(crawl) == all_of(press)
+    assert crawl.query("SELECT kind, count(*) FROM poll GROUP BY 1 ORDER BY 1") == [("feed", 1), ("home", 2)]
+    ((text, published),) = crawl.query(
+        f"SELECT text, published FROM document WHERE url LIKE '%{press.path(3)}' LIMIT 1"
+    )
+    assert "home" not in text
+    assert published.startswith("2026-11-04T08:00")
+
+
+def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
+    started = crawl.start(arguments=("sources=sources.yaml",), STORE_BATCH_PAGES=rng.choice((1, 5, 20)))
+    left = rng.randint(3, 20)
+
+    def count() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            started.kill()
+
+    press.on_request = count
+    status = started.wait().status
+    press.on_request = None
+    return status
+
+
+def kill_before_commit(crawl: Crawl, press: Press, rng: random.Random) -> int:
+    where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(3, 12)}
+    return run(crawl, STORE_BATCH_PAGES=2, **where)
+
+
+def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, crawl_in):
+    crawl = news_in(crawl_in, press, "killed")
+    rng = random.Random(3)
+    statuses = [
+        kill(crawl, press, rng) for kill in (kill_at_request, kill_before_commit, kill_at_request, kill_before_commit)
+    ]
+    assert statuses.count(-signal.SIGKILL) >= 3
+    go_on_until_all_is_published(crawl, press)
+    assert press.unchanged > 0
+    assert documents(crawl) == all_of(press)
+    items = crawl.query(
+        "SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key JOIN document d ON d.page_id = p.id"
+    )
+    assert len(set(items)) == len(items)
+    announced = {url for (url,) in items}
+    assert announced <= {url for url, _ in documents(crawl)}
+    assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
+
+
+def test_claims_in_redis_of_a_killed_run_hide_no_document(press, crawl_in):
+    """They are of pages whose rows died with the run: the same URLs have other numbers now."""
+    lost = [f"{press.web['bare'].origin}{press.path(number)}" for number in range(1, OLD + 1)]
+    bodies = [story("bare", number).encode() for number in range(1, OLD + 1)]
+    with running_redis() as url:
+        keys = RedisDocumentKeys(url)
+        for page, (address, body) in enumerate(zip(lost, bodies, strict=True), 1_000_000):
+            keys.claim([body_key128(domain_of(address), content_hash(body))], page, Unit())
+        keys.close()
+        crawl = news_in(crawl_in, press, "claims", DOCUMENT_KEYS_URL=url)
+        assert run(crawl) == 0
+    assert set(lost) <= {url for url, _ in documents(crawl)}
+
+
+def test_sources_of_the_store_need_no_file(press, crawl_in):
+    crawl = news_in(crawl_in, press, "stored")
+    assert run(crawl, PAGE_BUDGET=4) == 0
+    ended = crawl.start(arguments=()).wait()
+    assert ended.status != 0
+    assert "no enabled" in ended.stderr
+
+
+def test_no_source_at_all_is_one_sentence(crawl_in):
+    crawl = crawl_in("none", (), spider="news")
+    ended = crawl.start(arguments=()).wait()
+    assert ended.status == 2
+    assert len(ended.errors) == 1
+    assert "sources.yaml" in ended.errors[0]
+
+
+def test_article_that_was_read_before_a_feed_announced_it_is_read_again(press, crawl_in):
+    press.is_plain = True
+    crawl = news_in(crawl_in, press, "plain", rules=False, NEWS_LEARN_RULES=0)
+    for _ in range(3):
+        assert run(crawl) == 0
+    origin = press.web["fed"].origin
+    announced = crawl.query("SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key ORDER BY 1")
+    assert len(announced) > SHOWN
+    assert [(url,) for url, _ in documents(crawl)] == announced
+    assert all(url.startswith(origin) for (url,) in announced)
+
+
+def test_article_that_changed_keeps_its_versions(press, crawl_in):
+    crawl = news_in(crawl_in, press, "corrected", NEWS_RECHECK_HOURS=1e-5)
+    assert run(crawl, PAGE_BUDGET=12) == 0
+    before = dict(crawl.query("SELECT page_id, text FROM document WHERE version = 1"))
+    press.is_corrected = True
+    assert run(crawl) == 0
+    changed = crawl.query("SELECT page_id, text FROM document WHERE version = 2 AND changed_at > stored_at")
+    versions = dict(crawl.query("SELECT page_id, text FROM document_version WHERE version = 1"))
+    assert changed
+    assert all("never sold" in text for _, text in changed)
+    assert {page: versions[page] for page, _ in changed} == {page: before[page] for page, _ in changed}
+
+
+def test_documents_of_an_earlier_crawl_are_not_fetched_again(press, crawl_in):
+    crawl = news_in(crawl_in, press, "twice")
+    go_on_until_all_is_published(crawl, press)
+    asked = sum(path.startswith("/story-") for path in press.web["bare"].paths)
+    assert run(crawl, CRAWL="again") == 0
+    assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == asked
+    assert documents(crawl) == all_of(press)
+    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'document % of an earlier crawl'")
+    assert reasons == [(2 * NEW,)]
+
+
+def test_removed_feed_and_source_that_is_left_out_are_asked_no_more_until_they_are_back(press, crawl_in):
+    crawl = news_in(crawl_in, press, "fewer")
+    assert run(crawl) == 0
+    file = crawl.folder / "sources.yaml"
+    whole, bare = file.read_text("utf-8"), press.web["bare"]
+    polls, asked = [press.web["fed"].paths.count("/feed.xml")], [len(bare.paths)]
+    fewer = "".join(line for line in whole.splitlines(True) if bare.origin not in line)
+    for is_wanted, text in enumerate((fewer, whole)):
+        with closing(sqlite3.connect(crawl.folder / "crawl.sqlite")) as store, store:
+            store.execute("UPDATE feed SET enabled = ?", [is_wanted])
+        file.write_text(text, "utf-8")
+        ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
+        assert ended.status == 0
+        assert ("1 sites of the crawl news are not on today's list" in ended.stderr) == (text is fewer)
+        polls.append(press.web["fed"].paths.count("/feed.xml"))
+        asked.append(len(bare.paths))
+    assert 0 < polls[0] == polls[1] < polls[2]
+    assert 0 < asked[0] == asked[1] < asked[2]

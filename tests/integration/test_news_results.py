@@ -1,0 +1,174 @@
+"""What a news crawl leaves behind: iterations, alarms, documents for feeds, Parquet, WARC, and pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.spiders import Spider
+
+from crawlers.errors import ConfigError
+from crawlers.extensions.alarm_checks import Alarms
+from crawlers.extensions.news_chart import IterationsPicture
+from crawlers.extensions.parquet import DocumentFiles
+from crawlers.extensions.warc import Warc
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web
+
+parquet = pytest.importorskip("pyarrow.parquet")
+archive = pytest.importorskip("warcio.archiveiterator")
+
+SETTINGS = {"SITE_DELAY_SECONDS": 0, "EXTRACTION_PROCESSES": 1, "NEWS_ONCE": 1, "NEWS_ITERATION_PAGES": 3}
+FILES = {"DOCUMENTS_PARQUET": "out/documents.parquet", "WARC_FILE": "out/crawl.warc.gz"}
+TOPICS = ("ferry", "school", "garden")
+FIELDS = [
+    "url", "canonical_url", "title", "text", "published", "authors", "section", "language", "image", "site",
+    "stored_at", "version", "taken_by",
+]  # fmt: skip
+
+
+def story(number):
+    text = "".join(
+        f"<p>The {TOPICS[number]} of the town has had a long day, number {n}, and so on.</p>" for n in range(9)
+    )
+    return (
+        f"<html lang=en><head><title>About the {TOPICS[number]}</title><meta property=og:type content=article>"
+        f"<meta property='article:published_time' content='2026-11-0{number + 1}T08:00:00+01:00'></head>"
+        f"<body><article><h1>About the {TOPICS[number]}</h1>{text}</article></body></html>"
+    )
+
+
+async def paper(exchange):
+    if exchange.path == "/":
+        links = "".join(f"<a href=/story-{n}.html>{topic}</a> " for n, topic in enumerate(TOPICS))
+        await exchange.page(f"<title>Paper</title><a href=/about.html>us</a> {links}")
+    elif exchange.path.startswith("/story-"):
+        await exchange.page(story(int(exchange.path[7])))
+    elif exchange.path == "/about.html":
+        await exchange.page("<title>About</title><p>We write.")
+    else:
+        await exchange.page("nothing", 404)
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    """A crawl of a small paper that failed by an alarm: one that an earlier run might have left."""
+    project = Project(tmp_path_factory.mktemp("news"), **SETTINGS)
+    with Web(paper=paper) as web:
+        origin = web["paper"].origin
+        sources = {"sources": [{"site": origin, "rules": [r"/story-\d\.html"]}]}
+        (project.folder / "sources.yaml").write_text(json.dumps(sources), "utf-8")
+        line = ("crawl", "news", "-a", "sources=sources.yaml", "-O", "documents.jsonl")
+        first = project.run(*line, **FILES)
+        spoil(project)
+        again = project.run(*line[:-2], "-O", "documents.csv", **FILES, NEWS_FAIL_ON_ALARM=1, NEWS_ITERATION_PAGES=1000)
+        yield project, origin, first, again
+
+
+def spoil(project):
+    """Let the home page be a feed that has failed for days."""
+    with closing(sqlite3.connect(project.folder / "crawl.sqlite")) as connection, connection:
+        connection.execute("UPDATE page SET fetched_at = ? WHERE level = 0", (time.time() - 3 * 86_400,))
+        connection.execute("UPDATE poll SET kind = 'feed', failures = 5, due_at = due_at + 900, problem = 'timeout'")
+
+
+def test_feeds_hold_documents_only(crawled):
+    project, origin, first, _ = crawled
+    assert first.status == 0, first.log
+    lines = [json.loads(line) for line in (project.folder / "documents.jsonl").read_text("utf-8").splitlines()]
+    assert sorted(line["url"] for line in lines) == [f"{origin}/story-{n}.html" for n in range(3)]
+    (line,) = (line for line in lines if "ferry" in line["title"])
+    assert list(line) == FIELDS
+    assert (line["title"], line["site"], line["version"], line["language"]) == ("About the ferry", origin, 1, "en")
+    assert line["published"] == "2026-11-01T08:00:00+01:00"
+    assert "long day, number 8" in line["text"]
+    assert line["stored_at"].endswith("+00:00")
+
+
+def test_run_without_new_documents_writes_an_empty_feed(crawled):
+    with (crawled[0].folder / "documents.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.DictReader(file)) == []
+
+
+def test_iterations_go_on_over_runs_and_are_drawn(crawled):
+    project, _, first, _ = crawled
+    rows = project.query("SELECT number, fit, not_fit, polls, errors, documents FROM iteration ORDER BY number")
+    answered = project.query("SELECT count(*) FROM page WHERE fetched_at IS NOT NULL")[0][0]
+    assert sum(sum(row[1:5]) for row in rows) == answered
+    assert (sum(row[1] for row in rows), sum(row[5] for row in rows)) == (3, 3)
+    assert first.log.count("INFO: Iteration 1: 3 downloads in") == 1
+    assert "3 documents in all; drawn in result/news.svg" in first.log
+    assert (project.folder / "result" / "news.svg").read_text("utf-8").startswith("<svg")
+
+
+def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):
+    project, origin, first, again = crawled
+    assert "Alarm, " not in first.log
+    assert "'news/documents': 3" in first.log
+    assert "'news/alarms': 2" in again.log
+    assert again.status == 1
+    assert f"WARNING: Alarm, dead feed: {origin}/: timeout; look at it" in again.log
+    assert again.errors == [
+        "Error: NEWS_FAIL_ON_ALARM: 2 alarms are open; the warnings above and `scrapy sites alarms` say what to mend. "
+        "Everything is stored, and the same command goes on"
+    ]
+    assert project.query("SELECT kind, subject, ended_at FROM alarm") == [
+        ("dead feed", f"{origin}/", None),
+        ("source unreachable", origin, None),
+    ]
+
+
+def test_parquet_has_all_documents(crawled):
+    project, _, first, again = crawled
+    table = parquet.read_table(project.folder / "out" / "documents.parquet")
+    assert sorted(table["title"].to_pylist()) == [f"About the {topic}" for topic in sorted(TOPICS)]
+    assert first.log.count("news: 3 documents in out/documents.parquet") == 1
+    assert again.log.count("news: 3 documents in out/documents.parquet") == 1
+
+
+def test_warc_has_every_answer_and_says_what_is_rebuilt(crawled):
+    project, origin, *_ = crawled
+    with (project.folder / "out" / "crawl.warc.gz").open("rb") as stream:
+        found = [
+            (one.rec_type, one.rec_headers.get_header("WARC-Target-URI"), one.content_stream().read())
+            for one in archive.ArchiveIterator(stream, check_digests="raise")
+        ]
+    answers = {url: body for kind, url, body in found if kind == "response"}
+    stored = {url for (url,) in project.query("SELECT url FROM page WHERE fetched_at IS NOT NULL")}
+    assert set(answers) == {*stored, f"{origin}/robots.txt"}
+    assert answers[f"{origin}/story-1.html"] == story(1).encode()
+    assert found[0][0] == "warcinfo"
+    assert b"bodies are decoded" in found[0][2]
+    assert len([one for one in found if one[0] == "request"]) == len([one for one in found if one[0] == "response"])
+
+
+# Other spiders, and what the user got wrong
+
+
+def crawler(spider, **settings):
+    made = Crawler(Spider, {"WARC_FILE": "", "DOCUMENTS_PARQUET": "", **settings})
+    made.spider = spider
+    return made
+
+
+@pytest.mark.parametrize("part", [Alarms, DocumentFiles, IterationsPicture, Warc])
+def test_other_spiders_have_none_of_it(part):
+    with pytest.raises(NotConfigured):
+        part.from_crawler(crawler(Spider(name="x"), DOCUMENTS_PARQUET="/dev/null/x"))
+
+
+def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
+    (tmp_path / "file").touch()
+    bad = str(tmp_path / "file" / "x")
+    with pytest.raises(ConfigError, match=r"^WARC_FILE=.* can't be written"):
+        Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=f"{bad}.warc.gz"))
+    with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET=.* can't be written"):
+        DocumentFiles.from_crawler(crawler(Spider(name="x", is_news=True), DOCUMENTS_PARQUET=bad))
+    with pytest.raises(ConfigError, match=r"^RESULT_FOLDER=.* can't be written"):
+        IterationsPicture.from_crawler(crawler(Spider(name="x", is_news=True), RESULT_FOLDER=bad))

@@ -1,0 +1,147 @@
+"""A crawl that is stopped in good order goes on where it stopped, and ends as if it had not been."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+from contextlib import closing, contextmanager
+
+import pytest
+
+from tests.support.running import differences, until
+
+STOPPED_AFTER = 80  # requests of some 360
+
+
+@pytest.fixture
+def crawl(web, crawl_in):
+    web.asked.clear()
+    return crawl_in("stopped", web.hosts("library", "mirror"))
+
+
+@contextmanager
+def paced(web, pause_s):
+    """The web takes its time for each answer."""
+    web.pace = lambda url: pause_s
+    try:
+        yield
+    finally:
+        web.pace = lambda url: 0.0
+
+
+def assert_goes_on(web, crawl, undisturbed):
+    """The same command fetches the rest, and nothing twice."""
+    assert crawl.run().status == 0
+    assert crawl.states == ["finished"]
+    assert set(web.asked.values()) == {1}
+    assert differences(undisturbed.tables(), crawl.tables()) == []
+    assert crawl.files() == undisturbed.files()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_the_crawl_in_good_order(web, crawl, undisturbed, number):
+    run = crawl.start()
+    until(lambda: web.requests >= STOPPED_AFTER, "the request")
+    run.signal(number)
+    ended = run.wait()
+    assert ended.status == 0
+    assert "Traceback" not in ended.stderr
+    assert crawl.states == ["interrupted"]
+    assert crawl.query("SELECT reason FROM crawl") == [("shutdown",)]
+    assert crawl.stored > STOPPED_AFTER / 2
+    assert crawl.waiting > 0
+    assert set(crawl.files()) == set(undisturbed.files())  # graphs of what there is
+    assert_goes_on(web, crawl, undisturbed)
+
+
+def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, undisturbed):
+    stop = crawl.folder / "halt"
+    with paced(web, 0.1):  # the crawl looks for the file each second, and must not be over by then
+        run = crawl.start(STOP_FILE=stop.name)
+        until(lambda: web.requests >= STOPPED_AFTER, "the request")
+        stop.touch()
+        assert run.wait().status == 0
+    assert crawl.states == ["interrupted"]
+    assert crawl.query("SELECT reason FROM crawl") == [("stop_file",)]
+    assert crawl.waiting > 0
+    asked = web.asked.copy()
+
+    web.asked.clear()
+    refused = crawl.run(STOP_FILE=stop.name)
+    assert refused.status == 2
+    assert len(refused.errors) == 1
+    assert "STOP_FILE=halt" in refused.errors[0]
+    assert web.requests == 0
+    assert crawl.states == ["interrupted"]
+    web.asked.update(asked)
+    stop.unlink()
+    assert_goes_on(web, crawl, undisturbed)
+
+
+def test_the_timeout_stops_the_crawl(web, crawl, undisturbed):
+    with paced(web, 0.1):
+        assert crawl.run(TIMEOUT_SECONDS=1).status == 0
+    assert crawl.states == ["interrupted"]
+    assert crawl.query("SELECT reason FROM crawl") == [("timeout",)]
+    assert crawl.stored > 0
+    assert crawl.waiting > 0
+    assert_goes_on(web, crawl, undisturbed)
+
+
+def test_a_crawl_within_its_level_limit_is_finished(web, crawl):
+    assert crawl.run(MAX_LEVEL=2).status == 0
+    assert crawl.states == ["finished"]
+    assert crawl.query("SELECT max(level) FROM page WHERE state = 1") == [(2,)]
+    assert crawl.query("SELECT DISTINCT level, reason FROM page WHERE state = 5") == [
+        (3, "too deep: level 3, the limit is 2")
+    ]
+
+
+def test_a_finished_crawl_is_followed_by_a_new_one(web, crawl, undisturbed):
+    assert crawl.run().status == 0
+    first = crawl.query("SELECT * FROM page WHERE site_id <= 2 ORDER BY id")
+    assert crawl.run().status == 0
+    assert crawl.states == ["finished", "finished"]
+    assert set(web.asked.values()) == {2}
+    assert crawl.query("SELECT * FROM page WHERE site_id <= 2 ORDER BY id") == first
+    assert crawl.files() == undisturbed.files()
+    assert crawl.query("SELECT count(*) FROM seed") == [(2,)]
+
+
+def test_a_second_process_of_a_running_crawl_is_refused(web, crawl, undisturbed):
+    limits = "SELECT site, parallel, max_level, delay_s FROM site"
+    run = crawl.start()
+    until(lambda: web.requests >= STOPPED_AFTER, "the request")
+    with paced(web, 0.3):  # so that the first one is still at work
+        before = crawl.query("SELECT * FROM crawl"), crawl.query(limits), crawl.files()
+        refused = crawl.start(arguments=["hosts=http://127.0.0.1:9;1;1;1"]).wait()
+        assert run.is_running
+        assert before == (crawl.query("SELECT * FROM crawl"), crawl.query(limits), crawl.files())
+    assert refused.status == 2
+    assert len(refused.errors) == 1
+    assert "run by another process" in refused.errors[0]
+    assert "Traceback" not in refused.stderr
+    assert run.wait().status == 0
+    assert crawl.states == ["finished"]
+    assert set(web.asked.values()) == {1}
+    assert crawl.files() == undisturbed.files()
+
+
+def test_another_process_reads_the_database_while_the_crawl_runs(web, crawl, undisturbed):
+    run = crawl.start(STORE_BATCH_PAGES=5, STORE_BATCH_SECONDS=0.01)
+    seen = set()
+
+    def has_grown() -> bool:
+        seen.add(crawl.stored)
+        return len(seen) > 5
+
+    assert run.until(has_grown, "five sights of a growing store")
+    with closing(sqlite3.connect(crawl.database)) as reader:
+        reader.execute("BEGIN")
+        (before,) = reader.execute("SELECT count(*) FROM page WHERE state = 1").fetchone()
+        # A reader's transaction neither stops the crawl nor sees what is written meanwhile.
+        assert run.wait().status == 0
+        assert reader.execute("SELECT count(*) FROM page WHERE state = 1").fetchone() == (before,)
+    assert 0 < before < undisturbed.stored
+    assert crawl.states == ["finished"]
+    assert crawl.files() == undisturbed.files()

@@ -1,0 +1,121 @@
+"""The results of a topic crawl: written when it stops, for whatever reason, and only then."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import networkx as nx
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.spiders import Spider
+
+from crawlers.errors import ConfigError
+from crawlers.pipelines.topic import TopicResults
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, pages
+
+ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
+BODIES = {
+    "/": '<title>Start</title><p><a href="/u">unicode</a></p><p><a href="/k">=kitchen()</a></p>',
+    "/u": '<title>Unicode</title><p><a href="/k">kitchen</a><a href="/k">kitchen</a></p>',
+    "/k": '<title>=kitchen()</title><p><a href="/">home</a></p>',
+}
+LINE = ("crawl", "topic", "-a", "topic=topic.yaml")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with a topic, and the site that it is about."""
+    with Web(site=pages(BODIES)) as web:
+        topic = {"keywords": ["unicode"], "roots": [web["site"].origin]}
+        (tmp_path / "topic.yaml").write_text(json.dumps(topic), "utf-8")
+        yield Project(tmp_path, **ONE)
+
+
+def files(project):
+    return sorted(path.name for path in (project.folder / "result").glob("*"))
+
+
+def rows(project, name="topic"):
+    with (project.folder / "result" / f"{name}.pages.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_results_are_a_list_and_a_graph(project):
+    outcome = project.run(*LINE)
+    assert outcome.status == 0, outcome.log
+    assert files(project) == ["topic.gexf", "topic.pages.csv"]
+    assert "topic: the similarity of its pages to the topic is 0." in outcome.log
+    assert "topic: 3 pages in result/topic.pages.csv" in outcome.log
+    assert "topic: 3 pages, 4 edges in result/topic.gexf" in outcome.log
+    graph = nx.read_gexf(project.folder / "result" / "topic.gexf")
+    listed = rows(project)
+    assert [row["title"] for row in listed] == ["Unicode", "Start", "'=kitchen()"]
+    for row in listed:
+        node = graph.nodes[row["rank"]]
+        assert node["label"] == row["url"]
+        assert node["level"] == int(row["level"])
+        assert node["similarity"] == pytest.approx(float(row["similarity"]), abs=1e-6)
+        assert {"title", "authority", "hub"} <= node.keys()
+    assert {(a, b): data["weight"] for a, b, data in graph.edges(data=True)} == {
+        ("1", "3"): 2, ("2", "1"): 1, ("2", "3"): 1, ("3", "2"): 1,
+    }  # fmt: skip
+
+
+def test_results_of_a_crawl_that_its_budget_ends_are_those_of_the_pages_read(project):
+    assert project.run(*LINE, PAGE_BUDGET=2).status == 0
+    assert [row["title"] for row in rows(project)] == ["Start", "Unicode"]
+    before = project.query("SELECT similarity FROM topic_page ORDER BY page_id")
+    assert project.run(*LINE, PAGE_BUDGET=9).status == 0
+    assert [row["title"] for row in rows(project)] == ["Unicode", "Start", "'=kitchen()"]
+    after = project.query("SELECT similarity FROM topic_page ORDER BY page_id")
+    assert before != after[:2], "they are by all pages read"
+
+
+def test_results_are_called_by_the_crawl(project):
+    assert project.run(*LINE, CRAWL="my/own", RESULT_FOLDER="some/where").status == 0
+    found = sorted(path.name for path in (project.folder / "some" / "where").iterdir())
+    assert found == ["my_own.gexf", "my_own.pages.csv"]
+
+
+def test_one_kind_of_results_may_be_enough_or_none(project):
+    assert project.run(*LINE, TOPIC_RESULTS="csv").status == 0
+    assert files(project) == ["topic.pages.csv"]
+    assert project.run(*LINE, TOPIC_RESULTS="", CRAWL="silent", RESULT_FOLDER="none").status == 0
+    assert not (project.folder / "none").exists()
+    similarities = project.query("SELECT similarity FROM topic_page ORDER BY page_id")
+    assert similarities[:3] == similarities[3:], "they are settled nevertheless"
+
+
+def test_crawl_of_pages_that_have_nothing_to_do_with_the_topic_has_results(project):
+    topic = json.loads((project.folder / "topic.yaml").read_text("utf-8"))
+    (project.folder / "topic.yaml").write_text(json.dumps({**topic, "keywords": ["weather"]}), "utf-8")
+    outcome = project.run(*LINE)
+    assert outcome.status == 0, outcome.log
+    assert "topic: the similarity of its pages to the topic is 0.000 on average" in outcome.log
+    assert [row["similarity"] for row in rows(project)] == ["0.0"] * 3
+
+
+def test_result_file_that_is_a_folder_is_refused_before_the_crawl(project):
+    (project.folder / "result" / "topic.gexf").mkdir(parents=True)
+    outcome = project.run(*LINE)
+    assert outcome.status == 2
+    assert len(outcome.errors) == 1
+    assert "RESULT_FOLDER=result/topic.gexf can't be written" in outcome.errors[0]
+    assert not (project.folder / "crawl.sqlite").exists()
+
+
+def test_spider_without_a_topic_has_no_results():
+    crawler = Crawler(Spider, {})
+    crawler.spider = Spider(name="x", site_limits=[object()])
+    with pytest.raises(NotConfigured, match=r"^$"):
+        TopicResults.from_crawler(crawler)
+
+
+def test_unknown_kinds_are_named(tmp_path):
+    crawler = Crawler(Spider, {"TOPIC_RESULTS": "csv,pdf,dot", "RESULT_FOLDER": str(tmp_path)})
+    crawler.spider = Spider(name="x", spec=object())
+    with pytest.raises(ConfigError, match="TOPIC_RESULTS=dot,pdf is unknown; known are: csv, gexf"):
+        TopicResults.from_crawler(crawler)

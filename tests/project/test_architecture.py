@@ -1,0 +1,70 @@
+"""The shape of the code: layers, names of modules, docstrings."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "crawlers"
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+NAMES = [path.relative_to(PACKAGE).as_posix() for path in FILES]
+every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
+
+MOST_LINES_OF_A_PACKAGE = 10  # of its docstring: what it is for, its rules, where to begin
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def test_the_package_has_files():
+    assert len(FILES) > 50
+
+
+@every_file
+def test_module_begins_with_what_it_is_for(path):
+    assert ast.get_docstring(_tree(path))
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.name == "__init__.py"], ids=str)
+def test_package_says_what_it_is_for_in_few_lines(path):
+    assert len((ast.get_docstring(_tree(path)) or "").splitlines()) <= MOST_LINES_OF_A_PACKAGE
+
+
+@every_file
+def test_public_functions_and_classes_have_docstrings(path):
+    if path.parent.name == "versions":
+        pytest.skip("a migration is one function of a known name")
+    bare = [
+        node.name
+        for node in _tree(path).body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        and not node.name.startswith("_")
+        and not (node.name in ("Command", "main") or ast.get_docstring(node))
+    ]
+    assert not bare, f"{', '.join(bare)}: say what the caller gets"
+
+
+SHARED_NAMES = {"__init__", "topic", "callbacks"}  # where the package says whose
+
+
+def test_module_names_are_unique():
+    twice = [name for name, number in Counter(path.stem for path in FILES).items() if number > 1]
+    assert set(twice) <= SHARED_NAMES, "name each module so that it can be found by its name"
+
+
+def test_imports_point_downwards_and_scrapy_stays_at_the_edge():
+    done = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout), done.stdout

@@ -1,0 +1,419 @@
+"""The documents say what the code does: settings, stats, commands, queries and links are held against it."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import importlib.util
+import re
+import shlex
+import sqlite3
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy.settings import Settings, default_settings
+from scrapy.spiderloader import SpiderLoader
+
+from crawlers import settings as ours
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.ranking.page_orders import ORDERS
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.commands.lab import PARTS
+from crawlers.commands.sites import ACTIONS
+from crawlers.graphs.analysis import MEASURES
+from crawlers.graphs.files import FORMATS
+from crawlers.inputs.rule_settings import PROFILES
+from crawlers.items import State
+from crawlers.storage.database import Database
+from crawlers.storage.schema.news_tables import metadata
+
+if TYPE_CHECKING:
+    from scrapy.commands import ScrapyCommand
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROOT).as_posix() for path in DOCS])
+
+OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
+SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
+# An environment variable, a constant in an __all__, names that are settled and refused until they exist.
+NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL", "TOPIC_TERMS"}
+CODE = {
+    path: ast.parse(path.read_text("utf-8"))
+    for path in sorted((ROOT / "crawlers").rglob("*.py"))
+    if path.name != "settings.py"
+}
+
+
+def _sections(path: Path) -> dict[str, str]:
+    """The text under each heading of the second order."""
+    parts = re.split(r"^## (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    return {title.strip(): text.partition("\n# ")[0] for title, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+# Settings -------------------------------------------------------------------------------------------
+
+SECTIONS = _sections(ROOT / "docs" / "reference" / "settings.md")
+
+
+def _default(section: str) -> object:
+    """What stands behind "Default:" as a value: a literal, or a block of words."""
+    inline = re.search(r"^Default: `(.+?)`", section, re.MULTILINE)
+    if inline:
+        return ast.literal_eval(inline[1])
+    block = re.search(r"^Default:\n\n```(\w+)\n(.*?)```", section, re.MULTILINE | re.DOTALL)
+    assert block, f"no default in {section[:60]!r}"
+    return block[2].split() if block[1] == "text" else ast.literal_eval(block[2])
+
+
+def test_every_setting_has_a_heading_and_every_heading_a_setting():
+    assert sorted(SECTIONS) == sorted(OURS)
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_documented_default_is_the_true_one(name):
+    stated, true = _default(SECTIONS[name]), OURS[name]
+    assert stated == true
+    assert type(stated) is type(true)
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_example_of_a_setting_sets_it(name):
+    example = re.search(r"^Example: (.+)$", SECTIONS[name], re.MULTILINE)
+    assert example
+    assert example[1] == "none." or re.match(rf"`-s '?{name}=", example[1])
+
+
+def test_names_that_settings_take_are_all_documented():
+    for setting, names in (
+        ("RULE", RULES),
+        ("PROFILE", [name for name in PROFILES if name]),
+        ("REWARD", REWARDS),
+        ("ORDER", ORDERS),
+        ("GRAPH_FORMATS", FORMATS),
+        ("GRAPH_MEASURES", MEASURES),
+    ):
+        missing = [name for name in names if name not in SECTIONS[setting]]
+        assert not missing, setting
+
+
+def _setting_names(tree: ast.AST) -> set[str]:
+    """Texts of the code that are, or look like, names of settings."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if re.fullmatch(r"[A-Z]{2,}(_[A-Z]+)+", node.value):
+                found.add(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            first = node.args[0]
+            if re.fullmatch(r"get(bool|int|float|list|dict|withbase)?", node.func.attr) and (
+                isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.isupper()
+            ):
+                found.add(first.value)
+        elif isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith("f'URL_{"):
+            # inputs/url_settings.py, in its loop over these
+            found |= {f"URL_{field.name.upper()}" for field in fields(Normalization) if field.init}
+    return found
+
+
+def test_names_of_settings_are_found_in_code():
+    code = ast.parse('s.getint("MISTYPED"); chosen(s, "RESULT_FODLER"); s.get("RULE"); d.get("a")')
+    assert _setting_names(code) == {"MISTYPED", "RESULT_FODLER", "RULE"}
+
+
+@pytest.mark.parametrize("path", CODE, ids=[path.relative_to(ROOT).as_posix() for path in CODE])
+def test_no_setting_is_mistyped_in_code(path):
+    """Scrapy gives 0, 0.0 or False for a name that is no setting: only this test would tell."""
+    assert _setting_names(CODE[path]) - OURS.keys() - SCRAPYS - NO_SETTINGS == set()
+
+
+def test_every_setting_of_ours_is_read_somewhere():
+    texts = {node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    read = texts | {name for tree in CODE.values() for name in _setting_names(tree)}
+    assert OURS.keys() - SCRAPYS - read == set()
+
+
+# Stats ----------------------------------------------------------------------------------------------
+
+COUNTING = {"inc_value", "set_value", "max_value", "min_value"}
+STATES = [state.name.lower() for state in State if state is not State.WAITING]  # what has ended never waits
+
+
+def _calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names and node.args
+    ]
+
+
+def _stats(trees: list[ast.Module]) -> set[str]:
+    """Names of the stats that the code counts, also through methods that only pass a name on."""
+    counting = set(COUNTING)
+    for tree in trees:
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                parameters = {argument.arg for argument in function.args.args}
+                names = [call.args[0] for call in _calls(function, COUNTING)]
+                if any(isinstance(name, ast.Name) and name.id in parameters for name in names):
+                    counting.add(function.name)
+    found: set[str] = set()
+    for tree in trees:
+        for call in _calls(tree, counting):
+            name = call.args[0]
+            if isinstance(name, ast.Constant):
+                found.add(str(name.value))
+            elif isinstance(name, ast.JoinedStr):
+                text = ast.unparse(name)
+                state = re.fullmatch(r"f'([\w/]*)\{[\w.]*state\.name\.lower\(\)\}([\w/]*)'", text)
+                assert state, f"a stat of a name that this test can't tell: {text}"
+                found |= {f"{state[1]}{one}{state[2]}" for one in STATES}
+            else:
+                assert isinstance(name, ast.Name), ast.unparse(call)
+    return found
+
+
+def test_stats_are_found_in_code():
+    code = """
+def _count(self, name):
+    self.stats.inc_value(name)
+def f(self):
+    self._count("a/b")
+    self._count(f"c/{page.state.name.lower()}")
+    stats.max_value("d", 1)
+"""
+    assert _stats([ast.parse(code)]) == {"a/b", "d", *(f"c/{state}" for state in STATES)}
+
+
+def test_documented_stats_are_those_that_the_code_counts():
+    text = (ROOT / "docs" / "reference" / "stats.md").read_text("utf-8")
+    documented = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    assert sorted(documented) == sorted(_stats(list(CODE.values())))
+
+
+# Links and paths ------------------------------------------------------------------------------------
+
+
+def _without_code(text: str) -> str:
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def _anchors(path: Path) -> set[str]:
+    """The anchors that GitHub makes of the headings."""
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+@every_document
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(path.read_text("utf-8"))):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        file = path.parent / name if name else path
+        assert file.is_file(), f"{target} does not exist"
+        assert not anchor or anchor in _anchors(file), f"{target}: no such heading"
+
+
+def test_nothing_names_a_place_of_one_machine():
+    folders = "work|root|home|Users|mnt|srv"
+    place = re.compile(rf"(?<![\w.~$}}>-])/(?:{folders})/\w|[A-Z]:\\\\?Users\b")
+    assert place.search(" /" + "home/somebody")
+    files = [path for folder in ("crawlers", "tests", "bench", "docs", ".ci") for path in (ROOT / folder).rglob("*")]
+    files += [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".py", ".cfg", ".txt")]
+    for path in [*files, ROOT / "Makefile"]:
+        if path.is_file() and path.suffix != ".pyc":
+            found = place.search(path.read_text("utf-8", errors="replace"))
+            assert found is None, f"{path.relative_to(ROOT)}: {found and found[0]}"
+
+
+# Commands -------------------------------------------------------------------------------------------
+
+
+def _commands(text: str) -> list[str]:
+    """Lines of shell blocks and spans in backticks that begin with one of our programs."""
+    lines = [
+        line
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        for line in block.splitlines()
+    ]
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    return [one.strip() for one in lines + spans if re.match(r"(scrapy|make|python -m crawlers)\b.", one.strip())]
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """The options of a scrapy command; fails for one that it does not have."""
+    name = words[0]
+    module = f"crawlers.commands.{name}"
+    if importlib.util.find_spec(module) is None:
+        module = f"scrapy.commands.{name}"
+    command = importlib.import_module(module).Command()
+    command.settings = Settings()
+    parser = argparse.ArgumentParser(conflict_handler="resolve", exit_on_error=False)
+    command.add_options(parser)
+    known, unknown = parser.parse_known_args(words[1:])
+    strange = [word for word in unknown if word.startswith("-")]
+    assert not strange, f"scrapy {name} has no {strange}"
+    known.arguments = unknown
+    return known
+
+
+def _check_scrapy(words: list[str]) -> None:
+    options = _parsed(words)
+    for setting in getattr(options, "set", []):
+        assert setting.partition("=")[0] in OURS.keys() | SCRAPYS, setting
+    if words[0] == "crawl":
+        spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
+        assert [name for name in options.arguments if name not in spiders] == []
+        assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic", "sources"}
+
+
+@every_document
+def test_commands_in_documents_exist(path):
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    for line in _commands(path.read_text("utf-8")):
+        words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
+        if words[0] == "make":
+            assert words[1] in targets, line
+        elif words[0] == "python":
+            assert importlib.util.find_spec(words[2]), line
+        elif len(words) > 1 and words[1] != "…":
+            _check_scrapy(words[1:])
+
+
+def test_readme_shows_a_command_of_each_mission():
+    found = _commands((ROOT / "README.md").read_text("utf-8"))
+    assert any(line.startswith("make demo") for line in found)
+    spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ours.SPIDER_MODULES})).list()
+    assert {line.split()[2] for line in found if line.startswith("scrapy crawl ")} == set(spiders)
+
+
+COMMANDS = _sections(ROOT / "docs" / "reference" / "commands.md")
+OUR_COMMANDS = sorted(
+    path.stem
+    for path in (ROOT / "crawlers" / "commands").glob("*.py")
+    if hasattr(importlib.import_module(f"crawlers.commands.{path.stem}"), "Command")
+)
+
+
+def _own_options(name: str) -> dict[str, list[str]]:
+    """The options of one of our commands that not every command of Scrapy has, as its help shows them."""
+
+    def options(command: ScrapyCommand) -> dict[str, list[str]]:
+        command.settings = Settings()
+        parser = argparse.ArgumentParser(conflict_handler="resolve", add_help=False)
+        command.add_options(parser)
+        found = {}
+        for action in parser._actions:
+            value = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest.upper())
+            ends = "" if action.nargs == 0 else f" {value}"
+            found[action.dest] = [f"{option}{ends}" for option in action.option_strings]
+        return found
+
+    everywhere = options(importlib.import_module("scrapy.commands.list").Command())
+    own = options(importlib.import_module(f"crawlers.commands.{name}").Command())
+    return {dest: forms for dest, forms in own.items() if dest not in everywhere}
+
+
+def _documented(section: str, head: str) -> list[str]:
+    """What stands in the first column of a table, its code alone."""
+    table = re.search(rf"^\| {head} \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.MULTILINE)
+    assert table, f"no table of {head}s in {section[:60]!r}"
+    cells = [re.match(r"\| (.*?) (?<!\\)\|", row) for row in table[1].splitlines()]
+    return [code.replace("\\|", "|") for cell in cells if cell for code in re.findall(r"`([^`]+)`", cell[1])]
+
+
+@pytest.mark.parametrize("name", OUR_COMMANDS)
+def test_every_option_of_a_command_is_documented_and_shown(name):
+    section, options = COMMANDS[f"scrapy {name}"], _own_options(name).values()
+    assert sorted(_documented(section, "option")) == sorted(form for forms in options for form in forms)
+    shown = {word for line in _commands(section) for word in shlex.split(line)}
+    assert [forms for forms in options if not shown & {form.split()[0] for form in forms}] == []
+
+
+def test_every_action_of_sites_and_part_of_lab_is_documented_and_shown():
+    for name, takes in (
+        ("sites", {action: f"{action} {ACTIONS[action].takes}".strip() for action in ACTIONS}),
+        ("lab", {part: part for part in PARTS}),
+    ):
+        section = COMMANDS[f"scrapy {name}"]
+        assert _documented(section, "action" if name == "sites" else "part") == list(takes.values())
+        assert set(takes) <= {line.split()[2] for line in _commands(section) if line.count(" ") > 1}
+
+
+def test_every_target_of_make_is_documented():
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert sorted(_documented(COMMANDS["make"], "target")) == sorted(f"make {target}" for target in targets)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["crawl nosuch", "crawl sitegraph -s MAX_LEVLE=3", "graph --colour red", "crawl sitegraph -a host=x"],
+)
+def test_a_wrong_command_would_be_found(line):
+    with pytest.raises(AssertionError):
+        _check_scrapy(line.split())
+
+
+# The store ------------------------------------------------------------------------------------------
+
+TABLES = _sections(ROOT / "docs" / "reference" / "tables.md")
+STORE = (ROOT / "docs" / "how-to" / "read-the-store.md").read_text("utf-8")
+
+
+def test_queries_in_documents_fit_the_tables(tmp_path):
+    queries = re.findall(r"^```sql\n(.*?)^```", STORE, re.MULTILINE | re.DOTALL)
+    Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}").close()
+    with closing(sqlite3.connect(tmp_path / "crawl.sqlite")) as connection:
+        for query in queries:
+            assert connection.execute(query).fetchall() == []
+    assert len(queries) > 5
+
+
+def test_tables_are_documented_as_they_are():
+    kinds = {int: "integer", float: "number", str: "text", bool: "boolean"}
+    documented = {
+        part.partition("\n")[0]: re.findall(r"^\| `(\w+)` \| ([a-z]+\??) \| .+ \|$", part, re.MULTILINE)
+        for section in TABLES.values()
+        for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]
+    }
+    assert documented == {
+        name: [(column.name, kinds[column.type.python_type] + "?" * bool(column.nullable)) for column in table.columns]
+        for name, table in metadata.tables.items()
+    }
+
+
+def test_states_are_called_by_their_numbers():
+    pages = [ROOT / "docs" / "explanation" / "architecture.md", ROOT / "docs" / "reference" / "tables.md"]
+    for text in (page.read_text("utf-8") for page in pages):
+        for state in State:
+            assert f"| {state.name.lower()} | {state.value} |" in text or f"{state.name} {state.value}" in text, state
+
+
+# The site -------------------------------------------------------------------------------------------
+
+
+def test_site_needs_nothing_from_elsewhere():
+    config = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert "font: false" in config
+    assert not re.search(r"https?://|extra_javascript|extra_css", config)
+    for path in DOCS:
+        assert not re.search(r"!\[[^]]*\]\(https?://|<(script|img|iframe)\b", _without_code(path.read_text("utf-8"))), (
+            path
+        )
+
+
+def test_every_package_has_a_page_of_the_python_api():
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    packages = {path.parent.name for path in (ROOT / "crawlers").glob("*/__init__.py")}
+    assert set(hooks.PACKAGES) | hooks.NOT_SHOWN == packages

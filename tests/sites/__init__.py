@@ -1,1 +1,0 @@
-"""Small web sites that misbehave, and what runs crawls against them."""

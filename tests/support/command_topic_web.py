@@ -1,0 +1,70 @@
+"""Three sites whose pages link to each other at random, with texts of all kinds, and with what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, pages
+
+NAMES = ("a", "b", "c")
+PAGES = 14  # of each site
+TEXTS = ("unicode", "unicode tables", "text and fonts", "kitchen", "garden of unicode", "weather", "news")
+FOLDERS = ("encoding", "cooking")
+WRONG = ("/missing", "/moved", "/secret", "/x.pdf")
+ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
+READ = """
+    SELECT p.url FROM page p JOIN topic_page t ON t.page_id = p.id JOIN site s ON s.id = p.site_id
+    JOIN crawl c ON c.id = s.crawl_id WHERE c.name = :name ORDER BY p.fetched_at, p.id"""
+
+
+class LinkedSites:
+    """A context in which the sites are served; a page of folder `encoding` is about Unicode."""
+
+    def __init__(self) -> None:
+        self.web = Web(**{name: self._site(name) for name in NAMES})
+
+    def __enter__(self):
+        self.web.__enter__()
+        rng = random.Random(7)
+        paths = [f"/{rng.choice(FOLDERS)}/{number}" for number in range(PAGES)]
+        addresses = [self.web[name].origin + path for name in NAMES for path in paths]
+        wrong = [
+            f"{self.web[name].origin}/{path}" for name in NAMES for path in ("missing", "moved", "secret", "x.pdf")
+        ]
+        self.bodies = {name: {} for name in NAMES}
+        for name in NAMES:
+            for path in ("/", *paths, "/landed"):
+                about = rng.choice(TEXTS[:3] if "encoding" in path else TEXTS[3:])
+                targets = [*rng.sample(addresses, 5), rng.choice(wrong)]
+                links = "".join(f'<p><a href="{url}">{rng.choice(TEXTS)}</a></p>' for url in targets)
+                self.bodies[name][path] = f"<title>{name} {about}</title><p>{about}</p>{links}"
+        return self
+
+    def __exit__(self, *exit_):
+        self.web.__exit__(*exit_)
+
+    def _site(self, name):
+        async def answer(exchange):
+            if exchange.path == "/moved":
+                await exchange.page(status=301, Location="/landed")
+            else:
+                await pages(self.bodies[name], "User-agent: *\nDisallow: /secret")(exchange)
+
+        return answer
+
+    def project(self, folder, **settings) -> Project:
+        """A project in *folder* with topic.yaml over these sites."""
+        folder.mkdir(exist_ok=True)
+        roots = [f"{site.origin}/" for site in self.web.sites.values()]
+        topic = {"keywords": ["unicode", "text"], "roots": roots}
+        (folder / "topic.yaml").write_text(json.dumps(topic), "utf-8")  # JSON is YAML
+        return Project(folder, **{**ONE, **settings})
+
+
+def crawl(project: Project, **settings) -> list[str]:
+    """Crawl; the URLs of the pages read, in order."""
+    ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings)
+    assert ended.status == 0, ended.log
+    return [url for (url,) in project.query(READ, name=settings["CRAWL"])]

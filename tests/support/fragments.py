@@ -1,0 +1,82 @@
+"""Webs of nothing but numbers: what each page of each site brings, and a crawl of them with one page in flight."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+
+
+class Crawl:
+    """Sites of which each ends with its list of rewards; their names are their numbers."""
+
+    def __init__(self, rule: SiteRule, yields: list[list[int]], order: list[int] | None = None) -> None:
+        self.rule = rule
+        self.yields = yields
+        self.read = [0] * len(yields)
+        self.pulls: list[tuple[int, int]] = []  # site and reward, in order
+        for site in order or range(len(yields)):
+            rule.sleep(site)
+        for site in order or range(len(yields)):
+            self.settle(site)
+
+    def settle(self, site: int) -> None:
+        if self.read[site] < len(self.yields[site]):
+            self.rule.wake(site)
+        else:
+            self.rule.sleep(site)
+
+    def step(self) -> int | None:
+        site = self.rule.select(0.0)
+        if site is not None:
+            self.rule.started(site)
+            self.settle(site)
+            reward = self.yields[site][self.read[site]]
+            self.read[site] += 1
+            self.rule.rewarded(site, reward)
+            self.settle(site)
+            self.pulls.append((site, reward))
+        return site
+
+    def run(self, budget: int) -> list[int]:
+        """The sites chosen until the budget is spent or all sites ended."""
+        chosen: list[int] = []
+        while len(chosen) < budget and (site := self.step()) is not None:
+            chosen.append(site)
+        return chosen
+
+    def resumed(self, rule: SiteRule) -> Crawl:
+        """The same crawl after a crash: a new rule is told the pulls, and then who is awake."""
+        for site in range(len(self.yields)):
+            rule.sleep(site)
+        for site, reward in self.pulls:
+            rule.started(site)
+            rule.rewarded(site, reward)
+        other = Crawl(rule, self.yields)
+        other.read = list(self.read)
+        for site in range(len(self.yields)):
+            other.settle(site)
+        return other
+
+
+def rotting(seed: int, sites: int, pages: int = 80) -> list[list[int]]:
+    """Sites of up to *pages* pages, the links of which come in bursts and become rare."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(sites):
+        richness = rng.lognormvariate(0.0, 1.0)
+        found.append(
+            [
+                int(rng.expovariate(0.2)) + 1 if rng.random() < richness * (page + 1) ** -0.5 else 0
+                for page in range(rng.randint(1, pages))
+            ]
+        )
+    return found
+
+
+webs = st.builds(rotting, seed=st.integers(0, 10_000), sites=st.integers(1, 12), pages=st.integers(1, 80))
+"""Small webs that hypothesis can choose; the seed makes the pages."""

@@ -1,0 +1,126 @@
+"""Kills a crawl with kill -9 at moments of its progress, chosen by a seeded generator.
+
+Moments: when the web gets the crawl's n-th request (killed before it is answered, the others under way);
+when the database was written to for the n-th time; when it is just being made; when the log has n bytes
+(start-up); and while graphs are being written, which is brought about by a stop in good order just before.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+    from tests.support.crawl_web import WatchedWeb
+    from tests.support.running import Crawl, Run
+
+KINDS = ("request", "commit", "startup", "graphs")
+STARTUP_LOG_BYTES = 2_500  # the log of a run up to its first request
+BIRTH_WRITES = 4  # the tables and the rows of a new crawl are a few transactions
+TRIES_PER_KILL = 4  # a run that ends in good order before its moment came is no kill
+
+
+@dataclass(slots=True)
+class Toll:
+    """What was done to a crawl."""
+
+    kills: Counter[str] = field(default_factory=Counter)  # by kind
+    runs: int = 0
+    stored_at_kills: list[int] = field(default_factory=list)  # URLs that had come to an end by then
+
+    @property
+    def total(self) -> int:
+        return self.kills.total()
+
+
+class Killer:
+    """Starts *crawl* and kills it, again and again. *reach*: the largest number of requests of one run."""
+
+    def __init__(self, crawl: Crawl, web: WatchedWeb, rng: random.Random, reach: int) -> None:
+        self._crawl = crawl
+        self._web = web
+        self._rng = rng
+        self._reach = reach
+        self._log = crawl.database.with_name(crawl.database.name + "-wal")
+        self.toll = Toll()
+
+    def kill(self, times: int) -> None:
+        """Kill until it has been done *times* times, or the crawl is finished."""
+        for _ in range(times * TRIES_PER_KILL):
+            if self.toll.total >= times or self._is_finished():
+                return
+            self._once()
+
+    def _is_finished(self) -> bool:
+        return "finished" in self._crawl.states
+
+    def _once(self) -> None:
+        is_born = bool(self._crawl.states)
+        kind = self._rng.choices(KINDS, (5, 5, 1, 2))[0] if is_born or self._rng.random() < 0.25 else "birth"
+        # Many sizes of transactions, so that kills fall before, into and behind many of them.
+        run = self._crawl.start(
+            STORE_BATCH_PAGES=self._rng.choice((1, 5, 20, 200)),
+            STORE_BATCH_SECONDS=self._rng.choice((0.005, 0.02, 0.05)),
+        )
+        self.toll.runs += 1
+        getattr(self, f"_at_{kind}")(run)
+        self._web.on_request = None
+        if run.is_running:
+            run.kill()
+        if run.wait().status == -signal.SIGKILL and not self._is_finished():
+            self.toll.kills[kind] += 1
+            self.toll.stored_at_kills.append(self._crawl.stored)
+
+    def _at_request(self, run: Run) -> None:
+        self._after_requests(run, signal.SIGKILL)
+        run.until(lambda: False, "the end of a killed process")
+
+    def _after_requests(self, run: Run, number: signal.Signals) -> None:
+        left = self._rng.randint(1, self._reach)
+
+        def count() -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                run.signal(number)
+
+        self._web.on_request = count
+
+    def _at_commit(self, run: Run) -> None:
+        for _ in range(self._rng.randint(1, max(1, self._reach // 5))):
+            before = _stamp(self._log)
+            if not run.until(lambda before=before: _stamp(self._log) != before, "a write to the database"):
+                return
+
+    def _at_birth(self, run: Run) -> None:
+        for _ in range(self._rng.randint(1, BIRTH_WRITES)):
+            before = _stamp(self._crawl.database), _stamp(self._log)
+            run.until(
+                lambda before=before: (_stamp(self._crawl.database), _stamp(self._log)) != before,
+                "a write to the new database",
+            )
+
+    def _at_startup(self, run: Run) -> None:
+        wanted = self._rng.randrange(STARTUP_LOG_BYTES)
+        run.until(lambda: run.log_bytes >= wanted, f"a log of {wanted} bytes")
+
+    def _at_graphs(self, run: Run) -> None:
+        before = self._graph_files()
+        self._after_requests(run, signal.SIGTERM)
+        run.until(lambda: self._graph_files() != before, "a graph file")
+
+    def _graph_files(self) -> set[tuple[str, int]]:
+        return {(path.name, *_stamp(path)) for path in self._crawl.result.glob("*")}
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size

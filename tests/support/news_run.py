@@ -1,0 +1,141 @@
+"""A run of a news crawl of one site, in a real store; what its pages say is told by the test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.bandits.site_rules import RoundRobin
+from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
+from crawlers.algorithms.news.sources import SourceOwners
+from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.ranking.news_scores import SOON
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news.announcements import Announcements
+from crawlers.crawl.news.articles import ArticleDesk
+from crawlers.crawl.news.feed_registry import FeedPlaces
+from crawlers.crawl.news.news_policy import NewsDesk
+from crawlers.crawl.news.polls import Polls
+from crawlers.crawl.news.requeue import Placing
+from crawlers.frontier.backends.sql import SqlFrontier
+from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
+from crawlers.storage import crawls
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.news.document_copies import Duplicates
+from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.iterations import Iterations
+from crawlers.storage.news.stored_polls import placed_sites, polls_of
+from crawlers.storage.news.stored_sources import list_feeds
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from crawlers.frontier.protocols import Lease
+    from crawlers.items import Target
+    from crawlers.storage.database import Database
+
+SITE, NOW, HOUR = "http://one.test", 1e9, 3600.0
+OUT = "http://out.test"  # a source that is left out
+RULE = UrlRule(r"/a\d+", 1.0, "hand")
+
+
+def target(path: str) -> Target:
+    return resolve(SITE, path)
+
+
+class Crawl:
+    """A run of a crawl; another one on the same database goes on with it."""
+
+    def __init__(self, database: Database, *rules: UrlRule, roots: tuple[str, ...] = (), removed: tuple[str, ...] = ()):
+        self.database = database
+        begun = crawls.begin(database, "news", "news", [SiteRow(0, SITE, 9, None, 0.0)], {}, NOW)
+        (row,) = begun.sites
+        self.site_id, self.id = row.id, begun.id
+        self.flushes = 0
+        self.writer = Writer(database, batch_s=0.001)
+        self.frontier = SqlFrontier(
+            database,
+            self.writer,
+            begun.id,
+            RoundRobin(),
+            ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)),
+            admit=lambda url: self.desk.reason_against(url),
+        )
+        self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
+        rulebook = Rulebook({"one.test": rules}, None, fit_factor=1.0, else_factor=0.01)
+        self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
+        self.polls.recall(polls_of(database, begun.id), NOW)
+        placing = Placing(rulebook, self.frontier)
+        self.writer.submit(placing.recall(placed_sites(database, begun.id)))
+        keys = SqlDocumentKeys(database, self.writer.flush)
+        duplicates = Duplicates(database, keys, self.writer.flush, 3)
+        self.articles = ArticleDesk(rulebook, duplicates, database, {}, has_earlier=False)
+        self.desk = NewsDesk(
+            rulebook,
+            placing,
+            self.polls,
+            FeedPlaces(
+                resolve,
+                [f"{SITE}/"],
+                {self.url(path): SITEMAP if "map" in path else FEED for path in roots},
+                map(self.url, removed),
+                [OUT],
+                SourceOwners([(SITE, [])]),
+            ),
+            Announcements(database, begun.id, self._flush, self.frontier),
+            self.articles,
+            Iterations(database, begun.id, 1000, 0.0),
+            recheck_s=0.0,
+        )
+        self.frontier.add([Candidate(row.id, target(path), place=SOON) for path in ("/", *roots)], NOW)
+
+    def url(self, path: str) -> str:
+        return target(path).url
+
+    def _flush(self) -> None:
+        self.flushes += 1
+        self.writer.flush()
+
+    def lease(self, now: float = NOW) -> Lease:
+        (lease,) = self.frontier.lease(now, 1)
+        return lease
+
+    def leases(self, now: float = NOW) -> dict[str, Lease]:
+        return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(now, 99)}
+
+    def end(self, lease: Lease, *links: str, now: float = NOW, state: State = State.DONE, **more: Any) -> Page:
+        news = more.pop("news", None) or News(self.desk.kind(lease))
+        page = Page(lease.id, lease.url, lease.level, state, more.pop("status", 200), news=news, **more)
+        page.content_hash = f"{lease.id} {now}".encode()
+        page.links = [(target(link), 1) for link in links]
+        self.desk.ending(lease, page, now)
+        self.frontier.acknowledge(lease, page, now)
+        return page
+
+    def place(self, path: str) -> tuple[int, float]:
+        """Queue and value, as they are written."""
+        found = self.rows("SELECT s.queue, s.value FROM news_score s JOIN page p ON p.id = s.page_id WHERE p.key", path)
+        return found[0]
+
+    def poll(self, path: str) -> tuple[Any, ...]:
+        """Kind, failures and new items of a page that comes back."""
+        found = self.rows(
+            "SELECT kind, failures, new_items FROM poll s JOIN page p ON p.id = page_id WHERE p.key", path
+        )
+        return found[0] if found else ()
+
+    def feeds(self) -> set[str]:
+        """The paths of the feeds that the store knows."""
+        self.writer.flush()
+        return {url.removeprefix(SITE) for (_, _, _, url, *_) in list_feeds(self.database, hash)}
+
+    def rows(self, statement: str, path: str) -> list[Any]:
+        self.writer.flush()
+        with self.database.read() as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(f"{statement} = {target(path).key}")]
+
+
+def feed(*paths: str, kind: str = FEED, further: tuple[str, ...] = ()) -> News:
+    items = [Announced(target(path), NOW - 60.0 * n, path) for n, path in enumerate(paths)]
+    return News(kind, announces=bool(paths), items=items, feeds=[target(path) for path in further])

@@ -1,0 +1,76 @@
+"""A news crawl as it is stored: pages, documents, feeds; written as the crawl does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import DOCUMENT, Unit
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.schema.news_tables import document
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+DAY = 86_400.0
+SITE, OTHER = "http://one.example", "http://two.example"
+
+
+class NewsStore:
+    """A crawl of that *name* with two *sites*."""
+
+    def __init__(self, database: Database, name: str = "news", sites: tuple[str, ...] = (SITE, OTHER)) -> None:
+        self.database = database
+        rows = [SiteRow(0, site, 1, None, 0.0) for site in sites]
+        begun = crawls.begin(database, name, "news", rows, {}, 0.0)
+        self.id = begun.id
+        self.sites = {row.site: row.id for row in begun.sites}
+
+    def write(self, **rows: list[list[Any]]) -> None:
+        with self.database.write() as connection:
+            write_unit(connection, Unit(**rows))
+
+    def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
+        """A page; its number."""
+        state = more.get("state", State.DONE)
+        (number,) = crawls.reserve_page_ids(self.database, 1)
+        url, at = site + path, more.get("state_at", fetched_at)
+        place = [number, self.sites[site], url_key(url), url, 0, 1, 0, 0.0, int(State.WAITING), None, None, None]
+        ended = [number, int(state), reason or None, 1, fetched_at, at, 200, None, None, None, None, None, None, 9]
+        self.write(
+            new_pages=[[*place, at, at, 0]],
+            ended_pages=[[*ended, None, None]],
+            news_score=[[number, self.sites[site], queue, 0.0, 0.0, 0.0]],
+        )
+        return number
+
+    def poll(self, path: str, kind: str, polled_at: float, *, site: str = SITE, **more) -> int:
+        """A page that comes back; its number."""
+        of_page = {name: more.pop(name) for name in ("state", "state_at") if name in more}
+        of_page |= {"site": site, "queue": 1, "reason": more.get("problem", "")}
+        number = self.page(path, more.pop("fetched_at", polled_at), **of_page)
+        row = {"failures": 0, "newest_at": polled_at, "problem": ""} | more
+        times = [polled_at + 60.0, polled_at, 7, row["failures"], 3, row["newest_at"]]
+        self.write(polls=[[number, self.sites[site], kind, *times, "[]", row["problem"] or None]])
+        return number
+
+    def document(self, path: str, stored_at: float, *, site: str = SITE, again: int = 0, **article: Any) -> int:
+        """A document on a page of its own, or another version of that on the page *again*; the page's number."""
+        number = again or self.page(path, stored_at, site=site)
+        found = {"title": f"Title of {path}", "text": f"The text of {path}.", "canonical": None, "taken_by": "rule"}
+        found |= {"published_at": None, "published": None, "section": None, "language": "en", "image": None}
+        found |= {"page_id": number, "site_id": self.sites[site], "url": site + path, "text_hash": "", "simhash": 0}
+        found |= {"authors": "[]", "version": 1, "stored_at": stored_at, "changed_at": None} | article
+        if again:
+            with self.database.read() as connection:
+                old = connection.execute(select(document).where(document.c.page_id == again)).one()
+            since = old.changed_at or old.stored_at
+            self.write(document_versions=[[again, old.version, old.title, old.text, old.published_at, since]])
+            found |= {"version": old.version + 1, "stored_at": old.stored_at, "changed_at": stored_at}
+        self.write(documents=[[found[name] for name, _ in DOCUMENT]])
+        return number

@@ -1,0 +1,113 @@
+"""Crawls with scores as they are stored: pages, links, and what the order knew of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import State
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.crawls import SiteRow, begin, reserve_page_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawlers.storage.database import Database
+
+A, B = "http://a.test", "http://b.test"
+
+
+class Linked(NamedTuple):
+    """A page and the URLs that it links to; one that was only found has no links."""
+
+    url: str
+    links: tuple[str, ...] | None = None
+    body: str = ""  # equal ones are duplicates; empty: like no other
+    moved_to: str = ""
+    title: str = ""
+
+
+class Stored(NamedTuple):
+    """A stored crawl: numbers by name."""
+
+    id: int
+    sites: Mapping[str, int]
+    pages: Mapping[str, int]
+    opic: AdaptiveOPIC
+
+    def share(self, url: str) -> float:
+        """The importance of a page that was read."""
+        read = [page for page in self.pages.values() if self.opic.queue(page) == 1]
+        return self.opic.importance(self.pages[url]) / sum(map(self.opic.importance, read))
+
+
+def site_of(url: str) -> str:
+    return "/".join(url.split("/")[:3])
+
+
+def store(
+    database: Database,
+    pages: Sequence[Linked],
+    *,
+    order: str = "aopic",
+    mission: str = "broad",
+    name: str = "broad",
+    rounds: int = 3,
+    settings: Mapping[str, Any] | None = None,
+) -> Stored:
+    """A crawl of these *pages*, all read *rounds* times by AOPIC, whatever *order* it says it had."""
+    names = sorted({site_of(one.url) for one in pages})
+    rows = [SiteRow(0, site, 1, None, 0.0) for site in names]
+    crawl = begin(
+        database,
+        name,
+        mission,
+        rows,
+        {"settings": {"ORDER": order, "AOPIC_WINDOW_VISITS": 2.0, **(settings or {})}},
+        0.0,
+    )
+    sites = {row.site: row.id for row in crawl.sites}
+    ids = dict(zip((one.url for one in pages), reserve_page_ids(database, len(pages)), strict=True))
+    unit = Unit()
+    for one in pages:
+        page_id, site_id, key = ids[one.url], sites[site_of(one.url)], url_key(one.url)
+        unit.new_pages.append([page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0, 0])
+        if one.moved_to:
+            state, moved_to = State.MOVED, ids[one.moved_to]
+        else:
+            state, moved_to = State.DONE, None
+        if one.links is None and not one.moved_to:
+            continue
+        content = (one.body or one.url).encode().hex().zfill(32)[-32:] if state is State.DONE else None
+        unit.ended_pages.append(
+            [page_id, int(state), None, 1, 20.0, 20.0, 200, moved_to, content, 0, one.title, None, None, 9, None, None]
+        )
+        counts: dict[int, int] = {}
+        for url in one.links or ():
+            counts[ids[url]] = counts.get(ids[url], 0) + 1
+        unit.links.append([page_id, counts])
+    opic = _read(pages, ids, rounds)
+    for url, page in ids.items():
+        *numbers, alias = opic.record(page)
+        unit.importance.append([page, sites[site_of(url)], opic.queue(page), opic.score(page), *numbers, int(alias)])
+    unit.order_totals.append([crawl.id, json.dumps(opic.totals())])
+    with database.write() as connection:
+        write_unit(connection, unit)
+    return Stored(crawl.id, sites, ids, opic)
+
+
+def _read(pages: Sequence[Linked], ids: Mapping[str, int], rounds: int) -> AdaptiveOPIC:
+    opic = AdaptiveOPIC()
+    for page in ids.values():
+        opic.found(page, 0)
+    for one in pages:
+        if one.moved_to:
+            opic.moved(ids[one.url], ids[one.moved_to])
+    for _ in range(rounds):
+        for one in pages:
+            if one.links is not None:
+                opic.fetched(ids[one.url], {ids[url]: 1.0 for url in one.links})
+    return opic

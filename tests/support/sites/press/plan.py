@@ -1,0 +1,117 @@
+"""What distinguishes the sites of a press: a function of its seed and of their number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+
+from crawlers.demo.prose import rng_of
+from tests.support.sites.press.schemas import SCHEMAS
+from tests.support.sites.press.texts import person
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Sequence
+
+    from tests.support.sites.press.schemas import Schema
+
+_T = TypeVar("_T")
+Markup = Literal["json-ld", "og", "time", "nothing"]  # where a page says that it is an article, and of when
+FeedKind = Literal["rss", "atom", "json"]
+Flaw = Literal["", "ampersand", "cut", "dates"]  # what is wrong with a feed
+
+_SECTIONS = ("politics", "economy", "sport", "culture", "science", "society", "world")
+_FEED_PATHS = {"rss": "/rss.xml", "atom": "/atom.xml", "json": "/feeds/all.json"}
+_FLAWS: Sequence[Flaw] = ("", "", "ampersand", "cut", "dates")
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """The feed of a site."""
+
+    kind: FeedKind
+    path: str
+    flaw: Flaw
+    is_linked: bool  # from the head of pages; else it is only at a usual place
+    campaign: str  # query that the links of its items carry
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A site of the press."""
+
+    number: int
+    origin: str  # scheme://host[:port]
+    title: str
+    schema: Schema
+    markup: Markup
+    sections: tuple[str, ...]
+    authors: tuple[str, ...]
+    per_day: float  # articles
+    first_id: int
+    id_step: int
+    zone_h: int  # hours that its clock is ahead of UTC
+    skeleton: int  # which of the ways to lay out a page
+    feed: Feed | None
+    sitemap: str  # path of a news sitemap; "" = none
+    robots_name_sitemap: bool
+    campaign: str  # query of the links to what is most read; "" = none
+    has_second: bool  # a second address of each article, that names the first as the canonical one
+    prints_name_canonical: bool
+    links_are_absolute: bool
+
+    @property
+    def is_russian(self) -> bool:
+        return self.schema.is_russian
+
+
+def _dealt(rng: random.Random, options: Sequence[_T], count: int) -> list[_T]:
+    """*count* of the *options*, each as often as the others, in random order."""
+    hand = [options[at % len(options)] for at in range(count)]
+    rng.shuffle(hand)
+    return hand
+
+
+def _feed(nth: int) -> Feed:
+    """The *nth* feed of a press: kinds, places, flaws and campaigns in turn, out of step with each other."""
+    kind: FeedKind = get_args(FeedKind)[nth % 3]
+    flaw = _FLAWS[nth % len(_FLAWS)]
+    if kind == "json" and flaw:
+        flaw = "dates"  # nothing can be read of JSON that is broken
+    is_linked = kind == "json" or nth // 3 % 2 == 0  # nobody looks for a JSON Feed unasked
+    return Feed(kind, _FEED_PATHS[kind], flaw, is_linked, "utm_source=feed" if nth % 4 == 1 else "")
+
+
+def plans(seed: int, origins: Sequence[str], per_day: float) -> list[Plan]:
+    """Return a site for each of *origins*; they publish *per_day* articles in the mean, from half of it on."""
+    rng, count = rng_of(f"press {seed}"), len(origins)
+    markups: list[Markup] = _dealt(rng, get_args(Markup), count)
+    rates = _dealt(rng, (0.5, 0.7, 1.0, 1.2, 1.6), count)
+    has_feed = _dealt(rng, (True, False), count)
+    found = []
+    for number, origin in enumerate(origins):
+        own = rng_of(f"press {seed} site {number}")
+        found.append(
+            Plan(
+                number=number,
+                origin=origin,
+                title=f"The {own.choice(('Evening', 'Morning', 'Daily', 'Free', 'New'))} {person(own).split()[1]}",
+                schema=SCHEMAS[number % len(SCHEMAS)],
+                markup=markups[number],
+                sections=tuple(own.sample(_SECTIONS, own.randint(3, 6))),
+                authors=tuple(person(own) for _ in range(own.randint(4, 9))),
+                per_day=per_day * rates[number],
+                first_id=own.randrange(10_000, 900_000),
+                id_step=own.randint(1, 7),
+                zone_h=own.choice((0, 1, 3, -5)),
+                skeleton=own.randrange(4),
+                feed=_feed(sum(has_feed[:number])) if has_feed[number] else None,
+                sitemap={1: "/sitemaps/news.xml", 5: "/news-sitemap.xml"}.get(number % 8, ""),
+                robots_name_sitemap=number % 8 == 1,
+                campaign=own.choice(("utm_source=main&utm_medium=widget", "utm_campaign=mostread", "")),
+                has_second=own.random() < 0.5,
+                prints_name_canonical=own.random() < 0.5,
+                links_are_absolute=own.random() < 0.3,
+            )
+        )
+    return found

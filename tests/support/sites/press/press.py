@@ -1,0 +1,252 @@
+"""Many news sites: what each answers at a given time, and the truth that a crawl of them is held against.
+
+Everything is a function of the seed, the sites' places, the rates and the time; what is kept is a memory only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+import yaml
+
+from tests.support.sites.press import feeds, lists, stories
+from tests.support.sites.press.frame import FEED_TYPES, STATICS, Desk
+from tests.support.sites.press.newsroom import DAY_S, Newsroom
+from tests.support.sites.press.plan import plans
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.support.sites.press.newsroom import Head
+
+_HTML = "text/html; charset=utf-8"
+_CAMPAIGNS = ("utm_", "fbclid=", "gclid=")
+
+
+class Answer(NamedTuple):
+    """What a site answers to a GET."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """The truth on an article; *copy_of* is the URL of what it repeats, "" for a document of its own."""
+
+    url: str
+    title: str
+    published_at: float
+    copy_of: str
+    room: Newsroom = field(repr=False)
+    number: int = field(repr=False)
+    now: float = field(repr=False)
+
+    @property
+    def day(self) -> str:
+        """The day of its publication by the clock of its site, which is what readers see: 2026-11-20."""
+        return f"{self.room.head(self.number).published:%Y-%m-%d}"
+
+    @property
+    def text(self) -> str:
+        """The paragraphs, one a line, as they were published first."""
+        return "\n".join(self.room.text(self.number, self.published_at))
+
+    @property
+    def correction(self) -> str:
+        """The text that has replaced the first one; "" if none has."""
+        last = "\n".join(self.room.text(self.number, self.now))
+        return last if last != self.text else ""
+
+
+class Press:
+    """News sites at *origins* that began *archive_days* before *began*, with *per_day* articles a site in the mean."""
+
+    def __init__(
+        self, seed: int, origins: Sequence[str], began: float, *, per_day: float = 15, archive_days: float = 90
+    ) -> None:
+        self.plans = plans(seed, origins, per_day)
+        opened = began - archive_days * DAY_S
+        self._rooms = {urlsplit(plan.origin).netloc: Newsroom(seed, plan, opened) for plan in self.plans}
+
+    @property
+    def hosts(self) -> list[str]:
+        return list(self._rooms)
+
+    # What a site says --------------------------------------------------------------------------------
+
+    def page(self, host: str, address: str, now: float) -> Answer:
+        """What *host* answers to a GET of *address* (path and query) at *now*."""
+        room = self._rooms.get(host)
+        if room is None:
+            return _missing()
+        desk = Desk(room, now, [plan.origin for plan in self.plans if plan.origin != room.plan.origin])
+        found = self._machine_page(desk, address)
+        if found is None and (text := _html(desk, address)) is not None:
+            found = _answer(_HTML, text)
+        return found or _missing()
+
+    @staticmethod
+    def _machine_page(desk: Desk, address: str) -> Answer | None:
+        plan = desk.plan
+        if address == "/robots.txt":
+            return _answer("text/plain", feeds.robots(desk))
+        if plan.feed and address == plan.feed.path:
+            return _answer(FEED_TYPES[plan.feed.kind], feeds.feed(desk, plan.feed))
+        if plan.sitemap and address == plan.sitemap:
+            return _answer("application/xml", feeds.sitemap(desk))
+        return None
+
+    # The truth: never shown to a crawler --------------------------------------------------------------
+
+    def articles(self, host: str, now: float) -> list[Article]:
+        """All that *host* has published, the oldest first."""
+        room = self._rooms[host]
+        return [self._article(room, room.head(number), now) for number in range(room.count(now))]
+
+    @staticmethod
+    def _article(room: Newsroom, head: Head, now: float) -> Article:
+        origin = room.plan.origin
+        copy_of = "" if head.original is None else origin + room.head(head.original).address
+        return Article(origin + head.address, head.title, head.published_at, copy_of, room, head.number, now)
+
+    def is_article(self, url: str, now: float) -> bool:
+        """Whether this is the address of an article: no print version, no address with a campaign in it."""
+        parts = urlsplit(url)
+        room = self._rooms.get(parts.netloc)
+        return room is not None and room.find(_address(url), now) is not None
+
+    def document(self, url: str, now: float) -> str:
+        """The URL of the document that a page shows, as an article, a copy or a variant of it; "" if none."""
+        room = self._rooms.get(urlsplit(url).netloc)
+        head = room and _shown(room, _address(url), now)
+        if room is None or head is None:
+            return ""
+        return room.plan.origin + (head if head.original is None else room.head(head.original)).address
+
+    def in_feed(self, host: str) -> bool:
+        """Whether the articles of *host* are in a feed or a news sitemap."""
+        plan = self._rooms[host].plan
+        return plan.feed is not None or plan.sitemap != ""
+
+    def announced(self, host: str, address: str, now: float) -> set[str]:
+        """The articles that *host* announces at *address*; none if that is no feed and no news sitemap."""
+        room = self._rooms[host]
+        newest = Desk(room, now, ()).newest
+        if room.plan.feed is not None and address == room.plan.feed.path:
+            return {room.plan.origin + head.address for head in newest(feeds.SHOWN)}
+        if room.plan.sitemap and address == room.plan.sitemap:
+            since = now - feeds.SITEMAP_S
+            return {room.plan.origin + head.address for head in newest(room.count(now)) if head.published_at >= since}
+        return set()
+
+    def rules(self, host: str) -> list[str]:
+        """What a person would write: regular expressions that match path and query of articles as a whole."""
+        return [self._rooms[host].plan.schema.rule]
+
+    def sources(self, rules: Mapping[str, Sequence[str]] | None = None) -> str:
+        """The text of sources.yaml, with *rules* by host for the sites that have any."""
+        sites: list[dict[str, object]] = []
+        for host, room in self._rooms.items():
+            own = list((rules or {}).get(host, ()))
+            sites.append({"site": room.plan.origin, **({"rules": own} if own else {})})
+        return yaml.safe_dump({"sources": sites}, sort_keys=False)
+
+
+def _answer(content_type: str, text: str) -> Answer:
+    return Answer(200, {"Content-Type": content_type}, text.encode())
+
+
+def _missing() -> Answer:
+    return Answer(404, {"Content-Type": _HTML}, b"<!DOCTYPE html><title>Not found</title><h1>Not found</h1>")
+
+
+def _address(url: str) -> str:
+    """Path and query of *url*."""
+    parts = urlsplit(url)
+    return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+
+
+def _without_campaign(address: str) -> str:
+    """The address without what only tells where the reader came from."""
+    path, _, query = address.partition("?")
+    kept = "&".join(part for part in query.split("&") if part and not part.startswith(_CAMPAIGNS))
+    return f"{path}?{kept}" if kept else path
+
+
+def _named(room: Newsroom, fields: Mapping[str, str], now: float) -> Head | None:
+    """The article that the address of a page names, by its number or by its own address."""
+    if "article" in fields:
+        return room.find(fields["article"], now)
+    return room.with_id(int(fields["id"]), now) if "id" in fields else None
+
+
+def _shown(room: Newsroom, address: str, now: float) -> Head | None:
+    """The article whose text is on a page."""
+    address = _without_campaign(address)
+    if head := room.find(address, now):
+        return head
+    for kind, fields in room.plan.schema.layout.read(address):
+        if kind in ("print", "second") and (head := _named(room, fields, now)):
+            return head if kind == "print" or room.plan.has_second else None
+    return None
+
+
+def _html(desk: Desk, address: str) -> str | None:
+    """The page at *address*; None if there is none."""
+    address = _without_campaign(address)
+    if head := desk.room.find(address, desk.now):
+        return stories.article(desk, head)
+    readings = desk.plan.schema.layout.read(address)
+    return next((text for kind, fields in readings if (text := _of_kind(desk, kind, fields)) is not None), None)
+
+
+def _of_kind(desk: Desk, kind: str, fields: Mapping[str, str]) -> str | None:
+    if "id" in fields or "article" in fields:
+        head = _named(desk.room, fields, desk.now)
+        return head and _of_article(desk, kind, head, fields)
+    number = int(fields.get("page", 1))
+    match kind:
+        case "home":
+            return lists.home(desk)
+        case "section" | "section_page":
+            return lists.section(desk, fields["section"], number)
+        case "latest" | "latest_page":
+            return lists.latest(desk, number)
+        case "tag" | "tag_page":
+            return lists.tag(desk, fields["tag"], number)
+        case "author":
+            return lists.author(desk, fields["author"])
+        case "archive":
+            return lists.archive(desk)
+        case "year":
+            return lists.year(desk, int(fields["year"]))
+        case "month":
+            return lists.month(desk, int(fields["year"]), int(fields["month"]))
+        case "day":
+            return lists.day(desk, int(fields["year"]), int(fields["month"]), int(fields["day"]))
+        case "search":
+            return lists.search(desk, fields["word"])
+        case "static" if fields["static"] in STATICS:
+            return stories.static(desk, fields["static"])
+    return None
+
+
+def _of_article(desk: Desk, kind: str, head: Head, fields: Mapping[str, str]) -> str | None:
+    match kind:
+        case "print":
+            return stories.printed(desk, head)
+        case "second" if desk.plan.has_second:
+            return stories.second(desk, head)
+        case "comments" | "comments_sorted":
+            return stories.comments(desk, head, fields.get("order", ""))
+        case "send":
+            return stories.send(desk, head)
+        case "gallery" if head.photos:
+            return stories.gallery(desk, head, 0)
+        case "photo" if 1 <= int(fields["photo"]) <= head.photos:
+            return stories.gallery(desk, head, int(fields["photo"]))
+    return None

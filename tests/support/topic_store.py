@@ -1,0 +1,68 @@
+"""Topic crawls of literals in a store, for tests of what is made of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert
+
+from crawlers.items import State
+from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.schema.score_tables import topic_page
+from crawlers.storage.schema.tables import link, page
+from crawlers.storage.topic.topics import keep_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crawlers.storage.database import Database
+
+NAMES = ("http://a.test", "http://b.test")
+
+
+def begin_topic(database: Database, name: str = "topic", **terms: float) -> tuple[int, list[int]]:
+    """The crawl, and its two sites; with a topic if there are *terms*."""
+    row = begin(database, name, "topic", [SiteRow(0, site, 2, None, 0.0) for site in NAMES], {}, 1.0)
+    if terms:
+        keep_terms(database, row.id, terms)
+    return row.id, [site.id for site in row.sites]
+
+
+def add_page(
+    database: Database,
+    number: int,
+    site: int,
+    url: str,
+    terms: Mapping[str, int] | None = None,
+    similarity: float = 0.0,
+    **columns: object,
+) -> None:
+    """A page that was read if it has *terms*, else one of the state that *columns* say."""
+    row = {
+        "id": number,
+        "site_id": site,
+        "key": number,
+        "url": url,
+        "spelling": 0,
+        "level": 1,
+        "hops": 0,
+        "priority": 0.0,
+        "state": int(State.DONE),
+        "found_at": 1.0,
+        "fetched_at": 1.5,
+        "state_at": 2.0,
+        **columns,
+    }
+    with database.write() as connection:
+        connection.execute(insert(page).values(row))
+        if terms is not None:
+            values = {"page_id": number, "similarity": similarity, "terms": json.dumps(dict(terms))}
+            connection.execute(insert(topic_page).values(values))
+
+
+def add_links(database: Database, *rows: tuple[int, int, int]) -> None:
+    """Links as (source, target, count)."""
+    with database.write() as connection:
+        names = ("source_id", "target_id", "count")
+        connection.execute(insert(link), [dict(zip(names, row, strict=True)) for row in rows])

@@ -1,0 +1,221 @@
+"""R2, R3 and the rules of windows choose what a plain reading of their formulas chooses, page by page."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.beebot import REMEMBERED, UCB1, BatchGreedy
+from crawlers.algorithms.bandits.recent_means import RecentUCB
+from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
+from tests.support.fragments import Crawl, rotting, webs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def naive(
+    yields: list[list[int]],
+    budget: int,
+    index: Callable[[list[float], list[float], list[list[float]]], float],
+    initial: int = 1,
+    batch: int = 1,
+    most: float = math.inf,
+) -> list[int]:
+    """The sites chosen by an index of (rewards of a site, of all, of each), with no shortcut whatever.
+
+    A reward counts as *most* times the mean of the earlier ones that are not 0 at most.
+    """
+    found: list[list[float]] = [[] for _ in yields]
+    everything: list[float] = []
+    chosen: list[int] = []
+
+    def pull(site: int) -> None:
+        reward: float = yields[site][len(found[site])]
+        good = [earlier for earlier in everything if earlier]
+        if reward and good:
+            reward = min(reward, most * total(good) / len(good))
+        found[site].append(reward)
+        everything.append(reward)
+        chosen.append(site)
+
+    for page in range(initial):
+        for site, rewards in enumerate(yields):
+            if page < len(rewards) and len(chosen) < budget:
+                pull(site)
+    while len(chosen) < budget:
+        left = [site for site, rewards in enumerate(yields) if len(found[site]) < len(rewards)]
+        if not left:
+            break
+        indices = {site: index(found[site], everything, found) for site in left}
+        best = max(left, key=lambda site: (indices[site], -len(found[site]), -site))
+        for _ in range(batch):
+            if len(chosen) < budget and len(found[best]) < len(yields[best]):
+                pull(best)
+    return chosen
+
+
+def mean(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+    return sum(rewards) / len(rewards)
+
+
+def ucb1(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+    largest = max(everything)
+    exploitation = sum(rewards) / len(rewards) * (1.0 / largest) if largest else 0.0
+    return exploitation + math.sqrt(2.0 * math.log(len(everything)) / len(rewards))
+
+
+def sigma_bonus(everything: list[float], window: int, c: float = 1.0) -> float:
+    pulls = len(everything)
+    variance = sum(reward**2 for reward in everything) / pulls - (sum(everything) / pulls) ** 2
+    return c * math.sqrt(max(variance, 1e-9) * math.log(pulls)) * (1.0 / math.sqrt(window))
+
+
+def raw_ucb(rewards: list[float], everything: list[float], found: list[list[float]], c: float = 1.0) -> float:
+    windows = {2**k for k in range(20) if 2**k < len(rewards)} | {len(rewards)}
+    return min(sum(rewards[-window:]) / window + sigma_bonus(everything, window, c) for window in windows)
+
+
+def sliding(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+    window = min(100, len(rewards))
+    pulls = len(everything)
+    variance = sum(reward**2 for reward in everything) / pulls - (sum(everything) / pulls) ** 2
+    bonus = math.sqrt(max(variance, 1e-9) * math.log(pulls)) / math.sqrt(window)
+    return sum(rewards[-window:]) / window + bonus
+
+
+def total(rewards: list[float]) -> float:
+    return reduce(add, rewards, 0.0)  # not sum, which rounds otherwise
+
+
+def jump(found: list[list[float]]) -> float:
+    pairs = [abs(later - earlier) for rewards in found for earlier, later in pairwise(rewards)]
+    return sum(pairs) / len(pairs) if pairs else 0.0
+
+
+def recent(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+    pulls = len(rewards)
+    later = 2 * pulls // 3
+    windows = [pulls, *(window for window in (later, 2 * later // 3) if window >= 16)]
+    mean = total(rewards) / pulls
+    least = min(
+        (total(rewards) - total(rewards[: pulls - window])) / window + mean / math.sqrt(window) for window in windows
+    )
+    return least + 1.6 * jump(found) * math.sqrt(math.log(len(everything))) / math.sqrt(pulls)
+
+
+some = settings(max_examples=60)
+
+
+@some
+@given(webs, st.integers(1, 12), st.integers(1, 300))
+def test_r2_reads_batch_after_batch_of_the_best_mean(yields: list[list[int]], batch: int, budget: int) -> None:
+    expected = naive(yields, budget, mean, initial=batch, batch=batch)
+    assert Crawl(BatchGreedy(batch), yields).run(budget) == expected
+
+
+@some
+@given(webs, st.integers(0, 8), st.integers(1, 300))
+def test_r3_reads_the_page_that_ucb1_says(yields: list[list[int]], initial: int, budget: int) -> None:
+    assert Crawl(UCB1(max(1, initial)), yields).run(budget) == naive(yields, budget, ucb1, initial=max(1, initial))
+
+
+@some
+@given(webs, st.sampled_from([0.3, 1.0, 2.0]), st.integers(1, 300))
+def test_raw_ucb_reads_the_page_that_its_formula_says(yields: list[list[int]], c: float, budget: int) -> None:
+    expected = naive(yields, budget, lambda *rewards: raw_ucb(*rewards, c))
+    assert Crawl(RAWUCB(c), yields).run(budget) == expected
+
+
+@some
+@given(webs, st.integers(1, 300))
+def test_auto_reads_the_page_that_its_formula_says(yields: list[list[int]], budget: int) -> None:
+    assert Crawl(RecentUCB(), yields).run(budget) == naive(yields, budget, recent, most=10)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_so_do_the_rules_of_windows_on_long_sites(seed: int) -> None:
+    yields = rotting(seed, 4, 500)
+    for rule, index in ((RAWUCB(), raw_ucb), (SlidingWindowUCB(), sliding)):
+        assert Crawl(rule, yields).run(900) == naive(yields, 900, index)
+    assert Crawl(RecentUCB(), yields).run(900) == naive(yields, 900, recent, most=10)
+
+
+def awake(batch: int, arms: str) -> BatchGreedy:
+    rule = BatchGreedy(batch)
+    for arm in arms:
+        rule.wake(arm)
+    for _ in range(batch):
+        for arm, reward in zip(arms, range(len(arms), 0, -1), strict=True):
+            rule.rewarded(arm, reward)
+    return rule
+
+
+def pulls(rule: BatchGreedy, number: int, reward: float = 0.0) -> str:
+    chosen = []
+    for _ in range(number):
+        chosen.append(rule.select(0.0))
+        rule.started(chosen[-1])
+        rule.rewarded(chosen[-1], reward)
+    return "".join(chosen)
+
+
+def test_a_batch_that_its_site_sleeps_through_is_over() -> None:
+    rule = awake(3, "abc")
+    assert pulls(rule, 1) == "a"
+    rule.sleep("a")
+    assert pulls(rule, 1) == "b"
+    rule.wake("a")
+    assert pulls(rule, 4) == "bbaa", "b's batch goes on, then the best mean is asked for"
+
+
+def test_a_batch_goes_on_while_its_pages_are_in_flight() -> None:
+    rule = awake(3, "abc")
+    for _ in range(3):
+        assert rule.select(0.0) == "a"
+        rule.started("a")
+    assert rule.select(0.0) == "b"
+
+
+def test_a_new_site_is_read_before_the_batch_goes_on() -> None:
+    rule = awake(2, "ab")
+    assert pulls(rule, 1) == "a"
+    rule.wake("c")
+    assert pulls(rule, 2) == "cc"
+
+
+def test_a_cancelled_pull_belongs_to_no_batch() -> None:
+    rule, undisturbed = awake(3, "abc"), awake(3, "abc")
+    assert pulls(rule, 2) == pulls(undisturbed, 2) == "aa"
+    for arm in "bacb":
+        rule.started(arm)
+    for arm in "abbc":
+        rule.cancelled(arm)
+    assert pulls(rule, 20) == pulls(undisturbed, 20)
+
+
+def test_what_is_remembered_of_batches_is_bounded() -> None:
+    rule = awake(2, "abc")
+    rule.started("a")
+    pulls(rule, 3 * REMEMBERED, 1.0)
+    assert len(rule._batches._starts) == REMEMBERED
+    rule.cancelled("a")
+    assert rule.select(0.0) is not None
+
+
+def test_xmax_of_nothing_found_leaves_the_bonus_alone() -> None:
+    rule = UCB1(1)
+    for arm in "ab":
+        rule.wake(arm)
+    rule.rewarded("a", 0.0)
+    rule.rewarded("b", 0.0)
+    rule.rewarded("a", 0.0)
+    assert rule.index("b") == pytest.approx(math.sqrt(2 * math.log(3)))
+    assert rule.select(0.0) == "b"

@@ -1,0 +1,94 @@
+"""The rule `best`: the awake site whose best page scores highest, after whatever happened."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.best_site import Best
+
+ARMS = range(5)
+arms = st.sampled_from(ARMS)
+events = st.lists(
+    st.one_of(
+        st.tuples(st.just("wake"), arms),
+        st.tuples(st.just("sleep"), arms),
+        st.tuples(st.just("valued"), arms, st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0])),
+        st.tuples(st.just("started"), arms),
+        st.tuples(st.just("rewarded"), arms, st.just(1.0)),
+        st.tuples(st.just("cancelled"), arms),
+    ),
+    max_size=200,
+)
+
+
+class Naive:
+    """What is known of each arm, in the order in which they became known: is it awake, its value, its pulls."""
+
+    def __init__(self) -> None:
+        self.arms: dict[int, list[float]] = {}
+        self.pending: dict[int, int] = {}
+
+    def happens(self, name: str, arm: int, value: float = 0.0) -> None:
+        known = self.arms.setdefault(arm, [0, 0.0, 0])
+        pending = self.pending.get(arm, 0)
+        if name in ("wake", "sleep"):
+            known[0] = name == "wake"
+        elif name == "valued":
+            known[1] = value
+        elif name == "started":
+            known[2] += 1
+            self.pending[arm] = pending + 1
+        elif pending:
+            known[2] -= name == "cancelled"
+            self.pending[arm] = pending - 1
+        elif name == "rewarded":
+            known[2] += 1
+
+    def best(self) -> int | None:
+        awake = [
+            (-value, pulls, n, arm) for n, (arm, (is_awake, value, pulls)) in enumerate(self.arms.items()) if is_awake
+        ]
+        return min(awake)[3] if awake else None
+
+
+@given(events)
+def test_it_chooses_what_a_look_at_all_sites_would(events: list[tuple]) -> None:
+    rule, naive = Best(), Naive()
+    for name, *arguments in events:
+        getattr(rule, name)(*arguments)
+        naive.happens(name, *arguments)
+        assert rule.select(0.0) == naive.best()
+
+
+@given(events)
+def test_it_need_not_be_asked_in_between(events: list[tuple]) -> None:
+    rule, naive = Best(), Naive()
+    for name, *arguments in events:
+        getattr(rule, name)(*arguments)
+        naive.happens(name, *arguments)
+    assert rule.select(0.0) == naive.best()
+    assert rule.select(0.0) == naive.best(), "asking changes nothing"
+
+
+def test_values_that_change_all_the_time_take_no_memory() -> None:
+    rule = Best()
+    for arm in range(10):
+        rule.wake(arm)
+    for turn in range(5_000):
+        rule.valued(turn % 10, float(turn))
+    assert rule.select(0.0) == 9
+    assert len(rule._heap) <= 8 * 10 + 65
+
+
+def test_of_equal_sites_the_one_pulled_least_comes_first_then_the_one_known_first() -> None:
+    rule = Best()
+    for arm in "abc":
+        rule.wake(arm)
+        rule.valued(arm, 1.0)
+    chosen = []
+    for _ in range(6):
+        arm = rule.select(0.0)
+        chosen.append(arm)
+        rule.started(arm)
+    assert chosen == list("abcabc")

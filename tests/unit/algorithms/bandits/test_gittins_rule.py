@@ -1,0 +1,43 @@
+"""The table of Gittins indices is read well enough between its entries, and beyond them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.gittins_index import gittins_poisson
+from crawlers.algorithms.bandits.gittins_rule import GittinsIndex, optimism_table
+from tests.support.fragments import Crawl
+
+ERROR = 0.02  # standard deviations of the posterior mean
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (64, 32), (256, 256)])
+def test_entries_are_the_index_itself(a: int, b: int) -> None:
+    assert optimism_table().index(a, b) == pytest.approx(gittins_poisson(a, b, 0.99), rel=1e-5)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.4, 1.4), (3, 5), (11, 90), (700, 20), (45, 3000), (2.5, 9000)])
+def test_between_and_beyond_the_entries_the_error_is_small(a: float, b: float) -> None:
+    error = optimism_table().index(a, b) - gittins_poisson(a, b, 0.99)
+    assert abs(error) < ERROR * math.sqrt(a) / b
+
+
+states = st.floats(1.0, 1e5)
+
+
+@given(states, states)
+def test_the_index_is_above_the_mean_rises_with_links_and_falls_with_pages(a: float, b: float) -> None:
+    table = optimism_table()
+    assert table.index(a, b) > a / b
+    assert table.index(a + 1, b) > table.index(a, b) > table.index(a, b + 1)
+    assert table.index(a, b) > table.index(2 * a, 2 * b)
+
+
+def test_the_rule_reads_the_richer_site() -> None:
+    crawl = Crawl(GittinsIndex(), [[0, 1] * 500, [2, 1] * 500])
+    crawl.run(500)
+    assert crawl.read[1] > 450

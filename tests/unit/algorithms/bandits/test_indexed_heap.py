@@ -1,0 +1,42 @@
+"""A line: the foremost is first whatever changed, and what was left takes no room."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.indexed_heap import SLACK, Line
+
+changes = st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-3, 3)), max_size=60)
+
+
+@given(changes)
+def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: list[tuple[int, int | None]]) -> None:
+    line = Line()
+    places: dict[int, int] = {}
+    for number, place in changes:
+        if place is None:
+            line.leave(number)
+            places.pop(number, None)
+        else:
+            line.put(number, (place,))
+            places[number] = place
+        assert line.first() == min(places, key=lambda n: (places[n], n), default=None)
+        assert len(line) == len(places)
+
+
+def test_arranging_forgets_who_stood_there_before() -> None:
+    line = Line()
+    line.put(1, (1.0,))
+    line.arrange({2: (5.0,), 3: (4.0,)})
+    assert line.first() == 3
+    assert len(line) == 2
+
+
+def test_a_line_that_changes_for_ever_stays_small() -> None:
+    line = Line()
+    line.put(0, (0.0,))
+    for step in range(10_000):
+        line.put(1, (1.0 + step,))
+        line.leave(1)
+    assert len(line._heap) <= 2 * 2 + SLACK + 1

@@ -1,0 +1,85 @@
+"""Thompson's draws are lots that need no generator; KL-UCB's bound lies where its distance says."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import fmean
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.index_rule import Pool
+from crawlers.algorithms.bandits.posterior import KLUCB, Thompson, dispersion, gamma_quantile, poisson_bound, uniform
+from tests.support.fragments import Crawl, rotting
+
+
+@given(st.floats(1e-3, 1e4), st.floats(1e-3, 1e4))
+def test_the_bound_of_a_poisson_mean_is_at_its_distance(mean: float, distance: float) -> None:
+    bound = poisson_bound(mean, distance)
+    assert bound > mean
+    assume(bound / mean > 1 + 1e-4)  # nearer than that the distance is all rounding
+    assert bound - mean + mean * math.log(mean / bound) == pytest.approx(distance, rel=1e-4)
+
+
+def test_the_bound_of_no_distance_is_the_mean() -> None:
+    assert poisson_bound(3.0, 0.0) == 3.0
+    assert poisson_bound(0.0, 0.5) == 0.5
+    assert poisson_bound(3.0, 1e-12) == pytest.approx(3.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", [1.0, 2.0, 7.5, 100.0])
+def test_quantiles_of_the_gamma_distribution_are_those_of_draws(shape: float) -> None:
+    rng = random.Random(1)
+    draws = sorted(rng.gammavariate(shape, 1.0) for _ in range(100_000))
+    for p in (0.5, 0.8, 0.95, 0.99):
+        assert gamma_quantile(shape, p) == pytest.approx(draws[int(p * len(draws))], rel=0.025)
+    assert gamma_quantile(shape, 1e-9) >= 0.0
+
+
+def test_lots_are_spread_evenly_and_unlike_those_of_neighbours() -> None:
+    lots = [uniform(7, pulls, arm) for pulls in range(200) for arm in range(100)]
+    assert fmean(lots) == pytest.approx(0.5, abs=0.01)
+    assert fmean((lot - 0.5) ** 2 for lot in lots) == pytest.approx(1 / 12, abs=0.002)
+    for lag in (1, 100):
+        products = [(a - 0.5) * (b - 0.5) for a, b in zip(lots, lots[lag:], strict=False)]
+        assert fmean(products) == pytest.approx(0.0, abs=0.002)
+    assert 0.0 < min(lots) < max(lots) < 1.0
+
+
+def test_the_seed_decides_what_thompson_draws() -> None:
+    yields = rotting(2, 6)
+    runs = [Crawl(Thompson(seed), yields).run(150) for seed in (1, 1, 2)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def pool(*rewards: float) -> Pool:
+    found = Pool(len(rewards))
+    found.total, found.total_sq = sum(rewards), sum(reward**2 for reward in rewards)
+    return found
+
+
+def test_bursts_make_rewards_count_less() -> None:
+    assert dispersion(pool(0, 0, 0)) == 1.0
+    assert dispersion(pool(1, 1, 1)) == 1.0, "never less than a Poisson count"
+    assert dispersion(pool(*[0] * 9, 50)) == pytest.approx((250 - 25) / 5)
+
+
+@pytest.mark.parametrize("make", [KLUCB, Thompson])
+def test_the_richer_of_two_sites_is_read_most(make: type[KLUCB | Thompson]) -> None:
+    rng = random.Random(0)
+    rich, poor = ([rng.choice(rewards) for _ in range(2000)] for rewards in ([0, 2, 4], [0, 0, 1]))
+    crawl = Crawl(make(), [poor, rich])
+    crawl.run(1000)
+    assert crawl.read[1] > 800
+
+
+def test_what_thompson_learnt_of_a_site_fades() -> None:
+    rule = Thompson()
+    for _ in range(2):
+        for reward in [10.0] * 50 + [0.0] * 200:
+            rule.rewarded("a", reward)
+    arm = rule._arms[0]
+    assert arm.faded_total < 0.01
+    assert arm.faded_pulls == pytest.approx(20.0, rel=0.01)

@@ -1,0 +1,87 @@
+"""The rule `auto`: what scales it and what bounds it, and what it is worth; see test_bandits for what it chooses."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.recent_means import MOST, OPTIMISM, SMALLEST_WINDOW, RecentUCB
+from crawlers.algorithms.bandits.site_rules import RuleOptions
+from crawlers.algorithms.simulation.experiment import SUITES, compare, measure, tasks
+
+histories = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30)), min_size=1, max_size=150)
+
+
+def told(pulls: list[tuple[str, int]]) -> RecentUCB:
+    rule = RecentUCB()
+    for arm, reward in pulls:
+        rule.rewarded(arm, reward)
+    return rule
+
+
+def scale(rule: RecentUCB) -> float:
+    return rule._pool.jump_total / rule._pool.jumps if rule._pool.jumps else 0.0
+
+
+@given(histories)
+def test_the_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]) -> None:
+    rule = told(pulls)
+    for arm in {arm for arm, _ in pulls}:
+        own = [reward for name, reward in pulls if name == arm]
+        mean = sum(own) / len(own)
+        bonus = OPTIMISM * scale(rule) * math.sqrt(math.log(len(pulls)))
+        assert rule.index(arm) <= (mean + (mean + bonus) / math.sqrt(len(own))) * (1 + 1e-9)
+
+
+def test_jumps_are_from_one_reward_to_the_next_of_the_same_site() -> None:
+    assert scale(told([("a", 5), ("b", 30), ("a", 7), ("b", 30), ("a", 3)])) == pytest.approx((2 + 0 + 4) / 3)
+    assert scale(told([("a", 5), ("b", 30)])) == 0.0
+
+
+def test_pulls_in_flight_are_no_jumps_but_lower_the_index() -> None:
+    rule = told([("a", 4), ("a", 6)])
+    before = rule.index("a")
+    rule.started("a")
+    assert scale(rule) == 2.0
+    mean, root = 10 / 3, math.sqrt(3)
+    assert rule.index("a") == pytest.approx(mean + mean / root + OPTIMISM * 2.0 * math.sqrt(math.log(3)) / root)
+    assert rule.index("a") < before
+
+
+def test_a_site_that_dried_up_is_judged_by_its_later_pages() -> None:
+    rule = told([("a", 10)] * 20 + [("a", 0)] * SMALLEST_WINDOW)
+    mean = 200 / 36
+    bonus = OPTIMISM * 10 / 35 * math.sqrt(math.log(36) / 36)
+    assert rule.index("a") == pytest.approx(0 + mean / math.sqrt(SMALLEST_WINDOW) + bonus)
+
+
+def test_a_window_of_too_few_pages_is_not_looked_at() -> None:
+    rule = told([("a", 10)] * 20 + [("a", 0)] * (SMALLEST_WINDOW - 1))
+    assert rule.index("a") > 80 / 23, "4/9 of 35 pages are 15: the mean of 23 is the lowest"
+
+
+def test_one_page_counts_as_ten_good_ones_at_most() -> None:
+    rule = told([("a", 2), ("a", 0), ("b", 4), ("b", 7000)])
+    assert rule._pool.total == 2 + 4 + MOST * 3
+    rule.rewarded("b", 40)
+    assert rule._pool.total == 36 + 40, "a good page is one with links, also one that was cut short"
+
+
+def test_one_page_full_of_links_is_forgotten() -> None:
+    quiet = [("a", 1), ("b", 0)] * 500
+    assert scale(told([("a", 7000), *quiet])) < 8.0, "the first page of all is not cut short"
+    assert scale(told([("b", 1), ("a", 7000), *quiet])) < 0.03
+
+
+@pytest.mark.parametrize(
+    ("suite", "webs", "of_equal_shares", "of_oracle"),
+    [("universities", 8, 1.09, 0.82), ("institutes", 16, 1.03, 0.54), ("scenarios", 48, 1.12, 0.60)],
+)
+def test_it_is_worth_what_it_was_chosen_for(suite: str, webs: int, of_equal_shares: float, of_oracle: float) -> None:
+    measured = [measure(task) for task in tasks(suite, webs, ["auto"], RuleOptions(page_budget=2000), seed=1)]
+    (row,) = (row for row in compare(measured, SUITES[suite].groups) if row.rule == "auto")
+    assert row.of_baseline >= of_equal_shares
+    assert row.of_oracle >= of_oracle

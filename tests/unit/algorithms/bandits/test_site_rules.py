@@ -1,0 +1,272 @@
+"""What every site rule keeps to: who sleeps is never chosen, and the choices are a function of the pulls."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.index_rule import EXACT
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions, SiteRule
+from crawlers.errors import ConfigError
+from tests.support.fragments import Crawl, rotting, webs
+
+OPTIONS = RuleOptions(page_budget=200, seed=7, quantum_pages=3, gittins_batch=4, ucb1_initial=2)
+every_rule = pytest.mark.parametrize("name", sorted(RULES))
+INDEX_RULES = sorted(set(RULES) - {"roundrobin", "sequential", "trivial", "best"})
+few = settings(max_examples=20)  # of each rule
+SCALE_FREE = ["gittins", "ucb1", "auto", "raw-ucb", "swucb"]
+
+
+def made(name: str, **options: object) -> SiteRule:
+    return RULES[name](RuleOptions(page_budget=200, seed=7, **options)) if options else RULES[name](OPTIONS)
+
+
+@every_rule
+def test_nothing_is_chosen_while_all_sleep(name: str) -> None:
+    rule = made(name)
+    assert rule.select(0.0) is None
+    rule.wake("a")
+    rule.sleep("a")
+    rule.sleep("a")
+    rule.sleep("unknown")
+    assert rule.select(0.0) is None
+
+
+@every_rule
+def test_pull_of_a_site_that_fell_asleep_wakes_nobody(name: str) -> None:
+    rule = made(name)
+    rule.wake("a")
+    rule.sleep("a")
+    rule.started("a")
+    rule.rewarded("a", 1.0)
+    rule.cancelled("a")
+    assert rule.select(0.0) is None
+
+
+@every_rule
+def test_a_reward_that_was_not_announced_is_a_pull(name: str) -> None:
+    rule, other = made(name), made(name)
+    for one in (rule, other):
+        for arm in "ab":
+            one.wake(arm)
+    rule.rewarded("a", 2.0)
+    other.started("a")
+    other.rewarded("a", 2.0)
+    assert rule.select(0.0) == other.select(0.0)
+
+
+@every_rule
+@few
+@given(webs, st.integers(0, 400))
+def test_all_pages_within_the_budget_are_read_and_none_twice(name: str, yields: list[list[int]], budget: int) -> None:
+    crawl = Crawl(made(name), yields)
+    assert len(crawl.run(budget)) == min(budget, sum(map(len, yields)))
+    assert all(read <= len(rewards) for read, rewards in zip(crawl.read, yields, strict=True))
+
+
+@every_rule
+@few
+@given(webs, st.randoms(use_true_random=False))
+def test_who_sleeps_is_never_chosen_and_somebody_is_while_one_is_awake(
+    name: str, yields: list[list[int]], rng: random.Random
+) -> None:
+    rule = made(name)
+    awake: set[int] = set()
+    for _ in range(150):
+        site = rng.randrange(len(yields))
+        if rng.random() < 0.5:
+            rule.wake(site)
+            awake.add(site)
+        else:
+            rule.sleep(site)
+            awake.discard(site)
+        chosen = rule.select(0.0)
+        assert (chosen in awake) if awake else chosen is None
+        if chosen is not None:
+            rule.started(chosen)
+            rule.rewarded(chosen, rng.choice([0, 0, 1, 5]))
+
+
+@every_rule
+@few
+@given(webs, st.integers(0, 150))
+def test_choosing_is_not_pulling(name: str, yields: list[list[int]], steps: int) -> None:
+    asked, not_asked = Crawl(made(name), yields), Crawl(made(name), yields)
+    for _ in range(steps):
+        assert asked.rule.select(0.0) == asked.rule.select(0.0)
+        assert asked.step() == not_asked.step()
+
+
+@every_rule
+@few
+@given(webs, st.integers(0, 150))
+def test_a_rule_that_is_told_the_pulls_goes_on_with_identical_choices(
+    name: str, yields: list[list[int]], killed_after: int
+) -> None:
+    crawl = Crawl(made(name), yields)
+    crawl.run(killed_after)
+    assert crawl.resumed(made(name)).run(100) == crawl.run(100)
+
+
+@every_rule
+@pytest.mark.parametrize("killed_after", [0, 40, 399, 1000])
+def test_so_it_is_with_many_sites(name: str, killed_after: int) -> None:
+    crawl = Crawl(made(name), rotting(1, 3 * EXACT))
+    crawl.run(killed_after)
+    assert crawl.resumed(made(name)).run(1000) == crawl.run(1000)
+
+
+@every_rule
+@few
+@given(webs, st.randoms(use_true_random=False), st.integers(0, 100))
+def test_started_and_cancelled_leave_no_trace(
+    name: str, yields: list[list[int]], rng: random.Random, steps: int
+) -> None:
+    crawl, undisturbed = Crawl(made(name), yields), Crawl(made(name), yields)
+    for _ in range(steps):
+        tried = [rng.randrange(len(yields)) for _ in range(rng.randrange(4))]
+        for site in tried:
+            crawl.rule.started(site)
+            crawl.rule.select(0.0)
+        for site in rng.sample(tried, len(tried)):
+            crawl.rule.cancelled(site)
+        assert crawl.step() == undisturbed.step()
+
+
+@every_rule
+@pytest.mark.parametrize("sites", [5, 2 * EXACT])
+def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name: str, sites: int) -> None:
+    rng = random.Random(3)
+    rule, twin = made(name), made(name)
+    for one in (rule, twin):
+        for site in range(sites):
+            one.wake(site)
+    flying: list[int] = []
+    for _ in range(1000):
+        chosen = rule.select(0.0)
+        assert chosen == twin.select(0.0)
+        rule.started(chosen)
+        if rng.random() < 0.2:
+            rule.cancelled(chosen)
+        else:
+            twin.started(chosen)
+            flying.append(chosen)
+        while len(flying) > 6:
+            ended = flying.pop(rng.randrange(len(flying)))
+            reward = rng.choice([0, 0, 0, 1, 9])
+            for one in (rule, twin):
+                one.rewarded(ended, reward)
+
+
+@pytest.mark.parametrize("name", sorted({*INDEX_RULES, "trivial"} - {"thompson", "gittins"}))
+def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_over_and_over(name: str) -> None:
+    rule = RULES[name](RuleOptions(page_budget=40))
+    for site in range(4):
+        rule.wake(site)
+    chosen = []
+    for _ in range(8):
+        site = rule.select(0.0)
+        rule.started(site)
+        chosen.append(site)
+    assert chosen == [0, 1, 2, 3] * 2
+
+
+@pytest.mark.parametrize("name", INDEX_RULES)
+@few
+@given(webs)
+def test_every_site_has_its_first_page_read_before_any_second(name: str, yields: list[list[int]]) -> None:
+    assert Crawl(made(name), yields).run(len(yields)) == list(range(len(yields)))
+
+
+# Not auto: what one page counts at most is measured by the pages before it, and so by the order of the first ones.
+@pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "auto"}))
+@few
+@given(st.integers(0, 1000), st.integers(2, 8), st.randoms(use_true_random=False))
+def test_the_order_of_the_sites_does_not_matter_but_for_ties(
+    name: str, seed: int, sites: int, rng: random.Random
+) -> None:
+    values = random.Random(seed)
+    yields = [[values.randrange(1_000_000) for _ in range(values.randint(20, 60))] for _ in range(sites)]
+    order = rng.sample(range(sites), sites)
+    one, other = Crawl(made(name), yields), Crawl(made(name), yields, order)
+    one.run(120)
+    other.run(120)
+    assert one.read == other.read
+
+
+@pytest.mark.parametrize("name", SCALE_FREE)
+@few
+@given(webs, st.sampled_from([2, 8, 1024]))
+def test_the_unit_of_the_rewards_does_not_matter(name: str, yields: list[list[int]], unit: int) -> None:
+    scaled = [[unit * reward for reward in rewards] for rewards in yields]
+    assert Crawl(made(name), yields).run(300) == Crawl(made(name), scaled).run(300)
+
+
+@pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "gittins"}))
+@pytest.mark.parametrize("sites", [7, 2 * EXACT])
+def test_sites_that_bring_nothing_are_read_alike(name: str, sites: int) -> None:
+    crawl = Crawl(made(name), [[0] * 1000 for _ in range(sites)])
+    for _ in range(10 * sites):
+        crawl.step()
+        assert max(crawl.read) - min(crawl.read) <= 1
+
+
+@pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson"}))
+@few
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=200), st.integers(0, 3))
+def test_a_further_page_without_links_never_raises_the_index(name: str, rewards: list[int], in_flight: int) -> None:
+    rule = made(name)
+    for site in ("a", "b"):
+        for reward in rewards:
+            rule.rewarded(site, reward)
+        for _ in range(in_flight):
+            rule.started(site)
+    rule.rewarded("c", 1.0)
+    rule.rewarded("b", 0.0)
+    assert rule.index("b") <= rule.index("a") * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", [*INDEX_RULES, "trivial"])
+def test_the_index_says_who_is_chosen(name: str) -> None:
+    crawl = Crawl(made(name, gittins_batch=1), [rewards * 20 for rewards in rotting(5, 9)])
+    assert crawl.rule.index("nobody") == crawl.rule.index(3) == math.inf
+    crawl.run(250)
+    for _ in range(100):
+        awake = [site for site, read in enumerate(crawl.read) if read < len(crawl.yields[site])]
+        best = max(crawl.rule.index(site) for site in awake)
+        assert best == crawl.rule.index(crawl.rule.select(0.0)) < math.inf
+        crawl.step()
+
+
+@pytest.mark.parametrize("name", INDEX_RULES)
+def test_many_sites_are_ranked_nearly_as_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    yields = [rewards * 5 for rewards in rotting(8, EXACT)]
+    exact = Crawl(made(name), yields)
+    exact.run(4000)
+    monkeypatch.setattr("crawlers.algorithms.bandits.index_rule.EXACT", 0)
+    ranked = Crawl(made(name), yields)
+    ranked.run(4000)
+    found, ranked_found = (sum(reward for _, reward in crawl.pulls) for crawl in (exact, ranked))
+    assert ranked_found == pytest.approx(found, rel=0.05)
+
+
+def test_trivial_says_that_it_needs_a_budget() -> None:
+    with pytest.raises(ConfigError, match=r"RULE=trivial needs PAGE_BUDGET: .*; set PAGE_BUDGET"):
+        RULES["trivial"](RuleOptions())
+
+
+def test_a_quantum_of_seconds_takes_the_place_of_one_of_pages() -> None:
+    rule = RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0))
+    for site in "ab":
+        rule.wake(site)
+    chosen = []
+    for now in range(12):
+        site = rule.select(float(now))
+        rule.started(site)
+        rule.rewarded(site, 0.0)
+        chosen.append(site)
+    assert "".join(chosen) == "aaaaabbbbbaa"

@@ -1,0 +1,170 @@
+"""Turns: the site whose last turn ended longest ago is next; equal shares are equal, and the rest goes to the best."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
+from tests.support.fragments import Crawl, webs
+
+
+def pull(rule: RoundRobin, now: float = 0.0) -> object:
+    arm = rule.select(now)
+    if arm is not None:
+        rule.started(arm)
+        rule.rewarded(arm, 0.0)
+    return arm
+
+
+def awake(rule: RoundRobin, arms: str) -> RoundRobin:
+    for arm in arms:
+        rule.wake(arm)
+    return rule
+
+
+@given(st.lists(st.sampled_from("abcde"), unique=True, min_size=1), st.integers(1, 4))
+def test_round_robin_takes_every_site_in_turn(arms: list[str], quantum: int) -> None:
+    rule = RoundRobin(quantum)
+    for arm in arms:
+        rule.wake(arm)
+        rule.wake(arm)
+    turns = [arm for arm in arms for _ in range(quantum)]
+    assert [pull(rule) for _ in range(3 * len(turns))] == 3 * turns
+
+
+def test_a_site_that_was_not_read_for_longest_is_first_when_it_wakes() -> None:
+    rule = awake(RoundRobin(), "abc")
+    assert [pull(rule) for _ in range(3)] == ["a", "b", "c"]
+    rule.sleep("a")
+    assert [pull(rule) for _ in range(3)] == ["b", "c", "b"]
+    rule.wake("a")
+    assert [pull(rule) for _ in range(3)] == ["a", "c", "b"]
+
+
+def test_a_site_that_falls_asleep_goes_on_with_its_turn_when_it_wakes() -> None:
+    rule = awake(RoundRobin(3), "ab")
+    assert [pull(rule) for _ in range(2)] == ["a", "a"]
+    rule.sleep("a")
+    assert pull(rule) == "b"
+    rule.wake("a")
+    assert [pull(rule) for _ in range(4)] == ["a", "b", "b", "a"]
+
+
+def test_a_cancelled_pull_gives_the_turn_back() -> None:
+    rule = awake(RoundRobin(2), "ab")
+    for _ in range(5):
+        rule.started("a")
+    for _ in range(5):
+        rule.cancelled("a")
+    assert [pull(rule) for _ in range(4)] == ["a", "a", "b", "b"]
+
+
+def test_what_is_remembered_of_turns_is_bounded() -> None:
+    rule = awake(TimedRoundRobin(1e9), "ab")
+    plain = awake(RoundRobin(), "ab")
+    for _ in range(1000):
+        pull(rule)
+        pull(plain)
+    assert all(len(arm.ends) + len(arm.in_turn) <= 2 for arm in (*rule._arms, *plain._arms))
+
+
+def test_a_turn_of_seconds_begins_with_its_first_pull() -> None:
+    rule = awake(TimedRoundRobin(10.0), "ab")
+    assert rule.select(0.0) == "a"
+    assert [pull(rule, now) for now in (5.0, 14.0, 15.0, 24.0, 25.0)] == ["a", "a", "b", "b", "a"]
+
+
+def test_a_turn_of_seconds_goes_on_after_a_nap_but_not_after_a_long_sleep() -> None:
+    rule = awake(TimedRoundRobin(10.0), "ab")
+    assert pull(rule, 0.0) == "a"
+    rule.sleep("a")
+    assert pull(rule, 1.0) == "b"
+    rule.wake("a")
+    assert pull(rule, 2.0) == "a"
+    rule.sleep("a")
+    assert pull(rule, 3.0) == "b"
+    rule.wake("a")
+    assert pull(rule, 10.5) == "b", "a's seconds are over, b's are not"
+
+
+def test_a_cancelled_pull_takes_no_seconds() -> None:
+    rule = awake(TimedRoundRobin(10.0), "ab")
+    assert rule.select(0.0) == "a"
+    rule.started("a")
+    rule.cancelled("a")
+    assert [pull(rule, now) for now in (15.0, 24.0, 25.0)] == ["a", "a", "b"]
+
+
+def test_pulls_of_a_crawl_that_was_interrupted_are_turns_of_their_own() -> None:
+    rule = awake(TimedRoundRobin(10.0), "abc")
+    for arm in "abcac":
+        rule.started(arm)
+        rule.rewarded(arm, 0.0)
+    assert [pull(rule, now) for now in (0.0, 9.0, 10.0, 20.0)] == ["b", "b", "a", "c"]
+
+
+@given(webs)
+def test_sequential_finishes_one_site_after_the_other(yields: list[list[int]]) -> None:
+    chosen = Crawl(Sequential(), yields).run(10_000)
+    assert chosen == [site for site, rewards in enumerate(yields) for _ in rewards]
+
+
+def test_sequential_returns_to_a_site_that_wakes() -> None:
+    rule = Sequential()
+    for arm in "ab":
+        rule.wake(arm)
+    rule.sleep("a")
+    assert rule.select(0.0) == "b"
+    rule.wake("a")
+    assert rule.select(0.0) == "a"
+
+
+def _published(yields: list[list[int]], budget: int) -> list[int]:
+    """R1 by its formula: pages read of each site."""
+    share = max(1, budget // len(yields))
+    read, left = [], budget
+    for rewards in yields:
+        read.append(min(share, len(rewards), left))
+        left -= read[-1]
+    for site in sorted(range(len(yields)), key=lambda site: -sum(yields[site][: min(share, read[site])])):
+        more = min(left, len(yields[site]) - read[site])
+        read[site] += more
+        left -= more
+    return read
+
+
+@given(webs, st.integers(1, 500))
+def test_equal_shares_are_those_of_the_published_rule(yields: list[list[int]], budget: int) -> None:
+    crawl = Crawl(EqualShares(budget), yields)
+    crawl.run(budget)
+    assert crawl.read == _published(yields, budget)
+
+
+@given(st.integers(1, 8), st.integers(1, 30))
+def test_equal_shares_of_a_budget_without_remainder_are_turns(sites: int, share: int) -> None:
+    yields = [[site] * 100 for site in range(sites)]
+    assert Crawl(EqualShares(sites * share), yields).run(sites * share) == list(range(sites)) * share
+
+
+def test_only_the_pages_of_the_share_say_which_site_is_best() -> None:
+    yields = [[1, 1, 0, 0, 0, 0], [1, 0, 9, 9, 9, 9]]
+    crawl = Crawl(EqualShares(5), yields)
+    assert crawl.run(5) == [0, 1, 0, 1, 0]
+    assert crawl.rule.index(0) == 2.0
+
+
+def test_shares_are_of_the_sites_known_when_the_first_pull_starts() -> None:
+    rule = EqualShares(8)
+    for arm in "ab":
+        rule.sleep(arm)
+    rule.started("a")
+    rule.cancelled("a")
+    for arm in "abcd":
+        rule.wake(arm)
+    chosen = []
+    for _ in range(8):
+        chosen.append(rule.select(0.0))
+        rule.started(chosen[-1])
+        rule.rewarded(chosen[-1], 0.0)
+    assert "".join(chosen) == "abcdabcd"

@@ -1,0 +1,41 @@
+"""Windows: sums of the last pulls, pulls in flight among them, in a ring that forgets."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
+
+
+def started(arm: WindowArm) -> None:
+    arm.pulls += 1
+    arm.pending += 1
+
+
+@given(st.lists(st.integers(0, 100), max_size=50), st.integers(0, 5))
+def test_a_window_has_the_last_rewards_and_nothing_for_those_in_flight(rewards: list[int], in_flight: int) -> None:
+    arm = WindowArm("a", 0)
+    for reward in rewards:
+        started(arm)
+        arm.earn(reward)
+    for _ in range(in_flight):
+        started(arm)
+    pulls = [*rewards, *[0] * in_flight]
+    for window in range(1, len(pulls) + 1):
+        assert arm.last(window) == sum(pulls[-window:])
+
+
+def test_the_ring_has_the_last_rewards_of_many() -> None:
+    rng = random.Random(0)
+    rewards = [rng.randrange(100) for _ in range(3 * LONGEST)]
+    arm = WindowArm("a", 0)
+    for count, reward in enumerate(rewards, 1):
+        started(arm)
+        arm.earn(reward)
+        if count % 997 == 0 or LONGEST - 2 <= count <= LONGEST + 2:
+            for window in (1, 2, 1000, min(count, LONGEST)):
+                assert arm.last(min(count, window)) == sum(rewards[max(0, count - window) : count])
+    assert len(arm._sums) == LONGEST + 1

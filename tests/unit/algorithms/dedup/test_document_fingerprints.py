@@ -1,0 +1,112 @@
+"""Keys of documents: which URLs and texts are one within a domain."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from crawlers.algorithms.dedup.document_fingerprints import document_print, domain_of, essence, text_key128, url_key128
+from crawlers.algorithms.dedup.simhash import words
+from crawlers.items import Article
+
+URL = "https://www.example.org/news/17"
+
+
+def article(text: str = "text", title: str = "Title", canonical: str = "") -> Article:
+    return Article(title, text, None, "", (), "", "en", canonical, "", "rule")
+
+
+def key(url: str) -> tuple[int, int]:
+    return url_key128("example.org", url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/news/17",
+        "https://www.example.org:443/news/17/#comments",
+        "https://www.example.org//news/./17?",
+        "https://www.example.org/news/17?utm_source=rss&utm_medium=feed&fbclid=1&gclid=2&yclid=3&ysclid=4",
+        "https://www.example.org/news/17?from=rss",
+        "https://www.example.org/news/17?ref=twitter&from=RSS&source=telegram",
+        "https://www.example.org/news/17?mtm_campaign=x&_ga=1.2&wt_zmc=a.b",
+    ],
+)
+def test_spellings_and_campaigns_lead_to_one_document(url):
+    assert key(url) == key(URL)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.example.org/news/18",
+        "https://www.example.org/News/17",
+        "https://www.example.org/news/17?page=2",
+        "https://www.example.org/news/17?from=20",
+        "https://www.example.org/news/17?from=rss2",
+        "https://www.example.org/news/17?source=reuters",
+        "https://www.example.org/news/17?xref=rss",
+        "https://www.example.org/news/17?print=1",
+        "https://sport.example.org/news/17",
+    ],
+)
+def test_other_addresses_are_other_documents(url):
+    assert key(url) != key(URL)
+
+
+def test_order_of_parameters_does_not_count():
+    assert key(f"{URL}?b=1&from=rss&a=2") == key(f"{URL}?a=2&b=1") != key(f"{URL}?a=2")
+
+
+def test_keys_are_two_signed_halves_that_fit_a_database():
+    halves = [half for number in range(200) for half in key(f"{URL}{number}")]
+    assert all(-(1 << 63) <= half < 1 << 63 for half in halves)
+    assert len(set(halves)) == 400
+    assert Counter(half < 0 for half in halves)[True] > 100
+
+
+def test_keys_of_other_domains_and_kinds_differ():
+    assert len({text_key128("a.org", ["x"]), text_key128("b.org", ["x"]), url_key128("a.org", "http://x/")}) == 3
+
+
+def test_domain_is_the_registered_one_or_else_the_host():
+    assert domain_of("https://m.sport.example.co.uk/a") == "example.co.uk"
+    assert domain_of("http://10.0.0.1/a") == "10.0.0.1"
+    assert domain_of("http://www.town.test/a") == domain_of("https://town.test/b") == "town.test"
+    assert domain_of("http://localhost:8080/a") == "localhost:8080"
+
+
+def test_a_text_of_few_words_counts_with_its_title():
+    assert essence("Fire", "For subscribers only.") == ["fire", "for", "subscribers", "only"]
+    long = "word " * 60
+    assert essence("Fire", long) == words(long)
+
+
+def test_a_print_tells_texts_apart_by_their_words_alone():
+    one, other = (document_print(URL, article(text)) for text in ("Hello, World", "hello\nworld!"))
+    assert one == other
+    assert one.text_hash == other.text_hash
+    assert len(one.text_hash) == 32
+    assert one.text_hash != document_print(URL, article("Hello, World 2")).text_hash
+
+
+@pytest.mark.parametrize(
+    "canonical",
+    [
+        "",
+        "https://www.example.org/",
+        "https://m.example.org",
+        "https://other.org/news/17",
+        "javascript:void(0)",
+        "http://[",
+        f"{URL}?utm_source=x",
+    ],
+)
+def test_a_canonical_url_that_says_nothing_is_not_believed(canonical):
+    assert document_print(URL, article(canonical=canonical)).canonical is None
+
+
+def test_a_canonical_url_within_the_domain_is_believed():
+    found = document_print("https://m.example.org/a?id=17", article(canonical=URL))
+    assert found.canonical == key(URL) == document_print(URL, article()).url

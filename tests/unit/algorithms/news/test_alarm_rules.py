@@ -1,0 +1,89 @@
+"""Alarms are raised when something lasts too long, by what is usual for the source, while the crawl ran."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.news.alarm_rules import (
+    DAY_S,
+    DEAD_FEED,
+    DISCOVERY,
+    EXTRACTION,
+    SILENT,
+    UNREACHABLE,
+    Failing,
+    Limits,
+    Pause,
+    SiteHealth,
+    alarms_of,
+)
+
+NOW = 1000 * DAY_S
+HOUR = 3600.0
+DAILY = tuple(NOW - n * DAY_S / 5 for n in range(1, 20))  # five a day, the last one some hours ago
+
+
+def kinds(*, feeds=(), sites=(), now=NOW, pause=None):
+    return [alarm.kind for alarm in alarms_of(feeds, sites, Limits(), now, pause or Pause())]
+
+
+def shifted(times, seconds):
+    return tuple(time - seconds for time in times)
+
+
+@pytest.mark.parametrize(("hours", "found"), [(23, []), (24, [DEAD_FEED]), (1000, [DEAD_FEED])])
+def test_feed_is_dead_after_a_day(hours, found):
+    assert kinds(feeds=[Failing("http://a.example/rss", NOW - hours * HOUR, "status 404")]) == found
+
+
+@pytest.mark.parametrize(("hours", "found"), [(23, []), (24, [UNREACHABLE])])
+def test_source_is_unreachable_after_a_day(hours, found):
+    assert kinds(feeds=[Failing("http://a.example", NOW - hours * HOUR, "timeout", UNREACHABLE)]) == found
+
+
+def test_message_names_what_is_wrong_and_what_to_do():
+    (alarm,) = alarms_of([Failing("http://a.example/rss", 0.0, "status 404")], [], Limits(), NOW, Pause())
+    assert alarm.subject == "http://a.example/rss"
+    assert alarm.message.startswith("status 404; ")
+    assert "scrapy sites remove-feed" in alarm.message
+
+
+def test_time_while_the_crawl_was_stopped_does_not_count():
+    feed = Failing("http://a.example/rss", NOW - 30 * HOUR, "")
+    assert kinds(feeds=[feed], pause=Pause(NOW - 29 * HOUR, NOW - 10 * HOUR)) == []
+    assert kinds(feeds=[feed], pause=Pause(NOW - 90 * HOUR, NOW - 29 * HOUR)) == [DEAD_FEED]
+    silent = SiteHealth("http://a.example", shifted(DAILY, 4 * DAY_S))
+    assert kinds(sites=[silent]) == [SILENT]
+    assert kinds(sites=[silent], pause=Pause(NOW - 4 * DAY_S, NOW - 60.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("published", "found"),
+    [
+        (DAILY, []),
+        (shifted(DAILY, 2 * DAY_S), []),
+        (shifted(DAILY, 3 * DAY_S), [SILENT]),
+        (shifted(DAILY[:4], 30 * DAY_S), []),  # too few to know it for a source
+        (tuple(NOW - n * 7 * DAY_S for n in range(9, 20)), []),  # of a weekly paper, nine weeks are within ten times
+        (tuple(NOW - n * 7 * DAY_S for n in range(11, 20)), [SILENT]),
+    ],
+)
+def test_source_is_silent_after_ten_times_its_usual_interval(published, found):
+    assert kinds(sites=[SiteHealth("http://a.example", published)]) == found
+
+
+@pytest.mark.parametrize(
+    ("failed", "stored", "found"),
+    [(20, 0, [EXTRACTION]), (19, 0, []), (81, 19, [EXTRACTION]), (80, 20, []), (0, 0, []), (10, 9, [])],
+)
+def test_extraction_fails_if_few_of_many_pages_become_documents(failed, stored, found):
+    assert kinds(sites=[SiteHealth("http://a.example", (), failed, "no text", stored)]) == found
+
+
+@pytest.mark.parametrize(
+    ("discovered_h", "answered_h", "found"),
+    [(47, 1, []), (48, 1, [DISCOVERY]), (48, 25, []), (48, None, []), (None, 1, [])],
+)
+def test_discovery_stopped_if_a_site_answers_and_shows_nothing_new(discovered_h, answered_h, found):
+    times = [None if hours is None else NOW - hours * HOUR for hours in (discovered_h, answered_h)]
+    assert kinds(sites=[SiteHealth("http://a.example", DAILY, 0, "", 5, *times)]) == found

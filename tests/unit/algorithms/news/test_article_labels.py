@@ -1,0 +1,40 @@
+"""Labels: evidence adds up, and little of it makes no label."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from crawlers.algorithms.news.article_labels import IN_FEED, Evidence, label, log_odds
+
+
+@pytest.mark.parametrize(
+    ("evidence", "odds"),
+    [
+        (Evidence(), 0.0),
+        (Evidence(structured=True, og_article=True), 5.0),
+        (Evidence(has_date=True, is_texty=True), 3.0),
+        (Evidence(link_density=0.6), 0.0),
+        (Evidence(link_density=0.61, og_website=True, has_pagination=True), -5.0),
+        (Evidence(is_prefix_of=4), 0.0),
+        (Evidence(is_prefix_of=5), -2.0),
+    ],
+)
+def test_weights_add_up(evidence: Evidence, odds: float) -> None:
+    assert log_odds(evidence) == odds
+
+
+def test_nobody_is_sure_of_weak_evidence() -> None:
+    assert [label(odds) for odds in (-math.inf, -2.1, -2.0, 0.0, 2.0, 2.1)] == [False, False, False, None, None, True]
+
+
+def test_what_a_feed_names_is_an_article_unless_its_looks_are_against_it() -> None:
+    assert label(IN_FEED) is True
+    assert label(IN_FEED + log_odds(Evidence(link_density=0.9))) is None
+
+
+def test_more_links_never_speak_for_an_article() -> None:
+    odds = [log_odds(Evidence(link_density=share / 10)) for share in range(11)]
+    assert all(one >= other for one, other in pairwise(odds))

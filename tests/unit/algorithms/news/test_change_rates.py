@@ -1,0 +1,80 @@
+"""Rates are found, dead feeds forgotten, new life noticed."""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.news.change_rates import ArrivalRate
+
+HOUR, DAY = 3600.0, 86_400.0
+
+
+def poisson(mean: float, rng: random.Random) -> int:
+    number, at = 0, rng.expovariate(1.0)
+    while at < mean:
+        number, at = number + 1, at + rng.expovariate(1.0)
+    return number
+
+
+def polled(rate: ArrivalRate, per_s: float, every_s: float, polls: int, rng: random.Random) -> ArrivalRate:
+    for _ in range(polls):
+        rate = rate.after(poisson(per_s * every_s, rng), every_s)
+    return rate
+
+
+@pytest.mark.parametrize("per_hour", [20.0, 2.0, 0.25])
+def test_the_rate_of_a_feed_is_found(per_hour: float) -> None:
+    found = [
+        polled(ArrivalRate(), per_hour / HOUR, min(1.0, 5 / per_hour) * HOUR, 200, random.Random(seed)).per_s * HOUR
+        for seed in range(10)
+    ]
+    assert statistics.fmean(found) == pytest.approx(per_hour, rel=0.15)
+
+
+def test_a_feed_that_died_is_known_after_days() -> None:
+    rate = polled(ArrivalRate(), 2 / HOUR, HOUR, 100, random.Random(1))
+    assert polled(rate, 0.0, 6 * HOUR, 12, random.Random(1)).per_s < 0.35 / HOUR
+    assert polled(rate, 0.0, 6 * HOUR, 40, random.Random(1)).per_s < 0.05 / HOUR
+
+
+def test_a_feed_that_wakes_up_is_known_at_once() -> None:
+    asleep = polled(ArrivalRate(), 0.0, 6 * HOUR, 40, random.Random(1))
+    assert asleep.per_s < 0.01 / HOUR
+    assert asleep.after(30, 6 * HOUR).per_s == pytest.approx(5 / HOUR, rel=0.1)
+
+
+def test_a_poll_that_finds_only_new_items_says_there_were_more() -> None:
+    rate = ArrivalRate(items=10, seconds=10 * HOUR)
+    counted, full = rate.after(10, HOUR), rate.after(10, HOUR, is_full=True)
+    assert counted == ArrivalRate(10, HOUR)
+    assert full == ArrivalRate(20, HOUR)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(0, 1000), st.floats(1.0, 1e7)), max_size=20))
+def test_states_stay_within_bounds_and_one_item_more_never_lowers_the_rate(polls: list[tuple[int, float]]) -> None:
+    rate = ArrivalRate()
+    for new_items, elapsed_s in polls:
+        more = rate.after(new_items + 1, elapsed_s)
+        rate = rate.after(new_items, elapsed_s)
+        assert 0.0 <= rate.seconds <= 3 * DAY * (1 + 1e-9)
+        assert 0.0 < rate.per_s <= rate.upper_per_s(3.0)
+        assert more.per_s >= rate.per_s
+        assert rate.upper_per_s(2.0) <= rate.upper_per_s(3.0)
+
+
+def test_a_rate_is_seldom_above_its_upper_bound() -> None:
+    per_s, above = 1 / HOUR, 0
+    for seed in range(300):
+        rate = polled(ArrivalRate(), per_s, HOUR, 10, random.Random(seed))
+        above += rate.upper_per_s(2.0) < per_s
+    assert above / 300 < 0.06  # 2 deviations: some 2.3 %
+
+
+def test_no_time_teaches_nothing() -> None:
+    assert ArrivalRate(1.0, 2.0).after(5, 0.0) == ArrivalRate(1.0, 2.0)

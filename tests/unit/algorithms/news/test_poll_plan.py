@@ -1,0 +1,213 @@
+"""The plan keeps its budget and bounds, finds what is new before it is gone, and says when it can't."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.news.change_rates import ArrivalRate
+from crawlers.algorithms.news.poll_plan import NEVER, PollLimits, PollPlan, PollState, safe_s
+
+HOUR, DAY = 3600.0, 86_400.0
+QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, ArrivalRate(30.0, 2 * HOUR))
+
+
+def steady(plan: PollPlan, per_hour: dict[int, float], hours: float) -> dict[int, list[float]]:
+    """The times at which feeds are polled that publish at equal intervals and show 20 items, dated ones."""
+    polled: dict[int, list[float]] = {feed: [] for feed in per_hour}
+    due = {feed: plan.add(feed, feed, 0.0) for feed in per_hour}
+    while (now := min(due.values())) < hours * HOUR:
+        feed = min(due, key=due.__getitem__)
+        rate, before = per_hour[feed] / HOUR, polled[feed][-1] if polled[feed] else None
+        new = 20 if before is None else int(rate * now) - int(rate * before)
+        due[feed] = plan.ended(feed, now, min(20, new), 20, 20 / rate)
+        polled[feed].append(now)
+    return polled
+
+
+def test_feeds_that_are_added_at_once_are_not_polled_at_once() -> None:
+    plan = PollPlan(2.0)
+    first = [plan.add(feed, 0, 100.0) for feed in range(5000)]
+    assert min(first) >= 100.0
+    assert all(later - earlier == pytest.approx(0.5) for earlier, later in pairwise(first))
+
+
+def test_a_feed_that_goes_on_is_due_in_time_and_takes_no_turn_of_the_new_ones() -> None:
+    plan = PollPlan(1.0)
+    assert plan.add(1, 1, 100.0, QUIET) == pytest.approx(6 * HOUR)
+    assert plan.add(2, 2, 100.0, BUSY) == pytest.approx(safe_s(BUSY.rate, 20), rel=1e-6)
+    assert [plan.add(feed, feed, 100.0) for feed in (3, 4)] == [100.0, 101.0]
+
+
+def test_the_budget_is_kept_and_used() -> None:
+    rng = random.Random(1)
+    polled = steady(PollPlan(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
+    polls = sum(at > 24 * HOUR for times in polled.values() for at in times)
+    assert polls / DAY == pytest.approx(0.05, rel=0.08)
+
+
+def test_feeds_that_publish_more_are_polled_more_and_none_is_forgotten() -> None:
+    polled = steady(PollPlan(0.01), {1: 10.0, 2: 1.0, 3: 0.01}, 72)
+    assert len(polled[1]) > 1.5 * len(polled[2]) > 2 * len(polled[3])
+    assert len(polled[3]) >= 72 / 6 - 2
+
+
+def test_no_interval_is_shorter_or_longer_than_the_limits() -> None:
+    limits = PollLimits(shortest_s=120.0, longest_s=2 * HOUR)
+    rich = PollPlan(10.0, limits)
+    rich.add(1, 1, 0.0, BUSY)
+    assert rich.ended(1, 100.0, 10, 20) == 220.0
+    poor = PollPlan(1.2 / HOUR, limits)
+    poor.add(1, 1, 0.0, BUSY)
+    poor.add(2, 1, 0.0, QUIET)
+    poor.ended(1, 50.0, 0, 20)
+    assert 0.9 * 2 * HOUR <= poor.ended(2, 50.0, 0, 20) - 50.0 <= 2 * HOUR
+    assert PollLimits(longest_s=DAY).slowest_s == 6 * HOUR
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.floats(0.0, 100.0), st.floats(60.0, 1e6), st.integers(1, 100))
+def test_a_safe_interval_lets_no_window_overflow(items: float, seconds: float, window: int) -> None:
+    rate = ArrivalRate(items, seconds)
+    assert safe_s(rate, window) * rate.per_s <= window / 2
+    assert safe_s(rate, window + 1) > safe_s(rate, window)
+
+
+def test_a_feed_is_polled_before_its_window_is_full_whatever_the_budget_would_be_best_for() -> None:
+    plan = PollPlan(0.02)
+    for feed in range(100):
+        plan.add(feed, feed, 0.0, BUSY if feed == 0 else QUIET)
+    assert plan.warning == ""
+    assert plan.ended(0, HOUR, 15, 20) - HOUR <= 20 / 15 * HOUR / 2
+
+
+def test_it_says_which_budget_it_would_need() -> None:
+    plan = PollPlan(0.001)
+    for feed in range(50):
+        plan.add(feed, feed, 0.0, BUSY)
+    for feed in range(50):
+        plan.ended(feed, HOUR, 15, 20)
+    assert plan.warning
+    needed = float(plan.warning.split("need ")[1].split()[0])
+    assert "FEED_POLLS_PER_SECOND=0.001" in plan.warning
+    enough = PollPlan(needed * 1.01)
+    for feed in range(50):
+        enough.add(feed, feed, 0.0, plan.state(feed))
+    for feed in range(50):
+        enough.ended(feed, 2 * HOUR, 15, 20)
+    assert enough.warning == ""
+
+
+def test_the_deadline_comes_before_windows_where_the_budget_is_too_small_for_both() -> None:
+    plan = PollPlan(11 / (6 * HOUR))
+    for feed in range(10):
+        plan.add(feed, feed, 0.0, BUSY if feed < 5 else QUIET)
+    assert plan.ended(9, HOUR, 0, 20) - HOUR <= 6 * HOUR
+    assert plan.warning
+
+
+def test_polls_take_half_of_what_the_delay_of_a_host_allows() -> None:
+    plan = PollPlan(1.0)
+    plan.set_delay(7, 10.0)
+    for feed in range(40):
+        plan.add(feed, 7 if feed < 20 else feed, 0.0, PollState(0.0, 50, ArrivalRate(10.0, DAY)))
+    for feed in range(40):
+        plan.ended(feed, 0.5 * HOUR, 0, 50)
+    waits = [plan.ended(feed, HOUR, 0, 50) - HOUR for feed in range(40)]
+    assert sum(1 / wait for wait in waits[:20]) == pytest.approx(0.05, rel=0.1)
+    assert max(waits[20:]) < min(waits[:20])
+    assert plan.warning == ""
+    plan.set_delay(7, 50_000.0)
+    for feed in range(40):
+        plan.ended(feed, 2 * HOUR, 0, 50)
+    assert plan.warning
+    assert "that their feeds need: 1 (at the worst " in plan.warning
+
+
+def test_a_full_page_brings_the_next_poll_nearer() -> None:
+    plan = PollPlan(0.002)
+    for feed in range(20):
+        plan.add(feed, feed, 0.0, QUIET)
+    usual = plan.ended(1, 6 * HOUR, 1, 20) - 6 * HOUR
+    assert plan.ended(2, 6 * HOUR, 20, 20) - 6 * HOUR < usual / 5
+
+
+def test_dates_tell_the_rate_at_the_first_poll() -> None:
+    plan = PollPlan(1.0)
+    for feed in (1, 2, 3):
+        plan.add(feed, feed, 0.0)
+        plan.ended(feed, 60.0, 20, 20, {1: 2 * HOUR, 2: 60 * DAY}.get(feed))
+    busy, quiet, unknown = (plan.state(feed).rate.per_s * HOUR for feed in (1, 2, 3))
+    assert busy == pytest.approx(9.0, rel=0.05)
+    assert quiet < 0.05
+    assert unknown == ArrivalRate().per_s * HOUR
+
+
+def test_a_failed_poll_is_tried_again_soon_then_seldom() -> None:
+    plan = PollPlan(0.01)
+    plan.add(1, 1, 0.0, PollState(0.0, 50, ArrivalRate(1.0, DAY)))
+    plan.add(2, 2, 0.0)
+    plan.ended(1, 0.0, 0, 50)
+    now, waits = 6 * HOUR, []
+    for attempts in range(1, 250):
+        later = plan.failed(1, now, attempts)
+        waits.append(later - now)
+        now = later
+    assert waits[:3] == [60.0, 120.0, 240.0]
+    assert max(wait for wait in waits if wait < 2 * HOUR) <= HOUR
+    assert max(waits) == pytest.approx(6 * HOUR) == waits[-1]
+    assert plan.failed(2, 0.0, 10_000) == 6 * HOUR
+
+
+def test_what_is_kept_of_a_feed_is_all_that_is_needed_to_go_on() -> None:
+    rng = random.Random(1)
+    plan, again = PollPlan(0.01), PollPlan(0.01)
+    for feed in range(30):
+        plan.add(feed, feed % 7, 0.0)
+        plan.ended(feed, 10.0 * feed, 20, 20, rng.uniform(HOUR, 9 * DAY))
+    for feed in range(30):
+        plan.ended(feed, 5 * HOUR + 10.0 * feed, rng.randint(0, 3), 20)
+    for feed in range(30):
+        again.add(feed, feed % 7, 6 * HOUR, plan.state(feed))
+        assert again.state(feed) == plan.state(feed)
+    for feed in range(30):
+        kept, resumed = (one.ended(feed, 7 * HOUR, 1, 20) for one in (plan, again))
+        assert resumed == pytest.approx(kept, rel=0.1)
+
+
+def test_a_feed_that_is_removed_leaves_its_polls_to_the_others() -> None:
+    plan = PollPlan(0.01)
+    for feed in range(10):
+        plan.add(feed, feed, 0.0, QUIET)
+    among_ten = plan.ended(9, HOUR, 0, 20) - HOUR
+    for feed in range(9):
+        plan.remove(feed)
+    assert len(plan) == 1
+    assert plan.state(9).polled_at == HOUR
+    assert plan.ended(9, 2 * HOUR, 0, 20) - 2 * HOUR < among_ten / 5
+    with pytest.raises(KeyError):
+        plan.state(3)
+
+
+def test_a_feed_is_added_once() -> None:
+    plan = PollPlan(1.0)
+    plan.add(1, 1, 0.0)
+    assert plan.state(1) == PollState(NEVER, 10, ArrivalRate())
+    with pytest.raises(ValueError, match="feed 1 was added before"):
+        plan.add(1, 1, 0.0)
+
+
+def test_the_budget_is_not_shared_out_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = []
+    original = PollPlan._share_out
+    monkeypatch.setattr(PollPlan, "_share_out", lambda plan: (times.append(1), original(plan)))
+    plan, rng = PollPlan(1.0), random.Random(1)
+    for feed in range(400):
+        plan.add(feed, feed, 0.0)
+    for turn in range(2000):
+        plan.ended(turn % 400, 10.0 * turn, rng.choice((0, 20)), 20)
+    assert 10 <= len(times) <= 2000 * 16 / 400

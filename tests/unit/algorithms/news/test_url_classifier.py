@@ -1,0 +1,127 @@
+"""The rules of a news crawl about URLs, as it uses and learns them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.news.article_labels import DETOUR
+from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
+from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.items import Place
+
+SITE = "http://www.paper.example"
+
+
+def rulebook(rules=(), keep=None):
+    known = {"paper.example": [UrlRule(regex, weight, "hand") for regex, weight in rules]} if rules else {}
+    return Rulebook(known, keep, fit_factor=2.0, else_factor=0.01)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/news/1.html", Place(FIT, 1.0)),
+        ("/video/1.html", Place(OTHER, 0.01)),
+        ("/news/page/2", Place(ARCHIVE, 0.01)),
+        ("/about", Place(OTHER, 0.01)),
+    ],
+)
+def test_urls_have_their_place_by_rules_and_by_their_looks(path, place):
+    book = rulebook([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
+    assert book.place(SITE, SITE + path) == place
+    assert book.place_of(resolve(SITE + "/", path)) == place
+
+
+def labelled(book, numbers):
+    for number in numbers:
+        book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", 3.0)
+        book.label(SITE, f"{SITE}/tag/{number}", -3.5)
+
+
+def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
+    kept = []
+
+    def keep(domain, rules):
+        kept.append((domain, list(rules)))
+        return list(rules)
+
+    book = rulebook(keep=keep)
+    labelled(book, range(10))
+    assert not book.learn(SITE, 0.0)
+    labelled(book, range(10, 20))
+    assert book.learn(SITE, 0.0)
+    assert [domain for domain, _ in kept] == ["paper.example"]
+    assert book.place(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
+    assert book.place(SITE, f"{SITE}/tag/777").queue == OTHER
+    assert not book.learn(SITE, 0.0), "not before there are more labels"
+
+
+def test_labels_of_earlier_runs_count():
+    book = rulebook(keep=lambda domain, rules: rules)
+    book.recall(
+        [(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
+        + [(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
+    )
+    assert book.learn(SITE, 0.0)
+
+
+def test_without_leave_nothing_is_learnt():
+    book = rulebook()
+    labelled(book, range(100))
+    assert not book.learn(SITE, 0.0)
+    assert not book.has_rules(SITE)
+
+
+def test_what_is_not_sure_is_no_label():
+    book = rulebook(keep=lambda domain, rules: rules)
+    for number in range(100):
+        book.label(SITE, f"{SITE}/{number}", 1.5)
+    assert not book.learn(SITE, 0.0)
+
+
+def test_next_run_learns_when_there_are_more_labels_not_at_once():
+    learnt = []
+
+    def keep(domain, rules):
+        learnt.append(list(rules))
+        return learnt[-1]
+
+    labels = [(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
+    labels += [(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
+    first = rulebook(keep=keep)
+    first.recall(labels)
+    assert first.learn(SITE, 0.0), "nobody learnt from these labels yet"
+    again = Rulebook({"paper.example": learnt[0]}, keep, fit_factor=2.0, else_factor=0.01)
+    again.recall(labels)
+    labelled(again, range(20, 49))
+    assert not again.learn(SITE, 1.0)
+    labelled(again, range(49, 50))
+    again.learn(SITE, 1.0)
+    assert len(learnt) == 2, "at 100 labels, as without the break"
+
+
+def test_fingerprint_is_another_one_when_places_may_be_others():
+    books = [rulebook(), rulebook([("/a", 1.0)]), rulebook([("/a", 0.5)]), rulebook([("/a", 1.0), ("/b", 1.0)])]
+    books.append(Rulebook({}, None, fit_factor=2.0, else_factor=0.02))
+    assert len({book.fingerprint(SITE) for book in books}) == len(books)
+    assert rulebook([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
+
+
+def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stays():
+    book = rulebook(keep=lambda domain, rules: list(rules))
+    for n in range(100):  # the learner has been misled
+        book.label(SITE, f"{SITE}/tag/{n}", -3.5)
+        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
+        if n < 20:
+            book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", 3.0)
+    assert book.learn(SITE, 0.0)
+    article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
+    assert (book.place(SITE, article).queue, book.place(SITE, copy).queue) == (FIT, FIT)
+    for n in range(100, 140):
+        book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", DETOUR)
+        book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
+    assert book.learn(SITE, 1.0)
+    assert (book.place(SITE, article).queue, book.place(SITE, copy).queue) == (FIT, OTHER)

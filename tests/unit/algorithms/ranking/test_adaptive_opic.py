@@ -1,0 +1,67 @@
+"""What a window remembers and forgets; see test_opic for what it shares with OPIC."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from bench.ranking.importance import Walk, estimate, exact, l1, linked
+from bench.simulators.scale_free import copy_model, rewired
+from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.ranking.opic import OPIC
+
+
+def history_after(gap: int, window: float) -> tuple[float, float, float]:
+    """The history of a page before and after it is fetched *gap* ticks later, and what it paid then."""
+    scores = AdaptiveOPIC(window=window)
+    for page in (1, 2):
+        scores.found(page, 0)
+    scores.fetched(1, {2: 1.0})
+    for _ in range(gap - 1):
+        scores.fetched(2, {1: 1.0})
+    before, cash = scores.history(1), scores.cash(1)
+    scores.fetched(1, {2: 1.0})
+    return before, scores.history(1), cash
+
+
+def test_what_came_within_the_window_is_added_to_what_is_left_of_it() -> None:
+    before, after, cash = history_after(gap=3, window=6.0)
+    assert after == pytest.approx(before * (12 - 3) / 12 + cash)
+
+
+def test_of_what_came_in_a_longer_time_the_part_within_the_window_counts() -> None:
+    _, after, cash = history_after(gap=8, window=1.0)
+    assert after == pytest.approx(cash * 2 / 8)
+
+
+def test_both_cases_agree_where_they_meet() -> None:
+    _, after, cash = history_after(gap=6, window=3.0)
+    assert after == cash
+    before, shorter, _ = history_after(gap=6, window=3.0 + 1e-9)
+    assert shorter == pytest.approx(cash, abs=before * 1e-8)
+
+
+def test_a_page_fetched_for_the_first_time_has_no_history_to_fade() -> None:
+    scores = AdaptiveOPIC(window=4.0)
+    for page in (1, 2):
+        scores.found(page, 0)
+    scores.fetched(1, {2: 1.0})
+    assert scores.history(1) == pytest.approx(0.5)
+    assert 0.0 < scores.importance(2) < 1.0, "as if it was fetched now"
+    assert scores.importance(3) == 0.0
+
+
+def test_a_window_forgets_links_that_are_no_more() -> None:
+    rng = random.Random(1)
+    web = copy_model(1000, rng)
+    changed = rewired(web, 0.2, rng)
+    truth = exact(changed)
+    found = {}
+    for name, scores in {"window": AdaptiveOPIC(window=2.0), "all": OPIC()}.items():
+        walk = Walk(scores, web)
+        walk.fetch(10_000)
+        walk.links = linked(changed)
+        walk.fetch(5_000)
+        found[name] = l1(estimate(scores.importance, 1000), truth)
+    assert found["window"] < 0.06 < found["all"]

@@ -1,0 +1,62 @@
+"""HITS against networkx, and what counts as a link."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.hits import MOST_STEPS, hits
+
+graphs = st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 9), max_size=6), max_size=10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_are_those_of_networkx(seed):
+    graph = nx.DiGraph(nx.scale_free_graph(300, seed=seed))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    scores = hits({page: list(graph[page]) for page in graph})
+    hubs, authorities = nx.hits(graph, max_iter=1000, tol=1e-12)
+    assert scores.steps < MOST_STEPS
+    for ours, theirs in ((scores.hubs, hubs), (scores.authorities, authorities)):
+        total = sum(ours.values())
+        assert sum(value**2 for value in ours.values()) == pytest.approx(1.0)
+        assert all(value / total == pytest.approx(theirs[page], abs=1e-7) for page, value in ours.items())
+
+
+def test_a_graph_that_can_be_done_by_hand():
+    scores = hits({1: [3, 4], 2: [3]})  # A A^T = [[2, 1], [1, 1]]
+    golden = (1 + 5**0.5) / 2
+    assert scores.hubs[1] / scores.hubs[2] == pytest.approx(golden)
+    assert scores.authorities[3] / scores.authorities[4] == pytest.approx(golden)
+    assert scores.authorities[1] == scores.hubs[3] == 0.0
+
+
+@given(graphs)
+def test_links_to_oneself_and_parallel_ones_count_for_nothing(links):
+    tidy = {source: sorted(set(targets) - {source}) for source, targets in links.items()}
+    ours, theirs = hits(links), hits(tidy)
+    assert set(ours.authorities) == set(ours.hubs) == {page for source in links for page in (source, *links[source])}
+    for page, value in theirs.authorities.items():
+        assert ours.authorities[page] == pytest.approx(value, abs=1e-6)
+
+
+@given(graphs)
+def test_scores_are_shares_and_steps_are_bounded(links):
+    scores = hits(links)
+    assert scores.steps <= MOST_STEPS
+    assert all(0.0 <= value <= 1.0 + 1e-12 for part in scores[:2] for value in part.values())
+
+
+def test_links_within_a_site_are_left_out_when_sites_are_told():
+    links = {"a/1": ["a/2", "b/1"], "a/2": ["a/1"], "b/1": ["b/2"]}
+    scores = hits(links, site_of=lambda page: page[0])
+    assert scores.authorities == {"a/1": 0.0, "a/2": 0.0, "b/1": 1.0, "b/2": 0.0}
+    assert scores.hubs == {"a/1": 1.0, "a/2": 0.0, "b/1": 0.0, "b/2": 0.0}
+
+
+@pytest.mark.parametrize("links", [{}, {1: []}, {1: [1]}])
+def test_without_links_there_is_no_importance(links):
+    scores = hits(links)
+    assert scores == ({page: 0.0 for page in links}, {page: 0.0 for page in links}, 0)

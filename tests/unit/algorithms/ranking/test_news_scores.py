@@ -1,0 +1,108 @@
+"""Scores of news: places, products, what comes back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, NewsScores
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, RETURNING
+from crawlers.items import Place
+
+
+def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
+    scores = NewsScores(weighs_links=weighs_links, else_factor=0.01)
+    for page in pages:
+        scores.found(page, level=0 if page == 1 else 1)
+    return scores
+
+
+def test_the_score_is_the_factor_times_what_pages_passed_on():
+    scores = scores_of(1, 2, 3)
+    scores.placed(2, Place(FIT, 0.8))
+    assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
+    assert scores.score(2) == pytest.approx(0.8 * 0.5)
+    assert scores.score(3) == pytest.approx(0.01 * 0.5)
+
+
+def test_without_links_the_factor_alone_counts():
+    scores = scores_of(1, 2, weighs_links=False)
+    scores.placed(2, Place(FIT, 0.8))
+    assert scores.fetched(1, {2: 1.0}) == ()
+    assert scores.score(2) == 0.8
+
+
+def test_what_is_due_goes_before_what_is_fresh_and_that_before_everything_else():
+    scores = scores_of(1, 2, 3, 4)
+    scores.placed(2, Place(FRESH, 1.8e9))
+    scores.placed(3, Place(FRESH, 1.7e9))
+    scores.placed(4, Place(FIT, 1e6))
+    scores.fetched(1, {4: 1.0})
+    scores.returning(1)
+    assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
+
+
+def test_a_page_that_comes_back_passes_nothing_on_again():
+    scores = scores_of(1, 2)
+    scores.fetched(1, {2: 1.0})
+    before = scores.score(2)
+    scores.returning(1)
+    assert scores.queue(1) == RETURNING
+    assert scores.fetched(1, {2: 1.0}) == ()
+    assert scores.score(2) == before
+
+
+def test_a_redirect_hands_its_better_place_on():
+    scores = scores_of(1, 2, 3)
+    scores.placed(2, Place(FRESH, 1.7e9))
+    assert scores.moved(2, 3) == (3,)
+    assert (scores.queue(2), scores.queue(3)) == (GONE, FRESH)
+    assert scores.moved(3, 99) == ()
+
+
+def test_what_was_fetched_is_not_moved_to_another_place_by_links():
+    scores = scores_of(1, 2)
+    scores.fetched(2, {})
+    assert scores.fetched(1, {2: 1.0}) == []
+    assert scores.queue(2) == GONE
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from([OTHER, ARCHIVE, FIT, FRESH]), st.floats(0, 1))))
+def test_what_is_recalled_is_as_it_was(placed):
+    scores = scores_of(*range(1, 10))
+    for page, queue, value in placed:
+        scores.placed(page, Place(queue, value))
+    again = NewsScores(weighs_links=True, else_factor=0.01)
+    again.recall_totals(scores.totals())
+    for page in range(1, 10):
+        again.recall(page, scores.queue(page), scores.record(page))
+        assert (again.queue(page), again.score(page)) == (scores.queue(page), scores.score(page))
+
+
+def test_small_gains_are_kept_back_until_they_matter_and_none_is_lost():
+    scores = scores_of(*range(1, 102))
+    pages = dict.fromkeys(range(2, 102), 1.0)
+    assert len(scores.fetched(1, pages)) == 100
+    rises = [bool(scores.fetched(page, {101: 1.0})) for page in range(2, 101)]  # each gains what all have
+    assert rises[:6] == [True, True, True, False, True, False]
+    assert sum(rises) < 20
+    assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
+
+
+def test_gains_that_were_kept_back_are_passed_on():
+    scores = scores_of(1, 2, 3, 4, 5)
+    scores.fetched(1, {2: 1.0, 3: 1.0})
+    scores.recall(4, OTHER, (0.01, 0.1))
+    assert scores.fetched(4, {2: 1.0}) == []  # 0.1 is less than a quarter of 0.5
+    assert scores.score(2) == pytest.approx(0.01 * 0.5)
+    assert scores.fetched(2, {5: 1.0}) == [5]
+    assert scores.score(5) == pytest.approx(0.01 * 0.6)
+
+
+def test_what_was_fresh_is_that_again_when_it_comes_back():
+    scores = scores_of(1, 2)
+    scores.placed(2, Place(FRESH, 1.7e9))
+    scores.gone(2)
+    scores.found(2, level=1)
+    assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)

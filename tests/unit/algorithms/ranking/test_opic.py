@@ -1,0 +1,346 @@
+"""OPIC loses and mints no cash, knows what the naive one knows, goes on after a kill, and finds what matters."""
+
+from __future__ import annotations
+
+import math
+import random
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.ranking.importance import Walk, errors, estimate, exact
+from bench.simulators.scale_free import copy_model
+from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.ranking.opic import OPIC
+from crawlers.algorithms.ranking.page_scores import GONE
+from tests.support.naive_opic import Event, NaiveOPIC
+
+PAGES = range(4092, 4100)  # of two blocks
+pages = st.sampled_from(PAGES)
+links = st.lists(pages, max_size=6).map(lambda targets: dict.fromkeys(targets, 1.0))
+events = st.lists(
+    st.one_of(
+        st.tuples(st.just("found"), pages, st.integers(0, 3)),
+        st.tuples(st.just("fetched"), pages, links),
+        st.tuples(st.just("fetched"), pages, links),
+        st.tuples(st.just("moved"), pages, pages),
+        st.tuples(st.just("gone"), pages),
+    ),
+    max_size=60,
+).map(lambda later: [("found", page, 0) for page in PAGES[:5]] + later)
+windows = st.sampled_from([0.5, 1.0, 4.0, math.inf])
+weights = st.sampled_from([1.0, 3.0, math.inf])
+webs = st.lists(links, min_size=len(PAGES), max_size=len(PAGES)).map(lambda rows: dict(zip(PAGES, rows, strict=True)))
+walks = st.lists(pages, max_size=80)
+
+
+def happen(scores: OPIC, events: list[Event]) -> None:
+    for name, *arguments in events:
+        getattr(scores, name)(*arguments)
+
+
+def walked(scores: OPIC, web: dict[int, dict[int, float]], walk: list[int]) -> OPIC:
+    happen(scores, [("found", page, 0) for page in web] + [("fetched", page, web[page]) for page in walk])
+    return scores
+
+
+def knows(scores: OPIC) -> list[object]:
+    """Everything that can be asked."""
+    of_pages = [
+        (scores.queue(page), scores.score(page), scores.cash(page), scores.history(page), scores.importance(page))
+        for page in PAGES
+    ]
+    return [of_pages, scores.offset(0), scores.offset(1), scores.totals(), scores.pages, scores.error_bound()]
+
+
+def best(scores: OPIC) -> int:
+    """The page that comes next, of equals the first."""
+    waiting = [page for page in PAGES if scores.queue(page) != GONE]
+    return min(waiting, key=lambda page: (-scores.score(page) - scores.offset(scores.queue(page)), page))
+
+
+# Bookkeeping -----------------------------------------------------------------------------------------
+
+
+@given(events, windows, weights)
+def test_it_has_what_gifts_page_by_page_would_have_made(events: list[Event], window: float, weight: float) -> None:
+    lazy = AdaptiveOPIC(window=window, uncrawled_weight=weight)
+    naive = NaiveOPIC(window, weight)
+    for event in events:
+        happen(lazy, [event])
+        naive.happens(event)
+        assert [lazy.cash(page) for page in PAGES] == pytest.approx([naive.cash.get(p, 0.0) for p in PAGES], abs=1e-12)
+        assert lazy.pages == len(naive.cash)
+    assert [lazy.history(page) for page in PAGES] == pytest.approx([naive.history.get(p, 0.0) for p in PAGES])
+    assert lazy.ticks == naive.ticks
+    if sum(naive.history.values()) > 1e-9 and not isinstance(lazy, AdaptiveOPIC):
+        assert sum(lazy.importance(page) for page in PAGES) == pytest.approx(1.0)
+
+
+@given(events, weights, st.sampled_from(["greedy", "cyclic", "random"]))
+def test_cash_is_neither_lost_nor_minted_nor_owed(events: list[Event], weight: float, policy: str) -> None:
+    scores = OPIC(policy, uncrawled_weight=weight, total=100.0)
+    for event in events:
+        happen(scores, [event])
+        assert scores.total_cash() == pytest.approx(100.0, rel=1e-9)
+        assert all(scores.cash(page) >= 0.0 and scores.history(page) >= 0.0 for page in PAGES)
+        assert all(0.0 <= scores.importance(page) <= 1.0 + 1e-12 for page in PAGES)
+
+
+@given(webs, walks)
+def test_what_a_page_paid_and_has_is_what_others_paid_it(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+    scores = walked(OPIC(), web, walk)
+    given_to_each = scores.offset(0)  # by the virtual page, which has all the cash in the beginning
+    assert scores.offset(1) == given_to_each
+    got = dict.fromkeys(web, given_to_each)
+    to_virtual = 1.0
+    for page, targets in web.items():
+        others = targets.keys() - {page}
+        for target in others:
+            got[target] += 0.85 * scores.history(page) / len(others)
+        to_virtual += (0.15 if others else 1.0) * scores.history(page)
+    for page in web:
+        assert scores.history(page) + scores.cash(page) == pytest.approx(got[page], abs=1e-9)
+    if walk:
+        assert given_to_each * len(web) == pytest.approx(to_virtual, abs=1e-9)
+
+
+@given(webs, walks.filter(bool))
+def test_importance_agrees_with_itself_within_the_bound(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+    scores = walked(OPIC(), web, walk)
+    importance = {page: scores.importance(page) for page in web}
+    virtual = scores.offset(0) * len(web) / (sum(scores.history(page) for page in web) + 1.0)
+    made = dict.fromkeys(web, virtual / len(web))
+    to_virtual = 0.0
+    for page, targets in web.items():
+        others = targets.keys() - {page}
+        for target in others:
+            made[target] += 0.85 * importance[page] / len(others)
+        to_virtual += (0.15 if others else 1.0) * importance[page]
+    apart = sum(abs(importance[page] - made[page]) for page in web) + abs(virtual - to_virtual)
+    assert apart <= scores.error_bound() + 1e-12
+
+
+def test_pages_found_before_the_first_fetch_share_the_total() -> None:
+    scores = OPIC(virtual_share=1.0)
+    happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
+    assert scores.history(1) == 0.5
+    assert (scores.cash(1), scores.cash(2)) == (0.25, 0.75)
+
+
+def test_nothing_is_known_before_the_first_fetch() -> None:
+    for scores in (OPIC(), AdaptiveOPIC()):
+        scores.found(1, 0)
+        assert (scores.cash(1), scores.importance(1), scores.error_bound()) == (0.0, 0.0, math.inf)
+
+
+def test_pages_that_are_unknown_gone_or_the_page_itself_are_not_paid() -> None:
+    scores = OPIC()
+    happen(scores, [("found", page, 0) for page in (1, 2, 3)])
+    scores.gone(3)
+    assert list(scores.fetched(1, {1: 1.0, 2: 1.0, 3: 1.0, 9: 1.0})) == [2]
+    assert scores.cash(2) == pytest.approx(0.5 + 0.5 * 0.85 + 0.5 * 0.15 / 2)
+    assert (scores.queue(1), scores.queue(2), scores.queue(3), scores.queue(9)) == (1, 0, GONE, GONE)
+
+
+def test_a_page_that_is_read_again_without_cash_changes_nothing() -> None:
+    scores = OPIC(uncrawled_weight=math.inf)
+    happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
+    before = [(scores.cash(page), scores.history(page)) for page in (1, 2)]
+    scores.fetched(1, {2: 1.0})
+    assert [(scores.cash(page), scores.history(page)) for page in (1, 2)] == before
+    assert before[0][0] == 0.0, "the virtual page gives to the page never fetched only"
+
+
+# Pages that move -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weight", [1e9, 1e308])
+def test_no_cash_is_lost_however_heavy_a_page_never_fetched_is(weight: float) -> None:
+    scores = OPIC(uncrawled_weight=weight)
+    for page in range(1, 11):
+        scores.found(page, 0)
+    for page in [*range(1, 11), *range(1, 11)]:
+        scores.fetched(page, {1 + page % 10: 1.0})
+    for page in range(11, 1000):
+        scores.found(page, 0)
+    scores.fetched(1, {})
+    assert scores.total_cash() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_page_that_moved_leaves_all_to_its_target_and_later_links_too() -> None:
+    scores = OPIC()
+    happen(scores, [("found", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])
+    paid, cash = scores.history(1), scores.cash(1) + scores.cash(3)
+    assert list(scores.moved(1, 3)) == [3]
+    assert (scores.cash(3), scores.history(3), scores.cash(1), scores.queue(1)) == (cash, paid, 0.0, GONE)
+    assert list(scores.moved(3, 4)) == [4]
+    assert list(scores.fetched(2, {1: 1.0, 3: 1.0, 4: 1.0})) == [4], "three addresses of one page"
+
+
+def test_a_page_that_moved_to_an_unknown_one_leaves_its_cash_to_all() -> None:
+    scores = OPIC()
+    happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
+    assert scores.moved(2, 9) == ()
+    scores.fetched(1, {})
+    assert scores.cash(1) == pytest.approx(1.0)
+    scores.found(9, 1)
+    assert list(scores.fetched(1, {2: 1.0})) == [9]
+
+
+def test_pages_that_move_in_a_circle_are_gone() -> None:
+    scores = OPIC()
+    happen(scores, [("found", page, 0) for page in (1, 2, 3)])
+    happen(scores, [("moved", 1, 2), ("moved", 2, 1), ("moved", 3, 3)])
+    assert [scores.queue(page) for page in (1, 2, 3)] == [GONE] * 3
+    assert scores.total_cash() == 1.0
+
+
+# Order -----------------------------------------------------------------------------------------------
+
+
+@given(events, weights)
+def test_the_page_with_most_cash_comes_first(events: list[Event], weight: float) -> None:
+    scores, naive = OPIC(uncrawled_weight=weight), NaiveOPIC(uncrawled_weight=weight)
+    happen(scores, events)
+    for event in events:
+        naive.happens(event)
+    if naive.cash:
+        assert naive.cash[best(scores)] == pytest.approx(max(naive.cash.values()), abs=1e-12)
+
+
+@given(events, weights, st.sampled_from(["greedy", "cyclic", "random"]))
+def test_scores_rise_only_by_events_that_say_so(events: list[Event], weight: float, policy: str) -> None:
+    scores = OPIC(policy, uncrawled_weight=weight)
+    for name, *arguments in events:
+        before = {page: scores.score(page) for page in PAGES if scores.queue(page) != GONE}
+        lead = scores.offset(1) - scores.offset(0)
+        told = getattr(scores, name)(*arguments) or ()
+        rose = {page for page, score in before.items() if scores.queue(page) != GONE and scores.score(page) > score}
+        assert rose <= {*told, arguments[0]}
+        assert scores.offset(1) - scores.offset(0) <= lead + 1e-15
+
+
+def test_cyclic_is_the_page_not_fetched_for_longest() -> None:
+    scores = OPIC("cyclic")
+    happen(scores, [("found", page, 0) for page in PAGES])
+    order = []
+    for _ in range(20):
+        order.append(best(scores))
+        scores.fetched(order[-1], {})
+    assert order == [*PAGES, *PAGES, *PAGES][:20]
+
+
+def test_random_takes_all_pages_alike() -> None:
+    web = {page: [page % 200 + 1] for page in range(1, 201)}
+    fetched = {}
+    for seed in (1, 2):
+        scores = OPIC("random", seed=seed)
+        walk = Walk(scores, web)
+        times = dict.fromkeys(web, 0)
+        for _ in range(2000):
+            times[walk.best()] += 1
+            walk.fetch(1)
+        fetched[seed] = times
+        counts = list(times.values())
+        assert counts.count(0) <= 2, "with a probability of exp(-10) each"
+        assert sum((count - 10) ** 2 for count in counts) / 200 == pytest.approx(10, rel=0.3), "as of a Poisson law"
+    assert fetched[1] != fetched[2]
+
+
+# What is remembered ----------------------------------------------------------------------------------
+
+
+@given(events, events, windows, weights, st.sampled_from(["greedy", "cyclic", "random"]), st.randoms())
+def test_a_crawl_goes_on_as_if_it_had_not_been_killed(
+    before: list[Event], after: list[Event], window: float, weight: float, policy: str, shuffle: random.Random
+) -> None:
+    first, second = (AdaptiveOPIC(policy, window=window, uncrawled_weight=weight, seed=7) for _ in range(2))
+    happen(first, before)
+    second.recall_totals(first.totals())
+    known = {event[1] for event in before}
+    for page in shuffle.sample(sorted(known), len(known)):
+        record = first.record(page)
+        assert len(record) == len(first.columns)
+        second.recall(page, first.queue(page), record)
+    assert knows(second) == knows(first)
+    happen(first, after)
+    happen(second, after)
+    assert knows(second) == knows(first)
+
+
+@given(events, weights)
+def test_a_rebase_changes_nothing_but_the_numbers(events: list[Event], weight: float) -> None:
+    scores, other = OPIC(uncrawled_weight=weight), OPIC(uncrawled_weight=weight)
+    happen(scores, events)
+    happen(other, events)
+    with patch("crawlers.algorithms.ranking.opic._REBASE", -1.0):
+        assert scores.rebase()
+    assert (scores.offset(0), scores.offset(1)) == (0.0, 0.0)
+    assert [scores.cash(page) for page in PAGES] == [other.cash(page) for page in PAGES]
+    happen(scores, events)
+    happen(other, events)
+    assert [scores.cash(page) for page in PAGES] == pytest.approx([other.cash(page) for page in PAGES], abs=1e-12)
+
+
+def test_a_rebase_is_due_when_offsets_outgrow_cash() -> None:
+    scores = OPIC()
+    happen(scores, [("found", 1, 0), ("fetched", 1, {})])
+    assert not scores.rebase()
+    totals = scores.totals()
+    totals[4] = totals[5] = 2e9
+    scores.recall_totals(totals)
+    assert scores.rebase()
+    assert not scores.rebase()
+
+
+# Importance ------------------------------------------------------------------------------------------
+
+
+@given(webs, walks)
+def test_an_endless_window_is_none(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+    adaptive, plain = walked(AdaptiveOPIC(window=math.inf), web, walk), walked(OPIC(), web, walk)
+    assert [adaptive.history(page) for page in PAGES] == [plain.history(page) for page in PAGES]
+
+
+@given(webs, walks, st.sampled_from(["greedy", "cyclic"]))
+def test_the_numbers_of_pages_do_not_matter(web: dict[int, dict[int, float]], walk: list[int], policy: str) -> None:
+    def renamed(page: int) -> int:
+        return 1_000_000 - 7 * page
+
+    other = {renamed(page): {renamed(target): 1.0 for target in targets} for page, targets in web.items()}
+    one = walked(AdaptiveOPIC(policy), web, walk)
+    two = walked(AdaptiveOPIC(policy), other, [renamed(page) for page in walk])
+    for page in PAGES:
+        assert one.importance(page) == pytest.approx(two.importance(renamed(page)), abs=1e-12)
+        assert one.score(page) == pytest.approx(two.score(renamed(page)), abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [OPIC, AdaptiveOPIC])
+def test_pages_of_a_ring_are_equals(make: type[OPIC]) -> None:
+    ring = {page: [page % 50 + 1] for page in range(1, 51)}
+    scores = make()
+    Walk(scores, ring).fetch(5000)
+    whole = sum(scores.history(page) for page in ring)
+    assert [scores.history(page) / whole for page in ring] == pytest.approx([1 / 50] * 50, rel=0.03)
+
+
+def test_a_greedy_crawl_finds_page_rank_before_a_random_one() -> None:
+    web = copy_model(2000, random.Random(1))
+    truth = exact(web)
+    found = {}
+    for policy in ("greedy", "random"):
+        scores = OPIC(policy)
+        walk = Walk(scores, web)
+        rows = []
+        for times in (1, 3, 10):
+            walk.fetch(times * 2000 - scores.ticks)
+            rows.append(errors(estimate(scores.importance, 2000), truth))
+        found[policy] = rows
+    taus = [tau for _, tau, _ in found["greedy"]]
+    assert taus[0] > 0.86
+    assert taus[1] > 0.95
+    assert taus[2] > 0.985
+    assert found["random"][2][0] > 2.2 * found["greedy"][2][0], "the errors after ten fetches a page"

@@ -1,0 +1,239 @@
+"""The scores of a topic crawl keep the promises of `PageScores`, and their parts are what the formulas say."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from math import log1p
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+
+PAGES = range(1, 9)
+pages = st.sampled_from(PAGES)
+mixes = st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)).map(
+    lambda parts: Weights(*(part / sum(parts) for part in parts))
+)
+later = st.lists(
+    st.one_of(
+        st.tuples(st.just("found"), pages, st.integers(0, 20)),
+        st.tuples(st.just("fetched"), pages, st.dictionaries(pages, st.floats(0, 1), max_size=6)),
+        st.tuples(st.just("moved"), pages, pages),
+        st.tuples(st.just("gone"), pages),
+    ),
+    max_size=60,
+)
+first = st.dictionaries(pages, st.integers(0, 20), min_size=5)  # few events say anything about pages never found
+events = st.builds(lambda levels, rest: [("found", *item) for item in levels.items()] + rest, first, later)
+
+
+def told(weights, history) -> TopicScores:
+    scores = TopicScores(weights)
+    for name, *arguments in history:
+        getattr(scores, name)(*arguments)
+    return scores
+
+
+def scored(scores):
+    return {page: scores.score(page) for page in PAGES if scores.queue(page) == 0}
+
+
+def test_the_parts_of_a_score_are_anchor_distance_and_rank():
+    scores = TopicScores(Weights(0.5, 0.3, 0.2))
+    scores.found(1, 0)
+    assert scores.parts(1) == (0.0, 1.0, 1.0)
+    for page in (2, 3):
+        scores.found(page, 1)
+    assert set(scores.fetched(1, {2: 0.25, 3: 0.75})) == {2, 3}
+    scores.fetched(2, {3: 0.5})
+    assert scores.parts(3) == pytest.approx((0.75, 0.5, 1.0)), "the best link counts"
+    assert scores.parts(1) == pytest.approx((0.0, 1.0, log1p(1) / log1p(4))), "TR of 3: 1 + 1 + 2"
+    assert scores.score(3) == pytest.approx(0.5 * 0.75 + 0.3 * 0.5 + 0.2)
+
+
+@given(events)
+def test_ranks_are_the_sums_of_the_paper(history):
+    """In fractions: every page begins with 1, and gets the rank of each page read that links to it."""
+    scores, ranks = TopicScores(STRATEGIES["links"]), {}
+    for name, *arguments in history:
+        if name == "found":
+            ranks.setdefault(arguments[0], Fraction(1))
+        elif name == "fetched" and scores.queue(arguments[0]) == 0:
+            for target in arguments[1]:
+                if target != arguments[0] and scores.queue(target) == 0:
+                    ranks[target] += ranks[arguments[0]]
+        elif name == "moved":
+            continue
+        getattr(scores, name)(*arguments)
+    most = max(ranks.values(), default=Fraction(1))
+    for page, rank in ranks.items():
+        assert scores.parts(page)[2] == pytest.approx(log1p(rank) / log1p(most))
+
+
+def test_the_greatest_rank_is_remembered_when_its_page_is_read():
+    scores = TopicScores(STRATEGIES["links"])
+    for page in (1, 2, 3, 4):
+        scores.found(page, 0)
+    scores.fetched(1, {2: 0.0})
+    before = scores.score(4)
+    scores.fetched(2, {})
+    assert scores.score(4) == before
+    scores.fetched(3, {4: 0.0})
+    assert scores.score(4) == 1.0, "2, too"
+
+
+def test_where_all_pages_link_to_each_other_ranks_neither_overflow_nor_hide_each_other():
+    """TR doubles with every page read, and is 2^1099 in the end, more than a double holds."""
+    scores = TopicScores(STRATEGIES["links"])
+    for page in range(1, 1101):
+        scores.found(page, 0)
+    for page in range(1, 1100):
+        scores.fetched(page, dict.fromkeys(range(page + 1, 1101), 0.0))
+    assert scores.score(1100) == 1.0
+    assert scores.score(551) == pytest.approx(0.5, abs=1e-3)
+
+
+@given(mixes, events)
+def test_scores_and_their_parts_are_shares(weights, history):
+    scores = told(weights, history)
+    for page in PAGES:
+        assert all(0.0 <= part <= 1.0 for part in scores.parts(page))
+        assert 0.0 <= scores.score(page) <= 1.0 + 1e-12
+
+
+@given(mixes, events)
+def test_by_themselves_scores_only_fall(weights, history):
+    """Rise may those that an event is about: the page found, and those that it returns."""
+    scores = TopicScores(weights)
+    for name, *arguments in history:
+        before, records = scored(scores), {page: scores.record(page) for page in PAGES}
+        changed = set(getattr(scores, name)(*arguments) or ()) | {arguments[0]}
+        for page in PAGES:
+            if page not in changed:
+                assert scores.record(page) == records[page]
+                assert page not in before or scores.score(page) <= before[page]
+
+
+@given(
+    mixes, st.tuples(*[st.floats(0, 1)] * 2), st.tuples(*[st.integers(0, 30)] * 2), st.tuples(*[st.floats(0, 90)] * 2)
+)
+def test_scores_rise_with_each_part(weights, anchors, levels, ranks):
+    scores = TopicScores(weights)
+    scores.recall_totals([100.0])
+    scores.recall(1, 0, (min(anchors), max(levels), min(ranks)))
+    scores.recall(2, 0, (max(anchors), min(levels), max(ranks)))
+    assert scores.score(1) <= scores.score(2)
+    assert all(worse <= better for worse, better in zip(scores.parts(1), scores.parts(2), strict=True))
+
+
+@given(events)
+def test_the_strategy_breadth_is_breadth_first(history):
+    scores = told(STRATEGIES["breadth"], history)
+    waiting = [page for page in PAGES if scores.queue(page) == 0]
+    by_level = sorted(waiting, key=lambda page: (scores.record(page)[1], page))
+    assert sorted(waiting, key=lambda page: (-scores.score(page), page)) == by_level
+
+
+@given(st.integers(0, 10_000))
+def test_breadth_reads_a_graph_level_by_level(seed):
+    rng = random.Random(seed)
+    links = {page: rng.sample(range(1, 41), 3) for page in range(1, 41)}
+    scores, levels, read = TopicScores(STRATEGIES["breadth"]), {1: 0}, {}
+    scores.found(1, 0)
+    while waiting := [page for page in levels if scores.queue(page) == 0]:
+        page = max(waiting, key=lambda page: (scores.score(page), -page))
+        read[page] = levels[page]
+        for target in links[page]:
+            levels[target] = min(levels.get(target, 99), levels[page] + 1)
+            if target not in read:  # else it would wait again
+                scores.found(target, levels[target])
+        scores.fetched(page, {target: rng.random() for target in links[page]})
+    assert list(read.values()) == sorted(read.values())
+
+
+@given(mixes, events, events)
+def test_what_was_recalled_goes_on_as_if_nothing_had_happened(weights, before, after):
+    undisturbed, recalled = told(weights, before), TopicScores(weights)
+    recalled.recall_totals(undisturbed.totals())
+    known = {event[1] for event in before if event[0] == "found"}
+    for page in known:
+        recalled.recall(page, undisturbed.queue(page), undisturbed.record(page))
+    for name, *arguments in after:
+        ours, theirs = (getattr(scores, name)(*arguments) for scores in (recalled, undisturbed))
+        assert list(ours or ()) == list(theirs or ())
+    assert recalled.totals() == undisturbed.totals()
+    for page in PAGES:
+        assert recalled.queue(page) == undisturbed.queue(page)
+        assert recalled.record(page) == undisturbed.record(page)
+        assert recalled.score(page) == undisturbed.score(page)
+
+
+@given(mixes, events, pages, st.dictionaries(pages, st.floats(0, 1)))
+def test_a_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, page, links):
+    scores = told(weights, history)
+    scores.fetched(page, links)
+    before = {one: (scores.queue(one), *scores.record(one)) for one in PAGES}
+    assert scores.queue(page) == GONE
+    assert not scores.fetched(page, links)
+    assert {one: (scores.queue(one), *scores.record(one)) for one in PAGES} == before
+
+
+def test_a_page_waits_until_it_is_read_moved_or_gone():
+    scores = TopicScores(STRATEGIES["mixed"])
+    assert scores.queue(1) == GONE, "never found"
+    for page in (1, 2, 3, 4):
+        scores.found(page, 1)
+        assert scores.queue(page) == 0
+    scores.fetched(1, {})
+    scores.moved(2, 4)
+    scores.gone(3)
+    assert [scores.queue(page) for page in (1, 2, 3, 4)] == [GONE, GONE, GONE, 0]
+    scores.found(3, 0)
+    assert scores.queue(3) == 0, "it may be fetched after all"
+    assert scores.record(3)[1] == 0
+    scores.found(3, 3)
+    assert scores.record(3)[1] == 0, "the nearest way counts"
+    assert scores.offset(0) == 0.0
+    assert not TopicScores.returns
+
+
+def test_links_to_unknown_pages_or_the_page_itself_count_for_nothing():
+    scores = TopicScores(STRATEGIES["mixed"])
+    scores.found(1, 0)
+    before = scores.totals()
+    assert not scores.fetched(1, {1: 1.0, 2: 1.0})
+    assert scores.record(1) == (0.0, 0, 0.0)
+    scores.found(2, 1)
+    assert scores.record(2) == (0.0, 1, 0.0)
+    assert scores.totals() == before
+
+
+def test_a_target_inherits_the_better_of_the_parts():
+    scores = TopicScores(STRATEGIES["mixed"])
+    scores.recall(1, 0, (0.9, 5, 0.1))
+    scores.recall(2, 0, (0.2, 3, 0.7))
+    assert list(scores.moved(1, 2)) == [2]
+    assert scores.record(2) == (0.9, 3, 0.7)
+    assert scores.record(1) == (0.9, 5, 0.1)
+    scores.recall(3, 0, (0.1, 9, 0.0))
+    assert not scores.moved(3, 2), "nothing got better"
+    assert not scores.moved(2, 77)
+    assert scores.queue(77) == GONE, "an unknown target stays unknown"
+    assert scores.queue(2) == GONE
+
+
+def test_events_of_unknown_pages_are_ignored():
+    scores = TopicScores(STRATEGIES["mixed"])
+    scores.found(1, 0)
+    before = scores.record(1)
+    scores.gone(9)
+    assert not scores.moved(9, 1)
+    assert not scores.fetched(9, {1: 1.0})
+    assert scores.record(1) == before
+    scores.found(9, 2)
+    assert scores.queue(9) == 0

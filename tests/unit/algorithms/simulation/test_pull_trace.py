@@ -1,0 +1,66 @@
+"""The sites of a crawl over time, told again from its pulls."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.beebot import UCB1
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.bandits.turns import RoundRobin
+from crawlers.algorithms.simulation.pull_trace import Indexed, Moment, trace
+
+histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9).map(float)), max_size=25)
+
+
+@given(histories, st.integers(1, 30))
+def test_every_look_has_every_arm_with_its_own_pulls_and_earnings(history, every):
+    moments = list(trace(RoundRobin(), "abc", history, every))
+    looks = [n for n in range(1, len(history) + 1) if n % every == 0 or n == len(history)]
+    assert [(m.pulls, m.arm) for m in moments] == [(n, arm) for n in looks for arm in "abc"]
+    for moment in moments:
+        own = [reward for arm, reward in history[: moment.pulls] if arm == moment.arm]
+        assert (moment.own_pulls, moment.earned) == (len(own), sum(own))
+        assert moment.index is None, "taking turns needs no index"
+
+
+def test_without_pulls_there_is_nothing_to_see():
+    assert list(trace(UCB1(2), "ab", [], 1)) == []
+    assert list(trace(UCB1(2), [], [], 1)) == []
+
+
+def test_the_last_look_is_not_taken_twice():
+    assert [m.pulls for m in trace(RoundRobin(), "a", [("a", 0.0)] * 4, 2)] == [2, 4]
+
+
+def test_an_arm_that_was_never_pulled_is_due():
+    moments = list(trace(UCB1(1), "ab", [("a", 3.0)], 1))
+    assert moments[0].index is not None
+    assert math.isfinite(moments[0].index)
+    assert moments[1] == Moment(1, "b", 0, 0.0, math.inf)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_largest_index_is_that_of_the_arm_which_the_rule_takes_next(name):
+    """After pulls of its own choice, where no batch is half read."""
+    options = RuleOptions(page_budget=90)
+    rule = RULES[name](options)
+    for arm in "abc":
+        rule.wake(arm)
+    history = []
+    for number in range(60):
+        arm = rule.select(float(number))
+        rule.started(arm)
+        history.append((arm, float(number * 7 % 5 * "abc".index(arm))))
+        rule.rewarded(*history[-1])
+    fresh = RULES[name](options)
+    last = list(trace(fresh, "abc", history, 7))[-3:]
+    if not isinstance(fresh, Indexed):
+        assert {moment.index for moment in last} == {None}
+        return
+    best = max(moment.index for moment in last if moment.index is not None)
+    chosen = rule.select(60.0)
+    assert [moment.index for moment in last if moment.arm == chosen] == [pytest.approx(best)]

@@ -1,0 +1,108 @@
+"""The model of links: learns, forgets nothing across a restart, stays bounded."""
+
+from __future__ import annotations
+
+import random
+from math import exp
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.topic.link_model import BUCKETS, MOST_FEATURES, LinkModel, link_features
+
+features = st.lists(st.sampled_from([f"a:{letter}" for letter in "abcdefgh"]), max_size=5)
+lessons = st.lists(st.tuples(features, st.floats(0, 1), st.floats(0.01, 1)), max_size=40)
+
+
+def taught(history) -> LinkModel:
+    model = LinkModel()
+    for of_link, reward, rate in history:
+        model.learn(of_link, reward, rate)
+    return model
+
+
+def test_features_are_the_terms_of_the_anchor_and_the_words_of_the_path():
+    found = link_features(["utf", "кодировк"], "http://encoding.example/Wiki/%D0%9A%D0%BE%D0%B4_12?lang=ru&x=1#utf")
+    assert found == ["a:utf", "a:кодировк", "u:wiki", "u:код", "u:lang", "u:ru", "u:utf"]
+    assert link_features([], "http://a.example") == []
+
+
+def test_a_long_url_has_no_more_features_than_fit():
+    assert (
+        len(link_features(["utf"], "http://a.example/" + "/".join(f"x{'abc' * n}" for n in range(500))))
+        == MOST_FEATURES
+    )
+
+
+@given(lessons, features)
+def test_predictions_are_shares(history, asked):
+    assert 0.0 <= taught(history).predict(asked) <= 1.0
+
+
+@given(lessons, lessons, features)
+def test_a_restored_model_goes_on_as_if_nothing_had_happened(before, after, asked):
+    undisturbed, model = taught(before), LinkModel.recalled(taught(before).record())
+    for lesson in after:
+        undisturbed.learn(*lesson)
+        model.learn(*lesson)
+    assert model.predict(asked) == undisturbed.predict(asked)
+    assert model.record() == undisturbed.record()
+
+
+@given(lessons, features, st.floats(0, 1))
+def test_a_lesson_moves_the_prediction_towards_it(history, of_link, reward):
+    model = taught(history)
+    before = model.predict(of_link)
+    model.learn(of_link, reward)
+    after = model.predict(of_link)
+    assert min(before, reward) - 1e-12 <= after <= max(before, reward) + 1e-12
+
+
+@given(st.integers(1, 50))
+def test_a_lesson_teaches_as_much_with_many_features_as_with_one(number):
+    model = LinkModel()
+    many = [f"a:{one}" for one in range(number)]
+    model.learn(many, 1.0, 1.0)
+    assert model.predict(many) == pytest.approx(1 / (1 + exp(-1)))
+
+
+def test_a_feature_counts_once():
+    assert taught([(["a:utf", "a:utf"], 1.0, 1.0)]).record() == taught([(["a:utf"], 1.0, 1.0)]).record()
+
+
+def test_words_that_lead_to_relevant_pages_are_told_from_others():
+    """Rewards are noisy, words come with others, and one in five pages is relevant."""
+    rng = random.Random(4)
+    model = LinkModel()
+    for _ in range(3000):
+        is_topic = rng.random() < 0.2
+        words = [*("utf", "text")[: is_topic + 1 if is_topic else 0], *rng.sample(["home", "news", "page", "more"], 2)]
+        model.learn([f"a:{word}" for word in words], rng.uniform(0.5, 1.0) if is_topic else rng.uniform(0.0, 0.2))
+    assert model.predict(["a:utf", "a:home"]) > 0.5
+    assert model.predict(["a:news", "a:home"]) < 0.2
+    assert model.predict(["a:never seen"]) < 0.5, "what is not known is as relevant as pages are at large"
+
+
+def test_memory_is_bounded():
+    model = LinkModel()
+    for number in range(0, 4 * BUCKETS, 50):
+        model.learn([f"u:{one}" for one in range(number, number + 50)], 1.0)
+    assert len(model.record()) <= 1 + 2 * BUCKETS
+
+
+def test_it_begins_without_an_opinion():
+    assert LinkModel().predict(["a:utf"]) == LinkModel().predict([]) == 0.5
+    assert LinkModel().record() == [0.0]
+
+
+def test_a_record_that_was_cut_is_noticed():
+    with pytest.raises(ValueError, match="zip"):
+        LinkModel.recalled([0.0, 1.0])
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
+def test_before_the_first_lesson_everything_is_worth_the_prior(prior):
+    model = LinkModel(prior)
+    assert model.predict(["a:utf"]) == pytest.approx(prior)
+    assert LinkModel.recalled(model.record()).predict([]) == model.predict([])

@@ -1,0 +1,112 @@
+"""Terms: the same thing said in other forms is the same term, in three languages and the scripts beside them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.topic.terms import AUTO, LANGUAGES, LONGEST, MOST_CHARS, Terms, language_code
+from crawlers.errors import ConfigError
+
+auto = Terms()
+
+
+def test_forms_of_an_english_word_are_one_term():
+    assert auto("Encode, encoded and ENCODING: the encoder's encodings") == {"encod": 5}
+
+
+def test_forms_of_a_russian_word_are_one_term():
+    assert auto("Кодировка, кодировки и кодировку; о кодировках") == {"кодировк": 4}
+    assert auto("ёлка") == auto("елка"), "many write no ё"
+
+
+def test_chinese_is_pairs_of_characters_between_function_words():
+    assert auto("字符编码的历史") == {"字符": 1, "符编": 1, "编码": 1, "历史": 1}
+    assert auto("我们因为这个数据库") == {"数据": 1, "据库": 1}
+    assert auto("码") == {"码": 1}, "a character that stands alone"
+    assert auto("的") == {}
+
+
+def test_japanese_has_its_foreign_words_and_pairs_of_characters():
+    assert auto("データベースの索引について") == {"データベース": 1, "索引": 1}
+
+
+def test_languages_may_be_mixed_in_one_text():
+    assert auto("Unicode стандарты 标准") == {"unicod": 1, "стандарт": 1, "标准": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "of the and it's don't", "и в не которых", "1991 12 ½ 10", "C b я", "… — +", "_ __"]
+)
+def test_function_words_numbers_and_single_letters_are_no_terms(text):
+    assert auto(text) == {}
+
+
+def test_letters_with_digits_are_terms():
+    assert auto("utf8 and SHA256, win32") == {"utf8": 1, "sha256": 1, "win32": 1}
+
+
+def test_spellings_that_look_alike_are_one_term():
+    forms = ["coöperation’s", "COO\u0308PERATION'S", "coöper\xadation's"]
+    assert len({frozenset(auto(form).items()) for form in forms}) == 1
+    assert auto("don’t we’ll") == auto("don't we'll") == {}
+    assert Terms("zh")("the users' 'files'") == {"the": 1, "users": 1, "files": 1}
+    assert auto("ｕｔｆ８ ﬁle") == {"utf8": 1, "file": 1}, "wide forms and ligatures"
+
+
+def test_vowel_signs_belong_to_their_word():
+    assert Terms("hi")("किताबें") != Terms("hi")("कत")
+    assert list(auto("हिन्दी")) == ["हिन्दी"], "without a language that we know by script, a word stays as it is"
+
+
+def test_long_runs_of_letters_are_encoded_data():
+    assert auto("a" * LONGEST + " " + "b" * (LONGEST + 1)) == {"a" * LONGEST: 1}
+
+
+def test_only_the_beginning_of_a_text_is_looked_at():
+    assert auto("word " * MOST_CHARS) == {"word": MOST_CHARS // 5}
+
+
+def test_a_named_language_stems_with_its_own_rules():
+    assert Terms("german")("Häuser Haus") == {"haus": 2}
+    assert Terms("fr")("l'homme, les hommes")["homm"] == 2
+    assert Terms("ru")("тексты encodings") == {"текст": 1, "encodings": 1}
+    assert Terms("zh")("编码 encodings") == {"编码": 1, "encodings": 1}
+
+
+def test_only_the_function_words_of_a_named_language_are_left_out():
+    assert Terms("de")("the и 的")["the"] == 1
+    assert Terms("de")("的") == {}, "Chinese is understood whatever the language"
+
+
+@pytest.mark.parametrize("code", [AUTO, "zh", *LANGUAGES])
+def test_every_language_of_the_table_counts_words(code):
+    assert sum(Terms(code)("computer компьютер 电脑").values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("RU", "ru"), (" english ", "en"), ("Chinese", "zh"), ("Auto", "auto"), ("yiddish", "yi")]
+)
+def test_languages_are_known_by_code_and_by_english_name(name, code):
+    assert language_code(name) == code
+
+
+@pytest.mark.parametrize("name", ["", "klingon", "xx", "русский"])
+def test_an_unknown_language_is_one_sentence_with_those_there_are(name):
+    with pytest.raises(ConfigError) as caught:
+        Terms(name)
+    assert str(caught.value).startswith(f"TOPIC_LANGUAGE: there is no language {name!r}; write one of: auto zh ar ")
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_terms_without_error_and_counts_are_positive(text):
+    counts = auto(text)
+    assert all(term and number > 0 for term, number in counts.items())
+    assert counts == Terms()(text), "what was remembered of other texts changes nothing"
+
+
+@given(st.lists(st.sampled_from(["encodings", "кодировка", "编码", "the", "1991"]), max_size=20))
+def test_words_are_counted_one_by_one(words):
+    apart = sum((auto(word) for word in words), start=auto(""))
+    assert auto(" ".join(words)) == apart

@@ -1,0 +1,143 @@
+"""Topics: cosines by hand, and the weights of the mix."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.topic.terms import Terms
+from crawlers.algorithms.topic.vectors import (
+    STRATEGIES,
+    TOPIC_TERMS,
+    DocumentFrequencies,
+    Topic,
+    Weights,
+    distance_relevance,
+    topic_of,
+)
+from crawlers.errors import ConfigError
+
+terms = st.sampled_from("abcdef")
+counts = st.dictionaries(terms, st.integers(1, 1000))
+weights = st.dictionaries(terms, st.floats(1e-3, 1e3), min_size=1)
+
+
+@pytest.mark.parametrize(
+    ("topic", "text", "cosine"),
+    [
+        ({"a": 1}, {"a": 7}, 1.0),
+        ({"a": 1}, {"b": 1}, 0.0),
+        ({"a": 1}, {}, 0.0),
+        ({"a": 1, "b": 1}, {"a": 1}, 1 / sqrt(2)),
+        ({"a": 2, "b": 1}, {"a": 1, "b": 2, "c": 2}, (2 + 2) / (sqrt(5) * 3)),
+    ],
+)
+def test_the_relevance_of_a_text_is_the_cosine(topic, text, cosine):
+    assert Topic(topic).anchor_relevance(text) == pytest.approx(cosine, abs=1e-15)
+
+
+def test_texts_about_the_topic_are_nearer_to_it_in_every_language():
+    count = Terms()
+    topic = topic_of(count("character encoding кодировка текста 字符编码"), [])
+    for near, far in (
+        ("A table of character encodings", "A table of contents"),
+        ("Сравнение кодировок текстов", "Сравнение цен"),
+        ("中文字符编码表", "中文新闻"),
+    ):
+        assert topic.anchor_relevance(count(near)) > 0.2 > topic.anchor_relevance(count(far))
+
+
+@given(weights, counts)
+def test_cosines_are_shares(topic, text):
+    seen = DocumentFrequencies([text, topic])
+    for value in (Topic(topic).anchor_relevance(text), Topic(topic).tf_idf_similarity(text, seen)):
+        assert 0.0 <= value <= 1.0
+        assert (value > 0.0) == bool(topic.keys() & text.keys())
+
+
+@given(weights, counts, st.integers(2, 9))
+def test_how_long_a_text_or_how_heavy_a_topic_is_does_not_matter(topic, text, times):
+    longer = {term: count * times for term, count in text.items()}
+    heavier = {term: weight * times for term, weight in topic.items()}
+    assert Topic(heavier).anchor_relevance(longer) == pytest.approx(Topic(topic).anchor_relevance(text))
+
+
+def test_a_topic_is_ordered_by_weight_and_has_length_one():
+    topic = Topic({"b": 1.0, "a": 1.0, "c": 2.0})
+    assert list(topic.terms) == ["c", "a", "b"]
+    assert sum(weight**2 for weight in topic.terms.values()) == pytest.approx(1.0)
+
+
+def test_rare_terms_count_more_by_one_plus_the_logarithm_of_documents_per_document_with_it():
+    seen = DocumentFrequencies([["a", "b"], ["a"], ["a"], ["a", "a"]])
+    assert seen.documents == 4
+    assert seen.idf("a") == 1.0
+    assert seen.idf("b") == 1.0 + log(4)
+    assert seen.idf("never seen") == 1.0 + log(4)
+    assert DocumentFrequencies().idf("a") == 1.0
+
+    b = 1.0 + log(4)
+    expected = (1 * 3 + b * 2 * b) / (sqrt(1 + b**2) * sqrt(9 + (2 * b) ** 2))
+    assert Topic({"a": 1, "b": 1}).tf_idf_similarity({"a": 3, "b": 2}, seen) == pytest.approx(expected)
+
+
+def test_the_average_similarity_is_the_mean_over_documents():
+    seen = DocumentFrequencies([["a"], ["b"]])
+    topic = Topic({"a": 1})
+    assert topic.average_similarity([{"a": 1}, {"b": 1}], seen) == 0.5
+    assert topic.average_similarity([], seen) == 0.0
+
+
+def test_the_topic_of_examples_is_the_mean_of_their_directions():
+    topic = topic_of({}, [{"a": 30, "b": 40}, {"a": 1}])  # (0.6, 0.8) and (1, 0): a long page says no more than a short
+    assert topic.terms["a"] / topic.terms["b"] == pytest.approx(1.6 / 0.8)
+
+
+def test_keywords_have_as_much_say_as_all_examples():
+    assert topic_of({"a": 5}, [{"b": 1}] * 10).terms == pytest.approx({"a": sqrt(0.5), "b": sqrt(0.5)})
+
+
+def test_of_examples_the_strongest_terms_are_kept_and_of_keywords_all():
+    page = {f"word{number:03}": 1 + (number == 70) for number in range(100)}
+    keywords = {f"key{number}": 1.0 for number in range(60)}
+    kept = topic_of(keywords, [page]).terms.keys()
+    assert kept == keywords.keys() | {"word070"} | {f"word{number:03}" for number in range(TOPIC_TERMS - 1)}
+
+
+def test_examples_without_text_do_not_count():
+    assert topic_of({"a": 2}, [{}, {}]).terms == {"a": 1.0}
+
+
+def test_a_topic_without_terms_is_refused():
+    with pytest.raises(ConfigError, match="no terms: give keywords, or examples that have text"):
+        topic_of({}, [{}])
+
+
+def test_roots_are_at_distance_one():
+    assert [distance_relevance(level) for level in range(4)] == [1.0, 1 / 2, 1 / 3, 1 / 4]
+
+
+def test_the_strategies_are_those_of_the_paper():
+    assert {
+        "anchor": Weights(1, 0, 0),
+        "breadth": Weights(0, 1, 0),
+        "links": Weights(0, 0, 1),
+        "mixed": Weights(0.4, 0.3, 0.3),
+    } == STRATEGIES
+
+
+def test_weights_must_sum_to_one():
+    Weights(0.1, 0.2, 0.7)
+    Weights(1 / 3, 1 / 3, 1 / 3)
+    with pytest.raises(ConfigError) as caught:
+        Weights(0.5, 0.5, 0.5)
+    assert str(caught.value) == "alpha=0.5, beta=0.5, gamma=0.5 sum to 1.5, expected 1; divide each by their sum"
+
+
+@pytest.mark.parametrize("wrong", [(-0.5, 1, 0.5), (1.5, -0.5, 0), (float("nan"), 0.5, 0.5), (float("inf"), 0, 0)])
+def test_each_weight_must_be_a_share(wrong):
+    with pytest.raises(ConfigError, match="each of the three must be from 0 to 1; change them so that they sum to 1"):
+        Weights(*wrong)

@@ -1,0 +1,368 @@
+"""Simulated sites: endless ones are cut, honest ones never, in whatever order a level is fetched."""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.traps import trap_watch
+from crawlers.algorithms.traps.trap_watch import TrapWatch, skeleton
+
+DAY = datetime.timedelta(days=1)
+
+
+class Calendar:
+    """A page for each day, with links to the neighbours: for ever in both directions."""
+
+    def start(self):
+        return "http://h/cal?y=2024&m=5&d=17"
+
+    def fetch(self, url):
+        parts = dict(part.split("=") for part in url.partition("?")[2].split("&"))
+        day = datetime.date(int(parts["y"]), int(parts["m"]), int(parts["d"]))
+        near = [day - DAY, day + DAY, day - 30 * DAY, day + 30 * DAY]
+        links = [f"http://h/cal?y={one.year}&m={one.month}&d={one.day}" for one in near]
+        return f"{day:%A, %d %B %Y}: nothing happens. Back, forth", links
+
+
+class Listing:
+    """`/index.php?id=N`: every page has a text of its own and leads to *width* further ones."""
+
+    def __init__(self, pages, width):
+        self.pages, self.width = pages, width
+
+    def start(self):
+        return "http://h/index.php?id=0"
+
+    def fetch(self, url):
+        number = int(url.rpartition("=")[2])
+        words = random.Random(number).choices(["fog", "hill", "lion", "mist", "moor", "owl", "sun", "wind"], k=40)
+        first = number * self.width + 1
+        links = range(first, min(first + self.width, self.pages))
+        return " ".join(words), [f"http://h/index.php?id={one}" for one in links]
+
+
+class Sessions:
+    """120 texts, and on every page links that carry a session id drawn anew."""
+
+    def __init__(self, url="http://h/page?n={page}&zz={session}", digits=16):
+        self.url, self.digits, self.rng = url, digits, random.Random(7)
+        self.page_of = {}
+
+    def link(self, page):
+        session = "".join(self.rng.choices("0123456789abcdef", k=self.digits))
+        url = self.url.format(page=page, word=self.word(page), session=session)
+        self.page_of[url] = page
+        return url
+
+    def word(self, page):
+        return "p" + "".join("ghijklmnop"[int(digit)] for digit in str(page))
+
+    def start(self):
+        return self.link(0)
+
+    def fetch(self, url):
+        session = self.rng.getrandbits(64)  # shown on the page, too
+        links = [self.link(self.rng.randrange(120)) for _ in range(3)]
+        return f"text of {self.word(self.page_of[url])}, your session is {session:x}", links
+
+
+def crawl(site, watch, most=5_000, rng=None):
+    """Fetch breadth first; return (url, level, skeleton) of the pages, and the reasons of the cuts by URL."""
+    seen, level, number, pages, cuts = {site.start()}, [site.start()], 0, [], {}
+    while level and len(pages) < most:
+        if rng:
+            rng.shuffle(level)
+        following = []
+        fetched = []
+        for url in level:
+            reason = watch.verdict(url, number)
+            if reason:
+                cuts[url] = reason
+                continue
+            text, links = site.fetch(url)
+            fetched.append((url, number, skeleton(text)))
+            following += [link for link in links if not (link in seen or seen.add(link))]
+        for page in fetched:
+            watch.observe(*page)
+        pages += fetched
+        level, number = following, number + 1
+    return pages, cuts
+
+
+def test_calendar_is_cut_after_some_hundred_pages():
+    pages, cuts = crawl(Calendar(), TrapWatch())
+    assert 150 <= len(pages) < 1_000
+    reason = next(iter(cuts.values()))
+    assert reason.startswith("trap: ")
+    assert reason.endswith("pages like /cal?d=#&m=#&y=# say the same")
+
+
+@pytest.mark.parametrize("width", [1, 3, 50, 29_999])
+def test_listing_of_thirty_thousand_texts_is_never_cut(width):
+    pages, cuts = crawl(Listing(30_000 if width > 1 else 3_000, width), TrapWatch(), most=40_000)
+    assert len(pages) == (30_000 if width > 1 else 3_000)
+    assert not cuts
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/page?n={page}&zz={session}",
+        "http://h/{word}?zz={session}",
+        "http://h/{session}/page",
+        "http://h/page.php/{session}",
+    ],
+)
+@pytest.mark.parametrize("digits", [8, 32])
+def test_session_parameter_of_unknown_name_is_cut(url, digits):
+    pages, cuts = crawl(Sessions(url, digits), TrapWatch())
+    assert cuts
+    assert len(pages) < 2_500
+
+
+def test_other_parts_of_a_site_with_a_trap_are_not_cut():
+    class Both:
+        calendar, listing = Calendar(), Listing(5_000, 2)
+
+        def start(self):
+            return "http://h/"
+
+        def fetch(self, url):
+            if url == self.start():
+                return "home", [self.calendar.start(), self.listing.start()]
+            return (self.calendar if "/cal" in url else self.listing).fetch(url)
+
+    pages, cuts = crawl(Both(), TrapWatch(), most=20_000)
+    assert sum("index.php" in url for url, _, _ in pages) == 5_000
+    assert cuts
+    assert all("/cal?" in url for url in cuts)
+
+
+def test_script_that_serves_a_calendar_and_a_listing_loses_the_calendar_only():
+    class Shared:
+        calendar, listing = Calendar(), Listing(1_000, 2)
+
+        def start(self):
+            return "http://h/"
+
+        def fetch(self, url):
+            if url == self.start():
+                text, links = "home", [self.calendar.start(), self.listing.start()]
+            else:
+                part = self.calendar if "cal" in url else self.listing
+                text, links = part.fetch(url.replace("?page=cal&", "?").replace("?page=list&", "?"))
+            return text, [
+                link.replace("/cal?", "/x?page=cal&").replace("/index.php?", "/x?page=list&") for link in links
+            ]
+
+    pages, cuts = crawl(Shared(), TrapWatch(), most=20_000)
+    assert sum("page=list" in url for url, _, _ in pages) == 1_000
+    assert cuts
+    assert all("page=cal" in url for url in cuts)
+
+
+def test_neighbour_in_the_same_script_as_a_trap_is_not_cut():
+    watch = TrapWatch()
+    for number in range(1_000):
+        watch.observe(f"http://h/x?page=cal&id={number}", 1, skeleton("May"))
+    assert watch.verdict("http://h/x?page=cal&id=1", 2)
+    assert watch.verdict("http://h/x?page=news&id=1", 2) is None
+
+
+def test_many_small_traps_of_one_script_are_cut_without_its_rich_part():
+    watch = TrapWatch()
+    words = ["".join(chr(0x67 + int(digit)) for digit in str(number)) for number in range(10, 30)]
+    for level in (1, 2):
+        for number in range(20):
+            for word in words:
+                watch.observe(f"http://h/x?page={word}&id={number}", level, skeleton(word))
+            watch.observe(f"http://h/x?page=news&id={number}", level, skeleton(words[number] * (level + 1)))
+    assert watch.verdict(f"http://h/x?page={words[0]}&id=1", 3).endswith("like /x?id=*&page=* say the same")
+    assert watch.verdict("http://h/x?page=news&id=1", 3) is None
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.parametrize("width", [1, 2, 7])
+def test_listing_is_not_cut_when_its_texts_are_but_sampled(width):
+    pages, cuts = crawl(Listing(3_000, width), TrapWatch())
+    assert len(pages) == 3_000
+    assert not cuts
+
+
+def test_small_section_with_equal_texts_is_not_cut():
+    watch = TrapWatch()
+    for number in range(trap_watch.MIN_PAGES - 1):
+        watch.observe(f"http://h/user?id={number}", number, skeleton("Please log in"))
+    assert watch.verdict("http://h/user?id=1000", 1_000) is None
+    watch.observe("http://h/user?id=1000", 1_000, skeleton("Please log in"))
+    assert watch.verdict("http://h/user?id=1001", 1_001)
+
+
+def test_cut_waits_for_the_end_of_the_level():
+    watch = TrapWatch()
+    for number in range(500):
+        watch.observe(f"http://h/user?id={number}", 3, skeleton("Please log in"))
+        assert watch.verdict(f"http://h/user?id={number}", 3) is None
+    assert watch.verdict("http://h/user?id=501", 4) == "trap: 500 pages like /user?id=# say the same"
+
+
+PAGES = st.lists(
+    st.tuples(
+        st.sampled_from(["cal?d=", "x?v=a&zz=9f86d081884c7d65&n=", "x?v=b&n=", "y?zz=4e07408562bedb8b&n=", "p"]),
+        st.integers(1, 80),  # pages of a run
+        st.integers(1, 60),  # texts they share
+        st.integers(0, 5),  # the level
+    ),
+    max_size=20,
+)
+
+
+def simulated(runs):
+    pages = [
+        (f"http://h/{head}{number}", level, skeleton(f"{chr(0x430 + number % texts)} {head}"))
+        for head, count, texts, level in runs
+        for number in range(count)
+    ]
+    return sorted(pages, key=lambda page: page[1])
+
+
+def verdicts(watch, level):
+    heads = (
+        "cal?d=1",
+        "x?v=a&zz=9f86d081884c7d65&n=1",
+        "x?v=b&n=1",
+        "x?v=c&n=1",
+        "y?zz=4e07408562bedb8b&n=1",
+        "p1",
+    )
+    return [watch.verdict(f"http://h/{head}", level) for head in heads]
+
+
+def run(pages):
+    """Observe *pages*; return the verdicts at the beginning of every level."""
+    watch, told = TrapWatch(), []
+    for level in range(7):
+        told.append(verdicts(watch, level))
+        for page in pages:
+            if page[1] == level:
+                watch.observe(*page)
+    return told
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Make every bound bite on sites of a few hundred pages."""
+    for name, value in {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "SAMPLE_MAX": 16}.items():
+        monkeypatch.setattr(trap_watch, name, value)
+    monkeypatch.setattr(TrapWatch.__init__, "__defaults__", (20, 5))
+
+
+@settings(max_examples=60)
+@given(PAGES, st.randoms(use_true_random=False))
+def test_order_within_levels_changes_no_verdict(runs, rng):
+    pages = simulated(runs)
+    expected = run(pages)
+    rng.shuffle(pages)
+    assert run(pages) == expected
+
+
+@pytest.mark.usefixtures("tiny")
+def test_order_within_levels_changes_no_verdict_at_the_bounds():
+    cuts = 0
+    for seed in range(60):
+        rng = random.Random(seed)
+        heads = [
+            "cal?d=",
+            "x?v=a&zz=9f86d081884c7d65&n=",
+            "x?v=b&n=",
+            *(f"s/{chr(103 + n)}?q=g&n=" for n in range(18)),
+        ]
+        pages = simulated(
+            [(rng.choice(heads), rng.randint(1, 50), rng.choice([1, 3, 40]), rng.randint(0, 5)) for _ in range(25)]
+        )
+        expected = run(pages)
+        cuts += sum(any(told) for told in expected)
+        for _ in range(3):
+            rng.shuffle(pages)
+            assert run(pages) == expected
+    assert cuts > 30  # else nothing was compared
+
+
+@pytest.mark.parametrize("site", [Calendar, lambda: Listing(2_000, 3), Sessions])
+@pytest.mark.parametrize("stop", [0, 100, 260, 400])
+def test_stored_pages_of_an_interrupted_crawl_restore_the_watch(site, stop):
+    watch = TrapWatch()
+    pages, cuts = crawl(site(), watch)
+    cut_urls = list(cuts)[:20] + [page[0] for page in pages[:20]]
+    restored = TrapWatch()
+    # what was stored when the crawl stopped amid a level, in the order of levels and then of numbers
+    for page in sorted(pages[:stop], key=lambda page: (page[1], page[2])):
+        restored.observe(*page)
+    for page in pages[stop:]:
+        assert restored.verdict(page[0], page[1]) is None
+        restored.observe(*page)
+    last = pages[-1][1] + 1
+    assert [restored.verdict(url, last) for url in cut_urls] == [watch.verdict(url, last) for url in cut_urls]
+
+
+def test_crawls_in_another_order_store_the_same_pages():
+    first = crawl(Calendar(), TrapWatch(), rng=random.Random(1))
+    second = crawl(Calendar(), TrapWatch(), rng=random.Random(2))
+    assert sorted(first[0]) == sorted(second[0])
+    assert first[1] == second[1]
+
+
+def test_trap_behind_a_rich_part_of_the_same_pattern_is_cut():
+    watch = TrapWatch()
+    rng = random.Random(3)
+    for number in range(20_000):
+        text = "".join(rng.choices("ghijklmnop", k=12))
+        watch.observe(f"http://h/x?id={number}", 1 + number // 5_000, skeleton(text))
+    assert watch.verdict("http://h/x?id=1", 9) is None
+    level = 10
+    while watch.verdict("http://h/x?id=1", level) is None:
+        assert level < 400
+        for number in range(10):
+            watch.observe(f"http://h/x?id={number}", level, skeleton("nothing here"))
+        level += 1
+
+
+def test_memory_stays_bounded_on_a_site_of_many_patterns_and_texts():
+    watch = TrapWatch()
+    for number in range(60_000):
+        word = "".join(chr(0x430 + int(digit)) for digit in str(number))
+        watch.observe(f"http://h/{word if number % 2 else 'x'}?id=1", number // 9_000, skeleton(word))
+        assert len(watch._patterns) + len(watch._new) <= 4 * trap_watch.PATTERNS_MAX
+    assert watch.verdict("http://h/x?id=1", 100) is None
+    assert len(watch._patterns) <= trap_watch.PATTERNS_MAX
+    assert sum(len(one.known) for one in watch._patterns.values()) <= trap_watch.SKELETONS_MAX
+
+
+def test_trap_is_found_among_a_flood_of_patterns():
+    watch, level = TrapWatch(), 0
+    while watch.verdict("http://h/cal?d=1", level) is None:
+        assert level < 60
+        for number in range(3_000):
+            word = "".join(chr(0x430 + int(digit)) for digit in str(level * 3_000 + number))
+            watch.observe(f"http://h/{word}", level, skeleton(word))
+        for number in range(20):
+            watch.observe(f"http://h/cal?d={number}", level, skeleton("May"))
+        level += 1
+    assert watch.verdict("http://h/zz", level) is None
+
+
+@given(st.text(st.characters(codec=None)), st.integers(), st.integers())
+def test_skeleton_has_no_numbers_and_no_blanks(text, first, second):
+    assert skeleton(f"{text} {first}") == skeleton(f"{text}\n\t{abs(second)}{'-' if first < 0 else ''}")
+    assert -(2**63) <= skeleton(text) < 2**63
+
+
+def test_skeleton_tells_texts_apart_and_ids_not():
+    assert skeleton("15 May 2024, session 9f86d081") == skeleton("2 May 1999, session 4e07aabb")
+    assert skeleton("15 May 2024") != skeleton("15 June 2024")
+    assert skeleton("один") != skeleton("два")

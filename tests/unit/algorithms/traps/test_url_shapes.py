@@ -1,0 +1,78 @@
+"""Which URLs look grown by a loop, and which look alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.traps.url_shapes import broad_patterns, shape_reason, url_pattern
+
+
+@pytest.mark.parametrize(
+    ("url", "word"),
+    [
+        ("http://h/" + "a/" * 4, "stands 4 times"),
+        ("http://h/a/b/a/b/a/b/a/b.html?x", "stands 4 times"),
+        ("http://h/" + "/".join(map(str, range(26))), "more than 25 segments"),
+        ("http://h/?" + "&".join(f"p{n}=1" for n in range(21)), "more than 20 parameters"),
+        ("http://h/" + "x" * 2048, "longer than 2048"),
+    ],
+)
+def test_url_grown_by_a_loop_is_told(url, word):
+    assert word in shape_reason(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h",
+        "http://h/",
+        "http://h/" + "a/" * 3,
+        "http://h/a//////////b/",
+        "http://h/" + "/".join(map(str, range(25))),
+        "http://h/?" + "&".join(f"p{n}=/a/a/a/a/" for n in range(20)),
+        "http://h/" + "x" * (2048 - 9),
+    ],
+)
+def test_url_at_the_bound_passes(url):
+    assert shape_reason(url) is None
+
+
+def test_bounds_of_the_shape_can_be_set():
+    assert shape_reason("http://h/a/a", repeats=1)
+    assert shape_reason("http://h/a/b/c/d/e", segments=4)
+    assert shape_reason("http://h/?a&b", parameters=1)
+    assert shape_reason("http://h/", length=8)
+
+
+@pytest.mark.parametrize(
+    ("url", "pattern"),
+    [
+        ("http://h", "/"),
+        ("http://h/index.php?id=17", "/index.php?id=#"),
+        ("http://h/2024/05/p17.html", "/#/#/p#.html"),
+        ("http://h/cal?m=5&y=2024&d=1", "/cal?d=#&m=#&y=#"),
+        ("http://h/x?zz=Ab3dE9xQ21", "/x?zz=~"),
+        ("http://h/s/9f86d081884c7d659a2f/a", "/s/~/a"),
+        ("http://h/x?u=123e4567-e89b-12d3-a456-426614174000", "/x?u=~"),
+        ("http://h/x?f[12]=on&f[3]=on&flag", "/x?f[#]=on&f[#]=on&flag"),
+        ("http://h/x?q=%C3%A9&v=1.5", "/x?q=*&v=*"),
+        ("http://h/x?zz=a1234567&on=2024-05-01", "/x?on=*&zz=~"),
+        ("http://h/facade/feedface", "/facade/feedface"),
+        ("http://h/contact-information?view=month", "/contact-information?view=month"),
+    ],
+)
+def test_pattern_folds_what_counts_and_identifies(url, pattern):
+    assert url_pattern(url) == pattern
+
+
+def test_numbers_alone_have_no_broader_pattern():
+    assert broad_patterns("/a?id=#") == broad_patterns("/a") == ()
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_text_has_a_pattern_and_a_verdict(text):
+    assert url_pattern(text).startswith("/")
+    assert len(broad_patterns(url_pattern(text))) <= 2
+    assert shape_reason(text) is None or shape_reason(text).startswith("trap: ")

@@ -1,0 +1,153 @@
+"""The tree: its leaves become expressions that match exactly their URLs, and wrong labels grow no rules."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.news.url_rules import SCHEMAS, UNSEEN, labelled, quality
+from crawlers.algorithms.url_rules.pattern_tree import closed, learn_patterns, leaves, samples_of, wilson_low
+from crawlers.algorithms.url_rules.regex_check import check_regex
+from crawlers.algorithms.url_rules.url_pattern import merged, regex_of
+from crawlers.algorithms.url_rules.url_tokens import tokens_of
+
+segments = st.sampled_from(
+    ["news", "tag", "print", "2024", "05", "20240501", "2024-05-01", "cup-final", "who-won-the-cup", "cup-123456",
+     "98765", "a1b2", "%D0%BF", "%D0%BF-%D1%80-%D0%BE", "v1.2", "a=b", "x.y.html",
+     "index.html", "story.php", "(a|b)*", "--", "article12345",
+     "article54321", "gallery12345", "id_1234", "id_123", "article2024.html"]
+)  # fmt: skip
+queries = st.lists(
+    st.sampled_from(["id=5", "id=123456", "id=", "print", "print=1", "q=a/b", "q=cup-final", "a=b=c", "7", "id=7?"]),
+    max_size=3,
+).map("&".join)  # fmt: skip
+targets = st.builds(
+    lambda parts, slash, mark, query: f"/{'/'.join(parts)}{slash if parts else ''}{mark and '?' + query}",
+    st.lists(segments, max_size=4),
+    st.sampled_from(["", "/", "//"]),
+    st.booleans().map(lambda has: "?" * has),
+    queries,
+)
+
+
+def check_that_leaves_are_their_expressions(labels: dict[str, bool]) -> None:
+    """Every URL is in one leaf, and the expression of it matches it and none of the others; so do those united."""
+    urls = [url for url in sorted(labels) if tokens_of(url)]
+    samples = samples_of(labels)
+    url_of = {id(sample): url for url, sample in zip(urls, samples, strict=True)}
+    found = []
+    for leaf in leaves(samples):
+        for pattern, part in closed(leaf):
+            mine = {url_of[id(sample)] for sample in part}
+            assert {url for url in labels if re.fullmatch(regex_of(pattern), url)} == mine
+            found.append((pattern, mine))
+    assert sorted(url for _, mine in found for url in mine) == urls
+    chosen = found[::2]
+    united = merged([(pattern, 0, len(mine)) for pattern, mine in chosen])
+    matched = [url for pattern, _, _ in united for url in labels if re.fullmatch(regex_of(pattern), url)]
+    assert sorted(matched) == sorted(url for _, mine in chosen for url in mine)
+    assert sum(count for _, _, count in united) == len(matched)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(targets, unique=True, max_size=80), st.randoms(use_true_random=False), st.booleans())
+def test_an_expression_matches_exactly_the_urls_of_its_leaf(urls: list[str], rng: random.Random, is_wild: bool) -> None:
+    word = rng.choice(["tag", "-", "id=", "html", "2024", "5"])
+    check_that_leaves_are_their_expressions({url: rng.random() < 0.5 if is_wild else word in url for url in urls})
+
+
+@pytest.mark.parametrize("schema", SCHEMAS | UNSEEN)
+def test_an_expression_matches_exactly_the_urls_of_its_leaf_on_every_kind_of_host(schema: str) -> None:
+    check_that_leaves_are_their_expressions(labelled(schema, 40, 120, 0.1, random.Random(schema)))
+
+
+def test_with_a_fifth_of_the_labels_wrong_nearly_all_articles_are_found_and_hardly_any_other_page() -> None:
+    found = []
+    for schema in SCHEMAS:
+        rng = random.Random(schema)
+        labels = labelled(schema, 100, 300, 0.2, rng)
+        found.append(quality(learn_patterns(labels), schema, labels, rng))
+    assert sum(precision for precision, _ in found) / len(found) >= 0.97
+    assert sum(recall for _, recall in found) / len(found) >= 0.97
+    assert min(min(one) for one in found) >= 0.85
+
+
+def test_expressions_pass_the_check_for_those_of_people() -> None:
+    for schema in SCHEMAS | UNSEEN:
+        for rule in learn_patterns(labelled(schema, 40, 120, 0.2, random.Random(schema))):
+            check_regex(rule.regex)
+
+
+def test_labels_drawn_by_lot_make_hardly_any_rule() -> None:
+    rng = random.Random(1)
+    urls = labelled("section, slug", 100, 300, 0.0, rng)
+    rules = learn_patterns({url: rng.random() < 0.25 for url in urls})
+    assert sum(rule.support for rule in rules) <= 0.05 * len(urls)
+
+
+def test_the_order_of_labels_does_not_matter() -> None:
+    labels = labelled("language, number, slug", 60, 180, 0.2, random.Random(2))
+    items = list(labels.items())
+    random.Random(3).shuffle(items)
+    assert learn_patterns(dict(items)) == learn_patterns(labels)
+
+
+def test_a_rule_can_be_read() -> None:
+    labels = {f"/2024/0{n % 9 + 1}/1{n % 10}/title-of-number-{n}/": True for n in range(20)}
+    labels |= {f"/tag/two-words{n}/": False for n in range(30)} | {f"/2024/0{n}/1{n}/": False for n in range(1, 9)}
+    (rule,) = learn_patterns(labels)
+    assert rule.regex == "/[0-9]+/[0-9]+/[0-9]+/[^/?&=._-]*[-_][^/?&=.]*/?"
+    assert (rule.support, rule.precision_low) == (20, wilson_low(20, 20))
+
+
+def test_directories_are_united_in_one_rule() -> None:
+    labels = {f"/{name}/the-title-{n}{n}{n}": name in ("news", "sport") for n in "abcdefghijkl" for name in
+              ("news", "sport", "tag", "video", "topic", "author")}  # fmt: skip
+    (rule,) = learn_patterns(labels)
+    assert rule.regex.startswith("/(?:news|sport)/")
+
+
+def test_a_year_is_not_spelt_out_as_it_would_not_hold_next_year() -> None:
+    labels = {f"/2026/{n:02}/some-title-{n}": True for n in range(1, 29)}
+    labels |= {f"/archive/{n:02}/some-title-{n}": False for n in range(1, 29)}
+    (rule,) = learn_patterns(labels)
+    assert re.fullmatch(rule.regex, "/2027/01/another-good-title")
+    assert not re.fullmatch(rule.regex, "/archive/01/another-good-title")
+
+
+def test_a_word_with_a_number_is_told_from_another_word_with_a_number() -> None:
+    labels = {f"/world/{kind}{n * 12_345}/title-of-{n}-it": kind == "article" for n in range(1, 30)
+              for kind in ("article", "gallery", "video")}  # fmt: skip
+    (rule,) = learn_patterns(labels)
+    assert rule.regex.startswith("/world/article[0-9]{4,}/")
+
+
+def test_what_no_label_has_shown_is_not_matched() -> None:
+    labels = {f"/news/{10_000 + n}.html": True for n in range(30)} | {f"/tag/t{n}": False for n in range(30)}
+    (rule,) = learn_patterns(labels)
+    assert re.fullmatch(rule.regex, "/news/5.html")
+    for target in (
+        "/news/5.jpg",
+        "/news/5",
+        "/news/5.html?print=1",
+        "/news/x/5.html",
+        "/news/index.html",
+        "/photo/5.html",
+    ):
+        assert not re.fullmatch(rule.regex, target)
+
+
+@pytest.mark.parametrize("labels", [{}, {"/": False, "/a": False}, {"/a//b": True, "//": True}])
+def test_without_articles_there_is_no_rule(labels: dict[str, bool]) -> None:
+    assert learn_patterns(labels) == []
+
+
+def test_the_bound_is_below_the_share_and_nears_it() -> None:
+    bounds = [wilson_low(8 * count, 10 * count) for count in (1, 10, 100, 1_000)]
+    assert bounds == sorted(bounds)
+    assert 0.79 < bounds[-1] < 0.8
+    assert wilson_low(0, 10) == pytest.approx(0.0)

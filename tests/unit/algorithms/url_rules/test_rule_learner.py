@@ -1,0 +1,111 @@
+"""The learner of a domain: which labels it keeps, and when it is due."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from bench.news.url_rules import labelled
+from crawlers.algorithms.url_rules.rule_learner import LABELS_MAX, RuleLearner, UrlRule
+
+SITE = "https://www.example.org"
+
+
+def taught(articles: int, others: int) -> RuleLearner:
+    learner = RuleLearner("example.org")
+    for number in range(articles):
+        learner.label(f"{SITE}/news/{number + 10_000}.html", True)
+    for number in range(others):
+        learner.label(f"{SITE}/tag/t{number}", False)
+    return learner
+
+
+def test_rules_say_what_they_were_learnt_from_and_when() -> None:
+    (rule,) = taught(30, 30).learn(1_000.0)
+    assert (rule.regex, rule.origin, rule.support, rule.learnt_at) == (r"/news/[0-9]+\.html/?", "learnt", 30, 1_000.0)
+    assert (rule.weight, rule.is_pinned) == (0.9, False)
+    assert 0.9 < rule.precision_low < 1.0
+
+
+def test_it_is_due_at_30_100_300_1000_labels_and_then_whenever_they_doubled() -> None:
+    learner = RuleLearner("example.org")
+    due = []
+    for number in range(9_000):
+        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+        if learner.is_due:
+            due.append(number + 1)
+            learner.learn(0.0)
+    assert due == [30, 100, 300, 1_000, 2_000, 4_000, 8_000]
+
+
+def test_the_same_url_again_is_no_new_label_and_its_newest_label_holds() -> None:
+    learner = taught(10, 19)
+    for _ in range(50):
+        learner.label(f"{SITE}/tag/t0#top", False)
+    assert not learner.is_due
+    for number in range(10):
+        learner.label(f"{SITE}/news/{number + 10_000}.html", False)
+    assert learner.learn(0.0) == []
+
+
+def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
+    learner = taught(30, 30)
+    learner.learn(0.0)
+    for number in range(50):
+        learner.judged(True, number % 4 > 0)
+        learner.judged(False, True)
+    assert not learner.is_due
+    for number in range(20):
+        assert not learner.is_due
+        learner.label(f"{SITE}/photo/{number}.html", False)
+    assert learner.is_due
+    learner.learn(0.0)
+    assert not learner.is_due
+
+
+def test_rules_that_hold_are_left_alone() -> None:
+    learner = taught(30, 30)
+    learner.learn(0.0)
+    for number in range(500):
+        learner.judged(True, number % 5 > 0)  # 0.8 exactly
+    for number in range(39):
+        learner.label(f"{SITE}/photo/{number}.html", False)
+    assert not learner.is_due
+
+
+def test_without_other_pages_nothing_is_learnt() -> None:
+    learner = taught(500, 4)
+    assert not learner.is_due
+    assert learner.learn(0.0) == []
+
+
+def test_articles_are_not_pushed_out_by_the_rest() -> None:
+    learner = taught(100, 3 * LABELS_MAX)
+    (rule,) = learner.learn(0.0)
+    assert rule.support == 100
+
+
+def test_the_newest_labels_hold_when_a_site_changes_its_urls() -> None:
+    learner = taught(LABELS_MAX, LABELS_MAX)
+    for number in range(LABELS_MAX // 2):
+        learner.label(f"{SITE}/2026/the-new-title-{number}-of-it", True)
+    (rule,) = learner.learn(0.0)
+    assert re.fullmatch(rule.regex, "/2026/the-newest-title-of-all")
+    assert rule.support == LABELS_MAX // 2
+
+
+def test_what_a_person_forbade_is_not_learnt_again() -> None:
+    learner = taught(30, 30)
+    (rule,) = learner.learn(0.0)
+    assert learner.learn(0.0, [UrlRule(rule.regex, 0.0, "hand")]) == []
+    assert learner.learn(0.0, [UrlRule(rule.regex, 0.7, "hand", is_pinned=True)]) == [rule]
+
+
+def test_rules_depend_on_the_labels_only() -> None:
+    labels = labelled("sections at two depths", 50, 150, 0.2, random.Random(0))
+    orders = [list(labels), list(reversed(labels))]
+    learners = [RuleLearner("example.org") for _ in orders]
+    for learner, order in zip(learners, orders, strict=True):
+        for target in order:
+            learner.label(SITE + target, labels[target])
+    assert learners[0].learn(5.0) == learners[1].learn(5.0) != []

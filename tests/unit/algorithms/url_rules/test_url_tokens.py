@@ -1,0 +1,103 @@
+"""Pieces of URLs: every text is of one kind, and families are made of whole kinds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.url_rules.url_tokens import (
+    FAMILIES,
+    KINDS,
+    OTHER,
+    Shape,
+    kind_of,
+    look_alike,
+    target_of_url,
+    tokens_of,
+)
+
+texts = st.lists(
+    st.sampled_from([*"aZ1290-_.,=&éя", "19", "20", "2024", "1234", "%D0%BF"]), max_size=8
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.lists(texts, min_size=50, max_size=50))
+def test_a_text_is_of_one_kind_and_of_the_families_of_it(many: list[str]) -> None:
+    for text in many:
+        kinds = [name for name, regex in KINDS.items() if re.fullmatch(regex, text)]
+        assert kinds == ([] if kind_of(text) == OTHER else [kind_of(text)])
+        assert (kind_of(text) == OTHER) == bool(re.search("[.=&]", text))
+        for kinds_of_it, regex in FAMILIES.values():
+            assert bool(re.fullmatch(regex, text)) == (kind_of(text) in kinds_of_it)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "empty"), ("7", "day"), ("1999", "year"), ("3024", "number"), ("20240501", "date8"), ("123456", "number"),
+        ("news", "word"), ("p60bhj", "alnum"), ("2024-05-01", "date"), ("2024_5", "date"), ("middle-east", "pair"),
+        ("top-100", "pair"), ("who-won-it", "slug"), ("who_won_it", "slug"), ("who-won-1234567", "idslug"),
+        ("1234567-who-won", "idslug"), ("%D0%BF%D1%80", "odd"), ("%D0%BF-%D1%80-%D0%BE", "slug"),
+        ("news,142489", "odd"), ("v1.2", "other"),
+    ],
+)  # fmt: skip
+def test_kinds_of_known_texts(text: str, kind: str) -> None:
+    assert kind_of(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("http://example.org", "/"),
+        ("http://example.org?x=1", "/?x=1"),
+        ("http://example.org:80/a/b?", "/a/b?"),
+        ("http://example.org/a?x=http://b/c#d?e", "/a?x=http://b/c"),
+        ("http://example.org/a#b?c", "/a"),
+    ],
+)
+def test_the_target_is_what_stands_behind_the_host(url: str, target: str) -> None:
+    assert target_of_url(url) == target
+
+
+def test_a_url_falls_into_pieces() -> None:
+    tokens = tokens_of("/news/cup.final.html/?id=5&id=7&print&x=")
+    assert tokens is not None
+    assert tokens.shape == Shape(2, ".html", ("id=", "id=", "", "x="))
+    assert tokens.has_slash
+    assert [token.text for token in tokens.segments] == ["news", "cup.final"]
+    assert {key: token.text for key, token in tokens.values.items()} == {"id=": "5", "": "print", "x=": ""}
+
+
+def test_the_home_page_has_no_segments() -> None:
+    tokens = tokens_of("/")
+    assert tokens is not None
+    assert tokens.shape == Shape(0, "", None)
+
+
+@pytest.mark.parametrize("target", ["//", "/a//b", "/a//", "/.htaccess"])
+def test_of_an_empty_segment_no_rule_is_made(target: str) -> None:
+    assert tokens_of(target) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("/news/17-who-won", "/news/5-another-story", True),
+        ("/2024/05/01/cup", "/2025/12/31/who-won-it", True),
+        ("/article123456", "/article1234567", True),
+        ("/article123456", "/print123456", False),
+        ("/news/who-won", "/print/who-won", False),
+        ("/news/who-won", "/news/who-won/print", False),
+        ("/news/who-won.html", "/news/who-won.amp", False),
+        ("/story?id=1", "/story?id=2", True),
+        ("/story?id=1", "/story?id=1&print=1", False),
+        ("/", "/", True),
+        ("//a", "/news", False),
+    ],
+)
+def test_urls_look_alike_that_differ_by_numbers_and_titles(one: str, other: str, alike: bool) -> None:
+    assert look_alike(one, other) == look_alike(other, one) == alike

@@ -1,0 +1,28 @@
+"""Keys are stable across versions, signed, and as long as promised."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.keys import content_hash, signed, url_key
+
+
+@given(st.text(st.characters(codec=None)))
+def test_key_of_any_text_fits_a_signed_64_bit_column(text):
+    assert -(2**63) <= url_key(text) < 2**63
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_signed_number_has_the_same_bits(number):
+    assert signed(number) % 2**64 == number
+
+
+def test_stored_keys_stay_valid():
+    assert url_key("http://example.com/") == -5081748069831205333
+    assert content_hash(b"<html>").hex() == "1721e7ca0077ca07aa73f72bcb29bafa"
+
+
+def test_bodies_that_differ_have_other_hashes():
+    assert len(content_hash(b"")) == 16
+    assert content_hash(b"a") != content_hash(b"b")

@@ -1,0 +1,132 @@
+"""The resolver's memory never answers otherwise than `urls.resolve`, and stays small."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.link_resolver import HREF_MAX, LinkResolver
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.errors import BadUrl
+
+BASES = st.sampled_from(
+    [
+        "http://h/",
+        "http://h/a",
+        "http://h/a/",
+        "http://h/a/b?x",
+        "http://h/a/b?y#z",
+        "http://h/a/c/?q=/../",
+        "https://h/a/b",
+        "http://u:p@h/a/b",
+        "http://h:81/a/b",
+        "http://h",
+    ]
+)
+WORDS = r"http: HTTPS:// // / . .. %2e ? # & = ; \ @ : :80 h Ex.COM я % x.html mailto: data: a=1 http://h/ /a/ #t"
+PIECES = [*WORDS.split(), "a b", "\t", "\n", " ", "\x00", "\x1f", "\ud800"]
+HREFS = st.one_of(
+    st.lists(st.sampled_from(PIECES), max_size=4).map("".join),
+    st.text(st.characters(codec=None), max_size=10),
+    st.sampled_from(["", "#", "?q#x", "HTTP:#", "x", "/x", "h\nttp:?z", "x #y", "http:x", "x\t?y", "?я", "/?я"]),
+)
+
+
+def uncached(base, href, encoding=None):
+    try:
+        return resolve(base, href, encoding=encoding)
+    except BadUrl as error:
+        return str(error)
+
+
+def plain(found):
+    return str(found) if isinstance(found, BadUrl) else found
+
+
+@given(
+    st.lists(st.tuples(BASES, st.lists(HREFS, max_size=8), st.sampled_from([None, "cp1251"])), max_size=6),
+    st.sampled_from([0, 5, 1000]),
+)
+def test_links_from_memory_equal_those_resolved_anew(pages, size):
+    resolver = LinkResolver(cache_size=size)
+    opened = []
+    for base, hrefs, encoding in pages:
+        opened.append((base, encoding, resolver.directory(base, encoding)))
+        # every page that is still open is asked again, so that a leak from one to another shows
+        for href in hrefs:
+            for page, charset, links in opened:
+                assert plain(links[href]) == uncached(page, href, charset)
+
+
+def test_links_relative_to_the_page_are_not_shared():
+    resolver = LinkResolver()
+    first, second = resolver.directory("http://h/a/1?x"), resolver.directory("http://h/a/2")
+    for href in ("", "?q", "#top", "http:?q"):
+        assert first[href].url.startswith("http://h/a/1")
+        assert second[href].url.startswith("http://h/a/2")
+
+
+def test_pages_of_other_charsets_share_no_links():
+    resolver = LinkResolver()
+    for href in ("x?я", "/x?я"):
+        assert resolver.directory("http://h/a/1", "cp1251")[href].url.endswith("?%FF")
+        assert resolver.directory("http://h/a/2", "koi8-r")[href].url.endswith("?%D1")
+        assert resolver.directory("http://h/a/3")[href].url.endswith("?%D1%8F")
+
+
+def test_same_link_of_two_pages_is_resolved_once():
+    resolver = LinkResolver()
+    for href in ("b.html", "/b", "http://other.example/", "mailto:x"):
+        assert resolver.directory("http://h/a/1")[href] is resolver.directory("http://h/a/2")[href]
+    assert resolver.directory("http://h/a/1")["/b"] is resolver.directory("http://h/z/")["/b"]
+
+
+def test_links_of_other_schemes_say_which():
+    links = LinkResolver().directory("http://h/")
+    for scheme in ("mailto", "javascript", "data", "tel"):
+        assert str(links[f"{scheme}:x"]) == f"scheme {scheme}"
+
+
+def test_kept_errors_hold_no_frames():
+    found = LinkResolver().directory("http://h/")["http://["]
+    assert isinstance(found, BadUrl)
+    assert found.__traceback__ is None
+    assert found.__context__ is None
+
+
+def test_long_texts_are_not_kept():
+    resolver = LinkResolver()
+    links = resolver.directory("http://h/")
+    href = "data:" + "x" * HREF_MAX
+    assert str(links[href]) == "scheme data"
+    assert not links
+    assert not any(resolver._shared.values())
+
+
+def test_memory_is_bounded():
+    resolver = LinkResolver(cache_size=100)
+    for page in range(200):
+        links = resolver.directory(f"http://h/{page}/")
+        for number in range(10):
+            assert links[f"{number}.html"].url == f"http://h/{page}/{number}.html"
+    assert sum(map(len, resolver._shared.values())) + len(resolver._shared) <= 100 + 12
+
+
+def test_forgotten_directory_still_answers_and_is_freed():
+    resolver = LinkResolver(cache_size=2)
+    links = resolver.directory("http://h/a/")
+    assert links["x"].url == "http://h/a/x"
+    for page in range(9):
+        resolver.directory(f"http://h/{page}/")["y"]
+    assert links["z"].url == "http://h/a/z"
+    del links
+    gc.collect()
+    assert resolver._entries == sum(map(len, resolver._shared.values()))
+
+
+def test_base_that_is_no_web_address_is_refused():
+    with pytest.raises(BadUrl, match="scheme data"):
+        LinkResolver().directory("data:text/html,x")

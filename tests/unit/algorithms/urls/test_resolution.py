@@ -1,0 +1,199 @@
+"""Joining links, the normal form as a whole, sites, spellings."""
+
+from __future__ import annotations
+
+import urllib.parse
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.keys import page_key
+from crawlers.algorithms.urls.resolution import (
+    URL_MAX,
+    Normalization,
+    join,
+    normalize,
+    resolve,
+    site_of,
+    spelling_rank,
+)
+from crawlers.errors import BadUrl
+from crawlers.items import Target
+
+BASE = "http://example.com/a/b?c=d"
+
+# Pieces that mean something to a parser of URLs, so that chance meets the corners.
+WORDS = r"""
+    http: HTTPS:// // / . .. %2e %2E%2e ? # & = ; \ @ : :80 :443 [::1] 127.0.0.1 h Ex.COM é я % %3a %C3%a9
+    x.html mailto: javascript: data: utm_x=1 jsessionid=2 a=1 b= sid=0123456789abcdef 😀 + ' < | ^ ` { "
+"""
+PIECES = [*WORDS.split(), "a b", "\t", "\n", " ", "\x00", "\x1f", "\ud800", "\udfff", "\ufeff"]
+TEXTS = st.one_of(
+    st.text(st.characters(codec=None), max_size=30),
+    st.lists(st.sampled_from(PIECES), max_size=12).map("".join),
+)
+HTTP_URLS = st.builds("http://{}/{}".format, st.sampled_from(["h", "Ex.com:80", "u@h:81", "[::1]"]), TEXTS)
+NAMES = [name for name in Normalization.__dataclass_fields__ if name[0] != "_" and name.count("_") in (1, 2)]
+STEPS = [name for name in NAMES if name not in ("ip_names", "ignored_parameters")]
+OPTIONS = st.dictionaries(st.sampled_from(STEPS), st.booleans()).map(lambda chosen: Normalization(**chosen))
+
+
+@given(st.one_of(TEXTS, HTTP_URLS), OPTIONS)
+def test_normal_form_of_the_normal_form_is_itself(url, options):
+    try:
+        once = normalize(url, options)
+    except BadUrl:
+        return
+    assert once.isascii()
+    assert normalize(once, options) == once
+
+
+@given(
+    st.lists(st.sampled_from(["a=1", "b=2", "a=2", "c", "d=", "A=1", "a=%3a", "utm_q=1"]), max_size=6),
+    st.randoms(),
+)
+def test_order_of_parameters_is_irrelevant(parameters, rng):
+    url = f"http://h/x?{'&'.join(parameters)}"
+    rng.shuffle(parameters)
+    assert normalize(url) == normalize(f"http://h/x?{'&'.join(parameters)}")
+
+
+@given(st.binary(min_size=1, max_size=20))
+def test_escapes_keep_their_meaning(raw):
+    path = "".join(f"%{byte:02x}" if byte % 2 else f"%{byte:02X}" for byte in raw if byte not in b"./")
+    key = normalize(f"http://h/{path}.html")
+    wanted = bytes(byte for byte in raw if byte not in b"./") + b".html"
+    assert urllib.parse.unquote_to_bytes(key.removeprefix("http://h/")) == wanted
+    assert key == normalize(f"http://h/{path.lower()}.html") == normalize(f"http://h/{path.upper()}.html")
+
+
+@given(
+    st.one_of(TEXTS, HTTP_URLS),
+    TEXTS,
+    st.sampled_from([None, "utf-8", "cp1251", "shift_jis", "iso2022_jp", "idna"]),
+)
+def test_no_link_raises_anything_but_bad_url(base, href, encoding):
+    try:
+        url = join(base, href, encoding)
+        target = resolve(base, href, encoding=encoding)
+    except BadUrl:
+        return
+    assert "#" not in url
+    assert target.url == url
+    assert target.site == site_of(target.normalized)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "//h/", "http://", "mailto:a@h", "http://h:99999/", "http://a b/"),
+        *("\x00" * 100_000, "http://h/" + "a" * 100_000, "\ud800" * 9_000, "http://" + "é" * 9_000),
+        *("http://" + "ab." * 2_600 + "/" * 9_000, "http://h/" + "é" * 5_000),
+    ],
+    ids=range(13),
+)
+def test_what_is_no_web_address_is_a_bad_url(text):
+    with pytest.raises(BadUrl):
+        normalize(text)
+
+
+def test_longest_url_is_accepted_and_one_more_is_not():
+    url = "http://h/" + "a" * (URL_MAX - 14) + ".html"
+    assert normalize(url) == url
+    with pytest.raises(BadUrl, match="longer than 8192 characters"):
+        normalize("http://h/" + "a" * (URL_MAX - 13) + ".html")
+    with pytest.raises(BadUrl, match="longer than 8192 characters"):
+        normalize("http://h/" + "a" * (URL_MAX - 9))  # the slash is one too many
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("", "http://example.com/a/b?c=d"),
+        ("#x", "http://example.com/a/b?c=d"),
+        ("?q", "http://example.com/a/b?q"),
+        ("http:?q", "http://example.com/a/b?q"),
+        (" \n../x\ty \r", "http://example.com/xy"),
+        ("c #d", "http://example.com/a/c%20"),
+        ("//Other.Example:80/x", "http://other.example/x"),
+        ("\\x\\y", "http://example.com/x/y"),
+        ("/ü?ü", "http://example.com/%C3%BC?%C3%BC"),
+        ("//пример.рф", "http://xn--e1afmkfd.xn--p1ai/"),
+        ("mailto:a@example.com#x", "mailto:a@example.com"),
+        ("\ud800", "http://example.com/a/%EF%BF%BD"),
+    ],
+)
+def test_links_are_joined_as_browsers_do(href, url):
+    assert join(BASE, href) == url
+
+
+def test_query_is_sent_in_the_charset_of_the_page_and_path_in_utf_8():
+    assert join(BASE, "/я?я=ж&a=b#я", "windows-1251") == "http://example.com/%D1%8F?%FF=%E6&a=b"
+    assert join(BASE, "?é", "iso-8859-1") == "http://example.com/a/b?%E9"
+    assert join(BASE, "?é", "utf-16-le") == join(BASE, "?é", "no such charset") == "http://example.com/a/b?%C3%A9"
+
+
+def test_character_that_the_charset_lacks_becomes_a_reference():
+    assert join(BASE, "?я1", "iso-8859-1") == "http://example.com/a/b?%26%231103%3B1"
+
+
+def test_bytes_of_multibyte_charsets_never_start_a_fragment():
+    assert join(BASE, "?ソ", "shift_jis") == "http://example.com/a/b?%83\\"  # as in Chromium and Firefox
+    url = join(BASE, "?" + "".join(map(chr, range(0x3040, 0x3090))), "iso2022_jp")
+    assert "#" not in url
+    assert url.count("%23") > 1
+
+
+@pytest.mark.parametrize(
+    ("href", "reason"),
+    [
+        ("mailto:a@example.com", "scheme mailto"),
+        ("JavaScript:void(0)", "scheme javascript"),
+        ("tel:+1", "scheme tel"),
+        ("data:text/plain," + "x" * 100_000, "scheme data"),
+        ("javascript://[", "scheme javascript"),
+        ("http://[", "not a URL"),
+        ("x" * 9_000, "longer than 8192 characters"),
+    ],
+)
+def test_reasons_are_short_and_plain(href, reason):
+    with pytest.raises(BadUrl) as caught:
+        resolve(BASE, href)
+    assert str(caught.value) == reason
+
+
+def test_target_says_what_to_ask_for_and_what_it_is_known_by():
+    target = resolve(BASE, "../X?b=1&a=2&utm_source=y#z")
+    key = page_key("http://example.com/X/?a=2&b=1")
+    assert target == Target(
+        "http://example.com/X?b=1&a=2&utm_source=y",
+        "http://example.com/X/?a=2&b=1",
+        key,
+        "http://example.com",
+    )
+
+
+def test_site_has_no_user_and_no_default_port():
+    assert site_of("https://u:p@Example.com:443/x") == "https://example.com"
+    assert resolve(BASE, "http://u:p@h:81/").site == "http://h:81"
+    assert site_of("http://[::1]:8600/x") == "http://[::1]:8600"
+    with pytest.raises(BadUrl, match="scheme ftp"):
+        site_of("ftp://h/")
+
+
+@pytest.mark.parametrize(
+    ("href", "rank"),
+    [
+        ("/f/", 0),
+        ("/f", 1),
+        ("/f/?a=1", 0),
+        ("/f?a=1", 1),
+        ("/f//", 2),
+        ("/f?", 2),
+        ("/f?b=1&a=1", 2),
+        ("/f/?", 2),
+    ],
+)
+def test_spelling_rank_prefers_the_normal_form(href, rank):
+    assert spelling_rank(resolve(BASE, href)) == rank

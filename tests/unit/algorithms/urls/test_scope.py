@@ -1,0 +1,80 @@
+"""Which sites a crawl may go to."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.urls.scope import MOST_REMEMBERED, Scope
+from crawlers.errors import ConfigError
+
+LISTED = ["http://listed.test", "https://www.listed.test:8443"]
+
+
+@pytest.mark.parametrize("scope", ["sites", " Sites ", "SITES"])
+def test_scope_of_the_list_holds_the_list_alone(scope: str) -> None:
+    found = Scope(scope, LISTED)
+    assert not found.is_open
+    assert all(found.holds(site) for site in LISTED)
+    for site in ("https://listed.test", "http://listed.test:81", "https://www.listed.test", "http://other.test"):
+        assert not found.holds(site)
+
+
+def test_scope_of_all_holds_everything() -> None:
+    found = Scope(" ALL", [])
+    assert found.is_open
+    assert found.holds("https://anything.test:99")
+
+
+def test_domain_holds_itself_and_its_subdomains_whatever_scheme_and_port() -> None:
+    found = Scope(" Example.org., b.test", LISTED)
+    assert found.is_open
+    for site in ("http://example.org", "https://a.b.example.org:8443", "http://b.test", *LISTED):
+        assert found.holds(site)
+        assert found.holds(site), "the second time it is remembered"
+    for site in ("http://notexample.org", "http://example.org.evil.test", "http://org", "http://a.listed.test"):
+        assert not found.holds(site)
+        assert not found.holds(site)
+
+
+def test_addresses_are_domains_of_their_own() -> None:
+    found = Scope("127.0.0.1", [])
+    assert found.holds("http://127.0.0.1:8600")
+    assert not found.holds("http://1.127.0.0.2")
+
+
+@pytest.mark.parametrize("scope", ["", "a b", "http://example.org", "example.org,", "-a.test", "*.example.org", "a/b"])
+def test_what_is_no_domain_is_told(scope: str) -> None:
+    with pytest.raises(ConfigError, match="is no domain; give sites"):
+        Scope(scope, LISTED)
+
+
+def test_verdicts_of_so_many_sites_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOST_REMEMBERED > 10_000
+    monkeypatch.setattr("crawlers.algorithms.urls.scope.MOST_REMEMBERED", 3)
+    found = Scope("example.org", [])
+    for _ in range(2):
+        assert [found.holds(f"http://{n}.example.org") for n in range(9)] == [True] * 9
+        assert not found.holds("http://example.com")
+    assert len(found._known) == 3
+
+
+@pytest.mark.parametrize("scope", ["all", "a.example"])
+def test_what_is_left_out_is_outside_wherever_it_is(scope):
+    made = Scope(scope, ["http://a.example"])
+    assert made.holds("http://sport.a.example")
+    made.leave_out(["http://sport.a.example"])
+    hosts = ("a.example", "sport.a.example", "x.a.example")
+    assert [made.holds(f"http://{host}") for host in hosts] == [True, False, True]
+
+
+def test_scope_of_hosts_takes_them_whatever_they_are_called():
+    scope = Scope.of_hosts(["my_paper.example", "all", "::1"], ["http://a.example"])
+    sites = (
+        "http://my_paper.example",
+        "http://www.my_paper.example",
+        "http://all",
+        "http://[::1]:9",
+        "http://a.example",
+    )
+    assert all(scope.holds(site) for site in sites)
+    assert not scope.holds("http://b.example")

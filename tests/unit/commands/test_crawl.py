@@ -1,0 +1,62 @@
+"""`scrapy crawl`: its exit statuses, and crawls without the rows of duplicates."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from tests.support.command_web import first
+from tests.support.sites.project import Project, ended
+from tests.support.sites.server import Web, links, pages
+
+
+def test_crawl_that_ends_has_status_0_and_one_that_cannot_begin_2(tmp_path):
+    project = Project(tmp_path)
+    with Web(site=pages({"/": "<p>x"})) as web:
+        assert project.crawl(web.hosts()).status == 0
+        assert project.crawl("missing.txt").status == 2
+        assert project.crawl(web.hosts(), RULE="chess").status == 2
+        assert project.run("crawl").status == 2
+        assert project.run("crawl", "nosuchspider").status != 0
+        assert len(project.states()) == 1
+
+
+def test_crawl_stopped_in_good_order_has_status_0_and_goes_on(tmp_path):
+    project = Project(tmp_path)
+    process = None
+
+    async def site(exchange):
+        if exchange.path == "/2" and exchange.site.count("/2") == 1 and process is not None:
+            os.kill(process.pid, signal.SIGTERM)
+        bodies = {f"/{n or ''}": links(*(f"/{n}" for n in range(1, 12))) for n in range(12)}
+        await pages(bodies)(exchange)
+
+    with Web(site=site) as web:
+        process = project.start("crawl", "sitegraph", "-a", "hosts=" + web.hosts(limits=";1;;20"))
+        assert ended(process).status == 0
+        assert project.states() == [("interrupted", "shutdown")]
+        asked = len(web["site"].asked)
+        assert project.crawl(web.hosts()).status == 0
+        assert project.states() == [("finished", "finished")]
+        assert sorted(web["site"].paths) == sorted({"/robots.txt", "/", *(f"/{n}" for n in range(1, 12))})
+        assert asked < len(web["site"].asked)
+
+
+def test_duplicates_that_are_not_saved_leave_the_graph_as_it_is(tmp_path):
+    project = Project(tmp_path, CRAWL="mine")
+    graphs = {}
+    with Web(first=first) as web:
+        for saved in (True, False):
+            folder = f"result{saved}"
+            settings = {"SAVE_DUPLICATES": saved, "RESULT_FOLDER": folder, "GRAPH_FORMATS": "gexf,csv"}
+            assert project.crawl(web.hosts(), **settings).status == 0
+            graphs[saved] = {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()}
+        assert graphs[True] == graphs[False]
+        urls = [url for (url,) in project.query("SELECT url FROM page WHERE url LIKE '%copy%' ORDER BY id")]
+        origin = web["first"].origin
+        assert urls == [origin + "/copy1.html", origin + "/copy2.html", origin + "/copy1.html"]
+        again = project.run("graph", "--format", "gexf", "--format", "csv", "--folder", str(tmp_path / "again"))
+        assert again.status == 0, again.log
+        assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == graphs[True]
+        story = project.run("explain", origin + "/copy1.html").output
+        assert "stands for 1 further URLs with the same content, whose rows were given up" in story

@@ -1,0 +1,78 @@
+"""`scrapy explain --search` shows documents that have the words."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawlers.commands.explain import Command
+from crawlers.storage.database import Database
+from tests.support.news_store import OTHER, SITE, NewsStore
+
+
+@pytest.fixture
+def url(tmp_path):
+    """The URL of a store of two crawls."""
+    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
+    database = Database(url)
+    crawl = NewsStore(database)
+    crawl.document("/a", 1e9, title="The ferry", text="It is\nlate, the ferry.", published="2001-09-09T03:46:40+02:00")
+    crawl.document("/b", 1e9, site=OTHER, title="A ship", text="Faster than any ferry.")
+    NewsStore(database, "other").document("/c", 1e9, title="Another ferry", text="And its ferry.")
+    database.close()
+    return url
+
+
+@pytest.fixture
+def search(url, capsys):
+    def found(words, *arguments, settings=None, **options):
+        command = Command()
+        command.settings = Settings({"DATABASE_URL": url, **(settings or {})})
+        command.settings.setmodule("crawlers.settings", priority="default")
+        given = {"search": words, "limit": 10, "site": None, "crawl": None} | options
+        command.run(list(arguments), Namespace(**given))
+        return command.exitcode, *capsys.readouterr()
+
+    return found
+
+
+def test_documents_are_shown_with_date_title_url_and_snippet(search):
+    status, output, errors = search("late ferry")
+    assert (status, errors) == (0, "")
+    assert output.splitlines() == ["2001-09-09  The ferry", f"  {SITE}/a", "  It is [late], the [ferry]."]
+
+
+def test_all_crawls_are_searched_unless_one_is_named(search):
+    assert search("ferry")[1].count("  http://") == 3
+    assert search("ferry", limit=2)[1].count("  http://") == 2
+    assert search("ferry", site="two.example")[1].splitlines()[1] == f"  {OTHER}/b"
+    assert search("ferry", crawl="other")[1].count("  http://") == 1
+    assert search("ferry", settings={"CRAWL": "other"})[1].count("  http://") == 1
+
+
+def test_nothing_found_is_said(search):
+    assert search("fog (")[:2] == (0, "no document for: fog (\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": 0}, "--limit 0: give a number from 1 on"),
+        ({"crawl": "x"}, "CRAWL=x: "),
+        ({"site": "nowhere.example"}, "'nowhere.example' is no seed"),
+    ],
+)
+def test_what_the_user_got_wrong_is_one_sentence(search, options, message):
+    status, output, errors = search("ferry", **options)
+    assert (status, output) == (2, "")
+    assert errors.startswith(f"Error: {message}")
+
+
+def test_words_and_a_url_are_too_much(search):
+    with pytest.raises(UsageError, match="name one URL, or give words with --search"):
+        search("ferry", f"{SITE}/a")
+    with pytest.raises(UsageError):
+        search(None)

@@ -1,0 +1,211 @@
+"""`scrapy graph` writes what was asked for, or says in one sentence what is wrong."""
+
+from __future__ import annotations
+
+import csv
+
+import networkx
+import pytest
+
+from crawlers.commands.graph import FRAGMENT
+from crawlers.errors import ConfigError
+from crawlers.inputs.hosts_file import parse_hosts
+from crawlers.storage.files.names import file_stem
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def stem(origin):
+    return origin.removeprefix("http://").replace(":", "_")
+
+
+def test_graph_writes_all_sites_again_to_the_byte(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    outcome = project.run("graph", "--folder", str(tmp_path))
+    assert outcome.status == 0, outcome.log
+    assert names(tmp_path) == sorted(f"{stem(site)}.gexf" for site in (first_site, second_site))
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (project.folder / "result" / path.name).read_bytes()
+    assert "6 pages, 8 edges" in outcome.output
+
+
+def test_graph_writes_the_named_site_in_the_named_formats(crawled, tmp_path):
+    project, first_site, _ = crawled
+    formats = ("--format", "csv", "--format", "graphml")
+    outcome = project.run("graph", first_site + "/", "--folder", str(tmp_path), *formats)
+    assert outcome.status == 0, outcome.log
+    name = stem(first_site)
+    assert names(tmp_path) == [f"{name}.edges.csv", f"{name}.graphml", f"{name}.nodes.csv"]
+    graph = networkx.read_graphml(tmp_path / f"{name}.graphml")
+    assert graph.number_of_nodes() == 6  # home, a, copy, leaf, b, landed
+    assert len((tmp_path / f"{name}.edges.csv").read_text().splitlines()) == graph.number_of_edges() + 1
+
+
+def test_graph_computes_the_measures(crawled, tmp_path):
+    project, first_site, _ = crawled
+    outcome = project.run("graph", first_site, "--folder", str(tmp_path), "--measure", "pagerank")
+    assert outcome.status == 0, outcome.log
+    graph = networkx.read_gexf(tmp_path / f"{stem(first_site)}.gexf")
+    assert sum(node["pagerank"] for _, node in graph.nodes(data=True)) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_graph_of_the_sites_has_those_that_they_link_to(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    formats = ("--format", "gexf", "--format", "csv")
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine", *formats)
+    assert outcome.status == 0, outcome.log
+    tables = ["web_fragment.edges.csv", "web_fragment.gexf", "web_fragment.nodes.csv", "web_fragment.pairs.csv"]
+    assert names(tmp_path) == ["accompanying.csv", *tables]
+    graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
+    labels = {node: data["label"] for node, data in graph.nodes(data=True)}
+    first, second = (site.removeprefix("http://") for site in (first_site, second_site))
+    assert {data["label"]: data["set"] for _, data in graph.nodes(data=True)} == {
+        first: "target",
+        second: "target",
+        "outside.example": "accompanying",
+    }
+    edges = {(labels[a], labels[b]): data["weight"] for a, b, data in graph.edges(data=True)}
+    assert edges == {(second, first): 2, (first, "outside.example"): 2}
+    assert (tmp_path / "accompanying.csv").read_text().splitlines() == [
+        "site,class,target_sites,linked_from,urls,links,example",
+        f"outside.example,1,1,{first},1,2,http://outside.example/page",
+    ]
+    assert "  linked to by 1 of the 2 target sites: 1 sites, 1 URLs, 2 links" in outcome.output.splitlines()
+
+
+def test_graph_of_the_sites_may_leave_the_others_out(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    options = ("--targets-only", "--measure", "pagerank", "--group", "domain")
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), *options)
+    assert outcome.status == 0, outcome.log
+    assert names(tmp_path) == ["web_fragment.gexf"]
+    graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
+    ranks = {node["label"]: node["pagerank"] for _, node in graph.nodes(data=True)}
+    assert ranks[first_site.removeprefix("http://")] > ranks[second_site.removeprefix("http://")]
+
+
+def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
+    project, *sites = broad
+    outcome = project.run("graph", "--folder", str(tmp_path), "--format", "gexf")
+    assert outcome.status == 0, outcome.log
+    graphs = [networkx.read_gexf(tmp_path / f"{stem(site)}.gexf") for site in sites]
+    assert sum(node["importance"] for graph in graphs for _, node in graph.nodes(data=True)) == pytest.approx(1.0)
+    (home,) = (node for _, node in graphs[0].nodes(data=True))
+    assert home["external_links"] == 2  # pages of the crawl's other site
+
+
+def test_graph_of_the_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_path):
+    project, first_site, second_site = broad
+    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--format", "csv")
+    assert outcome.status == 0, outcome.log
+    first, second = (site.removeprefix("http://") for site in (first_site, second_site))
+    rows = (tmp_path / "web_fragment.pairs.csv").read_text().splitlines()[1:]
+    assert sorted(rows) == sorted([f"{first},{second},target,,2,2", f"{second},{first},target,,1,1"])
+
+
+def test_top_lists_the_most_important_pages(broad, tmp_path):
+    project, first_site, second_site = broad
+    for arguments, expected in ((["2"], 2), (["1000", first_site], 1), (["1000", first_site, second_site], 5)):
+        outcome = project.run("graph", "--folder", str(tmp_path), "--top", *arguments)
+        assert outcome.status == 0, outcome.log
+        assert names(tmp_path) == ["top.csv"]
+        assert outcome.output.splitlines()[1] == f"{tmp_path / 'top.csv'}: the {expected} most important pages"
+        with (tmp_path / "top.csv").open(newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        assert [row["rank"] for row in rows] == [str(rank) for rank in range(1, expected + 1)]
+    importance = [float(row["importance"]) for row in rows]
+    assert importance == sorted(importance, reverse=True)
+    assert sum(importance) == pytest.approx(1.0)
+    changes = {row["url"]: row["changes"] for row in rows}
+    assert changes[f"{second_site}/news"] == "1"
+    assert {row["in_degree"] for row in rows if row["url"] == f"{second_site}/"} == {"2"}
+
+
+def ranked(outcome, folder):
+    assert outcome.status == 0, outcome.log
+    assert names(folder) == ["top.csv"]
+    with (folder / "top.csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_top_by_pagerank_needs_no_more_than_the_stored_links(crawled, tmp_path):
+    project, _, second_site = crawled
+    outcome = project.run("graph", "--folder", str(tmp_path), "--top", "3", "--pagerank")
+    rows = ranked(outcome, tmp_path)
+    assert f"{tmp_path / 'top.csv'}: the 3 pages of the highest PageRank" in outcome.output
+    assert [row["rank"] for row in rows] == ["1", "2", "3"]
+    assert {row["importance"] for row in rows} == {""}
+    of_one = project.run("graph", second_site, "--folder", str(tmp_path), "--top", "3", "--pagerank")
+    leaf, home = ranked(of_one, tmp_path)  # the only link within its site is from home
+    assert leaf["url"] == f"{second_site}/x"
+    assert float(leaf["pagerank"]) == pytest.approx(1.85 * float(home["pagerank"]), rel=1e-5)
+    settings = ("-s", "AOPIC_VIRTUAL_SHARE=1")
+    flat = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "99", "--pagerank", *settings), tmp_path)
+    assert len({row["pagerank"] for row in flat}) == 1
+    assert [row["url"] for row in flat] == sorted(row["url"] for row in flat)
+
+
+def test_top_by_pagerank_has_the_importance_that_the_crawl_kept(broad, tmp_path):
+    project, *sites = broad
+    rows = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "1000", "--pagerank"), tmp_path)
+    assert sum(float(row["importance"]) for row in rows) == pytest.approx(1.0)
+    assert sum(float(row["pagerank"]) for row in rows) == pytest.approx(1.0, abs=1e-5)
+    assert {row["site"] for row in rows} == set(sites)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--pagerank"], "write --top PAGES as well"),
+        (["--top", "9", "--pagerank", "-s", "AOPIC_VIRTUAL_SHARE=0"], "AOPIC_VIRTUAL_SHARE=0.0: must be above 0"),
+        (["--top", "10"], "crawls with ORDER=aopic, aopic-cyclic, aopic-random or opic do"),
+        (["--top", "0"], "'0' is no number of pages"),
+        (["--top", "ten"], "'ten' is no number of pages"),
+        (["--top", "10", "--level", "site"], "leave out --level site"),
+    ],
+)
+def test_top_says_what_it_cannot_list(crawled, tmp_path, arguments, part):
+    outcome = crawled[0].run("graph", "--folder", str(tmp_path), *arguments)
+    assert outcome.status == 2
+    assert part in outcome.log
+    assert "Traceback" not in outcome.log
+    assert names(tmp_path) == []
+
+
+def test_no_host_has_files_of_the_name_of_the_fragment():
+    assert file_stem(f"http://{FRAGMENT}") != FRAGMENT
+    with pytest.raises(ConfigError, match="not a host name"):
+        parse_hosts(f"http://{FRAGMENT.replace('_', ':')}", "hosts.txt")  # nor has a port
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (
+            ["http://nowhere.example"],
+            ["http://nowhere.example", "no site of the crawl mine", "http://127.0.0.1"],
+        ),
+        (["--crawl", "yours"], ["CRAWL=yours", "mine"]),
+        (["-s", "DATABASE_URL=sqlite:///other.sqlite"], ["other.sqlite", "does not exist"]),
+        (["--folder", "/proc/graphs"], ["/proc/graphs"]),
+    ],
+)
+def test_graph_says_in_one_sentence_what_it_cannot_find(crawled, arguments, parts):
+    project, _, _ = crawled
+    before = names(project.folder)
+    outcome = project.run("graph", *arguments)
+    assert outcome.status == 2, outcome.log
+    assert len(outcome.log.splitlines()) == len(outcome.errors) == 1
+    assert all(part in outcome.log for part in parts)
+    assert names(project.folder) == before
+
+
+@pytest.mark.parametrize("option", ["--format", "--measure", "--level", "--group"])
+def test_graph_names_what_it_knows_when_it_is_asked_for_something_else(crawled, option):
+    project, _, _ = crawled
+    outcome = project.run("graph", option, "nonsense")
+    assert outcome.status == 2
+    assert "invalid choice: 'nonsense'" in outcome.log
+    assert "Traceback" not in outcome.log

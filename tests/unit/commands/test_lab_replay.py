@@ -1,0 +1,255 @@
+"""`scrapy lab replay` tells of a stored crawl what real runs find: page by page, under every rule."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import shutil
+
+import pytest
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.simulation.rule_simulation import simulate
+from crawlers.errors import ConfigError
+from crawlers.storage import crawls
+from crawlers.storage.database import Database
+from crawlers.storage.yields import site_yields
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+LAB_RULES = {name: make for name, make in RULES.items() if name != "best"}  # which is for orders with scores
+BUDGET = 24
+ONE_AT_A_TIME = ";1;;0"
+PULLS = """
+    SELECT s.site, g.key, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
+    ORDER BY p.id"""
+EVERYWHERE = "http://everywhere.example/"
+
+
+def external(name: str, number: int) -> list[str]:
+    return [f"http://{name}{n}.example/page" for n in range(number)]
+
+
+def site(name: str, per_page, size: int):
+    """A home page, as many pages, of which the *n*-th has `per_page(n)` links of its own, and what goes wrong."""
+    bodies = {"/": links("/moved", "/missing", "/secret", "/away", "/folder", *(f"/{n}.html" for n in range(size)))}
+    for n in range(size):
+        deeper = f"/deep/{n}.html"
+        bodies[f"/{n}.html"] = links("/", deeper, EVERYWHERE, *external(f"{name}{n}-", per_page(n)))
+        bodies[deeper] = links(f"/{n}.html", EVERYWHERE, *external(f"{name}{n}-", per_page(n) + 1))
+    bodies["/folder/"] = bodies["/landed"] = links("/0.html", *external(f"{name}-landed", 2))
+
+    async def answer(exchange):
+        moved = {"/moved": "/landed", "/folder": "/folder/", "/away": "http://elsewhere.example/"}
+        if exchange.path in moved:
+            await exchange.page(status=301, Location=moved[exchange.path])
+        else:
+            await pages(bodies, "User-agent: *\nDisallow: /secret")(exchange)
+
+    return answer
+
+
+def harvest(folder, web, **settings) -> Project:
+    folder.mkdir()
+    project = Project(folder, SITE_DELAY_SECONDS=0, **settings)
+    ended = project.run("crawl", "extlinks", "-a", f"hosts={web.hosts(limits=ONE_AT_A_TIME)}")
+    assert ended.status == 0, ended.log
+    return project
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    """A web of three sites, and a full crawl of it with several requests in flight."""
+    folder = tmp_path_factory.mktemp("replay")
+    sites = {
+        "poor": site("poor", lambda n: 0, 9),
+        "rich": site("rich", lambda n: 6, 7),
+        "late": site("late", lambda n: 3 * n * (n % 2), 8),
+    }
+    with Web(**sites) as web:
+        yield folder, web, harvest(folder / "full", web)
+
+
+def yields_of(project: Project):
+    database = Database(f"sqlite:///{project.folder / 'crawl.sqlite'}", create=False)
+    try:
+        return site_yields(database, 1, REWARDS["new_links"])
+    finally:
+        database.close()
+
+
+@pytest.fixture(scope="module")
+def sites(crawled):
+    return yields_of(crawled[2])
+
+
+def test_full_crawl_has_what_is_hard_to_replay(crawled, sites):
+    _, web, project = crawled
+    origin = web["rich"].origin
+    states = {url: state.name for url, (state, _) in project.pages(origin).items()}
+    assert states["/moved"] == "MOVED"
+    assert states["/missing"] == "REFUSED"
+    assert states["/secret"] == "REJECTED"
+    assert states["/away"] == "REFUSED"
+    assert "/folder" not in states, "asked for twice, under two spellings"
+    for each in sites:
+        assert len(each.page_ids) == len(set(each.page_ids)) + 1
+    assert len({sum(each.yields) for each in sites}) == 3
+
+
+def test_without_recorded_pulls_the_order_is_the_same(crawled, sites, tmp_path):
+    """But for the first of two downloads of one page under two spellings, which only a pull remembers."""
+    shutil.copy(crawled[2].folder / "crawl.sqlite", tmp_path)
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM pull")
+    database.close()
+    for each, other in zip(sites, yields_of(Project(tmp_path)), strict=True):
+        assert other.page_ids == [page for n, page in enumerate(each.page_ids) if page not in each.page_ids[n + 1 :]]
+        assert sum(other.yields) == sum(each.yields)
+
+
+@pytest.mark.parametrize("rule", LAB_RULES)
+def test_replay_and_real_run_choose_the_same_pages(crawled, sites, rule):
+    folder, web, full = crawled
+    real = harvest(folder / rule, web, RULE=rule, PAGE_BUDGET=BUDGET, CONCURRENT_REQUESTS=1).query(PULLS)
+    run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+    keys = dict(full.query("SELECT id, key FROM page"))
+    read = [0] * len(sites)
+    replayed = []
+    for choice in run.choices:
+        each, number = sites[choice], read[choice]
+        replayed.append((each.site, keys[each.page_ids[number]], each.yields[number]))
+        read[choice] += 1
+    assert len(real) == BUDGET
+    assert real == replayed
+
+
+def test_table_and_file_have_every_rule_beside_the_oracle(crawled, sites):
+    _, _, full = crawled
+    ended = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv")
+    assert ended.status == 0, ended.log
+    lines = ended.output.splitlines()
+    downloads, links = sum(len(each.yields) for each in sites), sum(sum(each.yields) for each in sites)
+    assert (
+        lines[0] == f"crawl extlinks (number 1, finished), ORDER=bfs: 3 sites, {downloads} downloads, {links} new links"
+    )
+    assert lines[1].split()[:3] == ["rule", "3", "pages"]
+    table = {line.split()[0]: line for line in lines[2:]}
+    assert set(table) == {*LAB_RULES, "oracle", "omniscient", "in", "rules.csv:"}
+    assert "mind:" not in "".join(lines)
+    with (full.folder / "rules.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["rule"] for row in rows} == set(LAB_RULES)
+    for rule in LAB_RULES:
+        run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+        found = {int(row["pages"]): int(row["found"]) for row in rows if row["rule"] == rule}
+        assert found == {pages: run.found[pages] for pages in found}
+        assert max(found) == BUDGET
+        last = [each.urls[:pulls] for each, pulls in zip(sites, run.pulls, strict=True)]
+        urls = len({key for of_site in last for of_page in of_site for key in of_page})
+        assert f" {run.found[-1]} (" in table[rule]
+        assert int(table[rule].split()[-2]) == urls
+
+
+def test_with_enough_pages_every_rule_finds_everything(crawled, sites, lab):
+    _, _, full = crawled
+    output = lab(full.folder, "replay", "--budget", "5000", "--rules", "auto, sequential", "--reward", "links")
+    rows = [line.split() for line in output.splitlines() if line.startswith(("auto", "sequential"))]
+    assert len(rows) == 2
+    urls = full.query(
+        "SELECT count(DISTINCT u.key) FROM external_link e JOIN external_url u ON u.id = e.url_id "
+        "JOIN page p ON p.id = e.page_id WHERE p.title <> ''"
+    )[0][0]
+    hosts = {key for each in sites for of_page in each.hosts for key in of_page}
+    assert {(row[-2], row[-1]) for row in rows} == {(str(urls), str(len(hosts)))}
+    assert {row[-3] for row in rows} == {"(1.000)"}
+
+
+def test_rewards_and_options_come_from_the_settings(crawled, lab):
+    folder = crawled[2].folder
+    assert "new hosts\n" in lab(folder, "replay", "--budget", "9", "--rules", "auto", "-s", "REWARD=new_hosts")
+    small = ("--rules", "ucb1", "--budget", "20", "-s")
+    tables = [lab(folder, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
+    assert tables[0] != tables[1]
+
+
+def test_what_makes_a_replay_doubtful_is_said(tmp_path, lab):
+    project = Project(tmp_path, SITE_DELAY_SECONDS=0, SAVE_DUPLICATES=0)
+    bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
+    with Web(a=pages({"/": links(*bodies), **bodies})) as web:
+        hosts = f"hosts={web.hosts(limits=';2;;0')}"
+        project.run("crawl", "extlinks", "-a", hosts, PAGE_BUDGET=2)
+        warnings = [line for line in lab(tmp_path, "replay", "--budget", "1").splitlines() if line.startswith("mind: ")]
+        assert warnings == [
+            "mind: the crawl is not finished, so sites end where it stopped",
+            "mind: sites were read several pages at a time: another run may meet them in another order",
+        ]
+        project.run("crawl", "extlinks", "-a", hosts)
+    assert "mind: the rows of 3 duplicates are gone (SAVE_DUPLICATES=0)" in lab(tmp_path, "replay")
+
+
+# What is wrong
+
+
+def files(folder) -> list[str]:
+    """All files but those that SQLite makes to read."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--rules", "auto,best"), "--rules: 'best' is unknown; known are: auto, "),
+        (("--rules", ""), "--rules: '' is unknown"),
+        (("--budget", "0"), "--budget 0: give a number from 1 on"),
+        (("--crawl", "yours"), "CRAWL=yours: "),
+        (("--crawl", "7"), "holds no crawl of that name; it holds extlinks"),
+        (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png"),
+        (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
+        (("-s", "REWARD=money"), "REWARD='money' is unknown; known are: links, new_hosts, new_links"),
+        (("-s", "GITTINS_BATCH_PAGES=0"), "GITTINS_BATCH_PAGES='0' is out of range"),
+        (("-s", "UCB1_INITIAL_PAGES=x"), "UCB1_INITIAL_PAGES='x' is out of range"),
+        (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_done(crawled, lab, arguments, sentence):
+    folder = crawled[2].folder
+    before = files(folder)
+    with pytest.raises(ConfigError) as error:
+        lab(folder, "replay", "--out", "new.csv", *arguments)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert files(folder) == before
+
+
+def test_an_error_is_one_line_and_a_status(crawled):
+    ended = crawled[2].run("lab", "replay", "--budget", "0", "--out", "new.csv")
+    assert (ended.status, ended.output) == (2, "")
+    assert ended.log.splitlines() == ["Error: --budget 0: give a number from 1 on"]
+    assert not (crawled[2].folder / "new.csv").exists()
+
+
+def test_without_matplotlib_there_is_no_replay_with_a_picture(crawled, lab, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="--picture needs matplotlib"):
+        lab(crawled[2].folder, "replay", "--picture", "a.svg")
+
+
+def test_the_picture_is_a_function_of_the_crawl(crawled, lab):
+    folder = crawled[2].folder
+    for name in ("a.svg", "b.svg"):
+        output = lab(folder, "replay", "--budget", "30", "--rules", "auto,ucb1", "--picture", name)
+        assert output.splitlines()[-1] == f"{name}: 2 rules"
+    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
+    drawn = (folder / "a.svg").read_text()
+    assert all(f">{name}</text>" in drawn for name in ("auto", "ucb1", "oracle"))
+
+
+def test_a_crawl_that_has_read_nothing_cannot_be_replayed(tmp_path, lab):
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    crawls.begin(database, "extlinks", "extlinks", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+    database.close()
+    with pytest.raises(ConfigError, match="CRAWL=extlinks has read no page yet; crawl first"):
+        lab(tmp_path, "replay")

@@ -1,0 +1,224 @@
+"""`scrapy lab report` shows how the sites of a crawl did, also while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import importlib.util
+import signal
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from tests.support.running import until
+from tests.support.sites.project import Project, ended
+from tests.support.sites.server import Web, links, pages
+
+BUDGET = 30
+
+
+def rich(number: int, per_page: int) -> dict[str, str]:
+    """A home page and *number* pages with so many external links each."""
+    bodies = {"/": links(*(f"/{n}" for n in range(number)))}
+    for n in range(number):
+        bodies[f"/{n}"] = links(*(f"http://x{n}-{i}.example/" for i in range(per_page)))
+    return bodies
+
+
+@pytest.fixture(scope="module")
+def harvested(tmp_path_factory):
+    """A crawl that spent its budget on three sites, one of them not available; and their origins."""
+    folder = tmp_path_factory.mktemp("report")
+    project = Project(folder, SITE_DELAY_SECONDS=0, RETRY_TIMES=0, CONCURRENT_REQUESTS=1)
+    with Web(poor=pages(rich(40, 1)), good=pages(rich(40, 4)), gone=pages({})) as web:
+        found = project.run(
+            "crawl", "extlinks", "-a", f"hosts={web.hosts()}", RULE="ucb1", UCB1_INITIAL_PAGES=3, PAGE_BUDGET=BUDGET
+        )
+        assert found.status == 0, found.log
+        yield project, [site.origin for site in web.sites.values()]
+
+
+def store(folder, sites, pulls=(), **settings):
+    """A crawl of so many *sites* with *pulls*, (number of the site, reward)."""
+    database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
+    rows = [crawls.SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
+    row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
+    with database.write() as connection:
+        write_unit(connection, Unit(pulls=[[row.sites[n].id, 1, reward, 0.0] for n, reward in pulls]))
+    database.close()
+
+
+def cells(output: str) -> dict[str, list[str]]:
+    return {line.split()[0]: line.split() for line in output.splitlines()}
+
+
+def test_table_tells_what_every_site_cost_and_earned_and_the_index_of_the_rule(harvested):
+    project, (poor, good, gone) = harvested
+    ended = project.run("lab", "report")
+    assert ended.status == 0, ended.log
+    pulls = project.query("SELECT s.site, p.reward FROM pull p JOIN site s ON s.id = p.site_id")
+    total = int(sum(reward for _, reward in pulls))
+    head = f"crawl extlinks (number 1, interrupted), RULE=ucb1, ORDER=bfs: {BUDGET} pages, {total} new links"
+    assert ended.output.splitlines()[0] == head
+    assert ended.output.splitlines()[1].split() == ["site", "pages", "share", "found", "a", "page", "lately", "index"]
+    table = cells(ended.output)
+    for origin in (poor, good):
+        own = [reward for site, reward in pulls if site == origin]
+        mean = f"{sum(own) / len(own):.2f}"
+        share = f"{len(own) / BUDGET:.1%}"
+        assert table[origin][1:6] == [str(len(own)), share, f"{sum(own):.0f}", mean, mean]
+        assert float(table[origin][6]) > 0
+    assert table[gone][1:] == [
+        "1",
+        f"{1 / BUDGET:.1%}",
+        "0",
+        "0.00",
+        "0.00",
+        "due",
+        "not",
+        "available:",
+        "status",
+        "404",
+    ]
+    busiest = [line.split()[0] for line in ended.output.splitlines()[2:]]
+    assert busiest == [good, poor, gone]
+
+
+def test_file_has_every_site_over_time(harvested, lab):
+    project, origins = harvested
+    output = lab(project.folder, "report", "--every", "7", "--out", "sites.csv", "--crawl", "extlinks")
+    assert output.splitlines()[-1] == "sites.csv: 15 lines"
+    with (project.folder / "sites.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["pages"], row["site"]) for row in rows] == [
+        (str(pages), origin) for pages in (7, 14, 21, 28, 30) for origin in origins
+    ]
+    for row in rows:
+        own = project.query(
+            "SELECT count(*), total(reward) FROM (SELECT * FROM pull ORDER BY id LIMIT :n) p "
+            "JOIN site s ON s.id = p.site_id WHERE s.site = :site",
+            n=int(row["pages"]),
+            site=row["site"],
+        )
+        assert (int(row["own_pages"]), float(row["found"])) == own[0]
+        assert float(row["index"]) > 0
+
+
+def test_the_picture_has_the_busiest_sites(harvested, lab):
+    project, origins = harvested
+    assert lab(project.folder, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
+    drawn = (project.folder / "a.svg").read_text()
+    assert all(f">{origin}</text>" in drawn for origin in origins)
+
+
+def test_report_of_a_crawl_that_runs(tmp_path, lab):
+    async def stalls(exchange):
+        if exchange.path == "/2":
+            await asyncio.Event().wait()
+        await pages(rich(5, 2))(exchange)
+
+    project = Project(tmp_path, SITE_DELAY_SECONDS=0, STORE_BATCH_SECONDS=0.01, DOWNLOAD_TIMEOUT=60)
+    with Web(slow=stalls) as web:
+        hosts = f"hosts={web.hosts(limits=';1;;0')}"
+        process = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", REWARD="links")
+        try:
+            is_stored = lambda: (tmp_path / "crawl.sqlite").exists() and web["slow"].count("/2") > 0  # noqa: E731
+            until(lambda: process.poll() is not None or is_stored(), "the page that stalls")
+            until(lambda: project.query("SELECT count(*) FROM pull")[0][0] == 3, "pages in the store")
+            output = lab(tmp_path, "report")
+        finally:
+            process.send_signal(signal.SIGKILL)
+            ended(process)
+        origin = web["slow"].origin
+    assert output.splitlines()[0] == "crawl extlinks (number 1, running), RULE=auto, ORDER=bfs: 3 pages, 4 links"
+    assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]
+
+
+def test_settings_are_those_that_the_crawl_had(tmp_path, lab):
+    store(tmp_path, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
+    given = ("-s", "RULE=sequential", "-s", "UCB1_INITIAL_PAGES=1")
+    output = lab(tmp_path, "report", *given)
+    assert "RULE=ucb1, ORDER=bfs: 4 pages, 4 new links" in output
+    assert cells(output)["http://s00.example"][-1] == "due"
+
+
+@pytest.mark.parametrize(("rule", "index"), [("trivial", "due"), ("roundrobin", "-"), ("sequential", "-")])
+def test_a_rule_without_an_index_shows_none(tmp_path, lab, rule, index):
+    store(tmp_path, 2, [(0, 1.0), (1, 2.0)], RULE=rule, PAGE_BUDGET=100)
+    assert cells(lab(tmp_path, "report"))["http://s01.example"][-1] == index
+
+
+def test_of_many_sites_the_busiest_are_shown(tmp_path, lab):
+    store(tmp_path, 45, [(n, 1.0) for n in range(44) for _ in range(n)], RULE="auto")
+    output = lab(tmp_path, "report", "--out", "sites.csv")
+    assert output.count("http://") == 40
+    assert "and 5 sites with fewer pages; --out FILE.csv has all" in output
+    assert "http://s04.example" in output
+    assert "http://s03.example" not in output
+    assert "http://s44.example" in (tmp_path / "sites.csv").read_text()
+
+
+def test_lately_means_the_last_pages_of_a_site(tmp_path, lab):
+    store(tmp_path, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
+    table = cells(lab(tmp_path, "report"))
+    assert table["http://s00.example"][1:6] == ["100", "100.0%", "600", "6.00", "2.00"]
+    assert table["http://s01.example"][1:6] == ["0", "0.0%", "0", "-", "-"]
+
+
+# What is wrong
+
+
+def files(folder) -> list[str]:
+    """All files but those that SQLite makes to read."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--every", "0"), "--every 0: give a number from 1 on"),
+        (("--crawl", "yours"), "holds no crawl of that name; it holds extlinks"),
+        (("--picture", "a.jpg"), "--picture a.jpg: pictures are .svg or .png"),
+        (("--picture", "/proc/a.svg"), "--picture=/proc/a.svg can't be written"),
+        (("--out", "/proc/a.csv"), "--out=/proc/a.csv can't be written"),
+        (("--out", "."), "--out=. can't be written"),
+        (("-s", "RAW_UCB_C=much"), "RAW_UCB_C='much' is out of range"),
+        (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
+        (("-s", "CRAWL=yours"), "CRAWL=yours: "),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_done(harvested, lab, monkeypatch, arguments, sentence):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: "matplotlib is there")
+    folder = harvested[0].folder
+    before = files(folder)
+    with pytest.raises(ConfigError) as error:
+        lab(folder, "report", "--out", "new.csv", *arguments)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert files(folder) == before
+
+
+def test_without_matplotlib_there_is_no_picture(harvested, lab, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="--picture needs matplotlib, which is not installed"):
+        lab(harvested[0].folder, "report", "--picture", "a.svg", "--out", "new.csv")
+    assert not (harvested[0].folder / "new.csv").exists()
+
+
+def test_an_error_is_one_line_and_a_status(tmp_path):
+    ended = Project(tmp_path).run("lab", "report", "--out", "new.csv")
+    assert (ended.status, ended.output) == (2, "")
+    assert len(ended.log.splitlines()) == len(ended.errors) == 1
+    assert "crawl.sqlite" in ended.errors[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_crawl_without_pulls_says_who_has_some(tmp_path, lab):
+    store(tmp_path, 1, RULE="auto")
+    with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pull: it has just begun"):
+        lab(tmp_path, "report", "--out", "new.csv")
+    assert not (tmp_path / "new.csv").exists()

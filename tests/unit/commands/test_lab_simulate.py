@@ -1,0 +1,83 @@
+"""`scrapy lab simulate` compares rules, alike with any number of processes, or says in one sentence what is wrong."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from tests.support.sites.project import Project
+
+SMALL = ("--profile", "institutes", "--webs", "9", "--budget", "120", "--rules", "auto,gittins")
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+def simulated(project, *arguments):
+    outcome = project.run("lab", "simulate", *arguments)
+    assert outcome.status == 0, outcome.log
+    return outcome.output
+
+
+def test_the_table_is_the_same_with_one_process_and_with_two(project):
+    tables = [simulated(project, *SMALL, "--jobs", str(jobs), "--out", f"{jobs}.csv") for jobs in (1, 2)]
+    assert tables[0].replace("1.csv", "2.csv") == tables[1]
+    assert (project.folder / "1.csv").read_bytes() == (project.folder / "2.csv").read_bytes()
+    lines = tables[0].splitlines()
+    assert lines[0] == "institutes: 9 webs, 120 pages each"
+    assert {line.split()[0] for line in lines[2:6]} == {"oracle", "auto", "gittins", "trivial"}
+
+
+def test_the_file_has_what_every_rule_found_in_every_web(project):
+    simulated(project, *SMALL, "--out", "webs.csv")
+    with (project.folder / "webs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 9 * 5 * 40  # webs, rules with the two that know everything, checkpoints
+    assert {row["rule"] for row in rows} == {"auto", "gittins", "trivial", "oracle", "omniscient"}
+    assert {row["pages"] for row in rows if row["web"] == "8"} == {str(3 * step) for step in range(1, 41)}
+
+
+def test_the_paper_stands_beside_ours_where_the_budget_is_the_papers(project):
+    output = simulated(project, "--profile", "sample", "--webs", "1", "--rules", "gittins,ucb1")
+    assert "table 2 of the paper beside ours" in output
+    assert "949 / " in output
+    assert "table 2" not in simulated(project, "--profile", "sample", "--webs", "1", "--budget", "50")
+
+
+@pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG")])
+def test_the_picture_is_a_function_of_the_figures(project, name, begins):
+    pictures = []
+    for _ in range(2):
+        simulated(project, *SMALL, "--picture", name)
+        pictures.append((project.folder / name).read_bytes())
+    assert pictures[0].startswith(begins)
+    assert pictures[0] == pictures[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--rules", "auto,best"), "--rules: 'best' is unknown; known are: "),
+        (("--webs", "0"), "--webs 0: give a number from 1 on"),
+        (("--budget", "-5"), "--budget -5: give a number from 1 on"),
+        (("--jobs", "0"), "--jobs 0: give a number from 1 on"),
+        (("--seed", "-1"), "--seed -1: give a number from 0 on"),
+        (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png; name the file so"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(project, arguments, sentence):
+    outcome = project.run("lab", "simulate", *arguments)
+    assert outcome.status == 2
+    assert len(outcome.errors) == 1
+    assert sentence in outcome.errors[0]
+    assert not outcome.output
+
+
+@pytest.mark.parametrize("arguments", [(), ("guess",), ("simulate", "more")])
+def test_an_unknown_part_is_refused(project, arguments):
+    outcome = project.run("lab", *arguments)
+    assert outcome.status == 2
+    assert "say what to do: simulate" in outcome.output + outcome.log

@@ -1,0 +1,245 @@
+"""`scrapy lab topic` tells of stored crawls what they were worth, and what real runs under other strategies read."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+
+import pytest
+
+from crawlers.algorithms.topic.link_learner import RATE
+from crawlers.algorithms.topic.vectors import STRATEGIES
+from crawlers.cli.lab.lab_topic_runs import LEARNT, as_they_ran, replayed
+from crawlers.errors import ConfigError
+from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.database import Database
+from crawlers.storage.topic.topics import keep_terms
+from tests.support.command_topic_web import LinkedSites, crawl
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, pages
+
+BUDGET = 30
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A project with a crawl by each strategy, one of all pages and one that has no topic; and what each read."""
+    folder = tmp_path_factory.mktemp("topic")
+    with LinkedSites() as sites:
+        project = sites.project(folder)
+        read = {name: crawl(project, CRAWL=name, TOPIC_STRATEGY=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
+        learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE}
+        read[LEARNT] = crawl(project, CRAWL=LEARNT, PAGE_BUDGET=BUDGET, **learning)
+        read["whole"] = crawl(project, CRAWL="whole")
+    return project, read
+
+
+@pytest.fixture
+def database(stored):
+    opened = Database(f"sqlite:///{stored[0].folder / 'crawl.sqlite'}", create=False)
+    yield opened
+    opened.close()
+
+
+def urls(project, numbers):
+    known = dict(project.query("SELECT id, url FROM page"))
+    return [known[number] for number in numbers]
+
+
+def cells(output: str, title: str) -> dict[str, list[str]]:
+    """The table under the line that begins with *title*, by run."""
+    table = output.split(f"\n{title}")[1].split("\n\n")[0].splitlines()[2:]
+    return {line.split()[0]: line.split()[1:] for line in table if ".csv:" not in line and ".svg:" not in line}
+
+
+def replay_of(database, name, strategies, most=10_000):
+    return replayed(database, name, None, "auto", strategies, most, RATE)
+
+
+# Replays
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, LEARNT])
+def test_replay_of_its_own_strategy_chooses_the_very_pages_of_the_real_run(stored, database, strategy):
+    project, read = stored
+    runs = replay_of(database, strategy, [strategy], len(read[strategy]))
+    assert 20 < len(read[strategy]) < BUDGET
+    assert urls(project, runs.read[strategy]) == read[strategy]
+    assert runs.unknown == {strategy: 0}
+
+
+def test_strategies_read_different_pages(stored):
+    first = {tuple(urls[:25]) for name, urls in stored[1].items() if name != "whole"}
+    assert len(first) == len(STRATEGIES) + 1
+
+
+@pytest.mark.parametrize("strategy", ["anchor", LEARNT])
+def test_web_of_a_whole_crawl_tells_what_a_real_run_reads_by_another_strategy(stored, database, strategy):
+    """Texts decide; where they don't, pages of one page stand in another order than it has them."""
+    project, read = stored
+    runs = replay_of(database, "whole", [strategy], len(read[strategy]))
+    assert runs.unknown == {strategy: 0}
+    assert len(set(urls(project, runs.read[strategy])) & set(read[strategy])) >= 0.8 * len(read[strategy])
+
+
+def test_pages_that_the_crawl_never_read_are_passed_over_and_counted(stored, lab):
+    project, read = stored
+    output = lab(project.folder, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")
+    waiting = project.query(
+        "SELECT count(*) FROM page p JOIN site s ON s.id = p.site_id WHERE s.crawl_id = 1 AND p.state = 0"
+    )[0][0]
+    assert waiting > 0
+    share = waiting / (waiting + len(read["anchor"]))
+    lines = output.splitlines()
+    assert lines[3] == (
+        f"mind: pages that the crawl never read were passed over, up to {share:.0%} of those chosen "
+        f"(breadth {waiting}, anchor {waiting}); a crawl that reads more tells more"
+    )
+    number = len(read["anchor"])
+    assert lines[4] == f"mind: nothing was left to read after: breadth {number}, anchor {number} pages"
+
+
+def test_another_topic_gives_another_order(stored, lab, tmp_path):
+    project, _ = stored
+    topic = tmp_path / "other.yaml"
+    topic.write_text("{keywords: [kitchen, weather], roots: [http://a.example/]}", "utf-8")
+    options = ("--crawl", "whole", "--strategies", "anchor", "--pages", "20")
+    own = lab(project.folder, "topic", *options)
+    other = lab(project.folder, "topic", *options, "--topic", str(topic))
+    assert "topic: kitchen 0.71, weather 0.71" in other
+    assert cells(own, "average similarity") != cells(other, "average similarity")
+    topic.write_text("{examples: [a.html], roots: [http://a.example/]}", "utf-8")
+    with pytest.raises(ConfigError, match="a replay does not read examples; describe the topic by keywords"):
+        lab(project.folder, "topic", *options, "--topic", str(topic))
+
+
+# Crawls as they ran
+
+
+def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
+    project, read = stored
+    output = lab(project.folder, "topic", "--crawls", ",".join(STRATEGIES), "--points", "10,20,500", "--out", "a.csv")
+    together = {url for name in STRATEGIES for url in read[name]}
+    lines = output.splitlines()
+    assert lines[0] == "crawls anchor, breadth, links, mixed as they ran"
+    assert lines[1] == "topic: text 0.71, unicod 0.71"
+    assert lines[2].startswith(f"measured by the {len(together)} pages that any of them read")
+    for title in ("average similarity of the pages read", "share of the", "share of the"):
+        table = cells(output, title)
+        assert list(table) == list(STRATEGIES)
+        assert all(row[2] == "-" for row in table.values())
+    with (project.folder / "a.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["run"] for row in rows} == set(STRATEGIES)
+    assert list(rows[0]) == ["run", "pages", "similarity", "authorities", "hubs", "nearest"]
+    at_10 = next(row for row in rows if row["run"] == "anchor" and row["pages"] == "10")
+    assert cells(output, "average similarity")["anchor"][0] == f"{float(at_10['similarity']):.4f}"
+
+
+def test_a_page_of_two_crawls_is_one_page(stored, database):
+    project, read = stored
+    runs = as_they_ran(database, ["anchor", "mixed"])
+    assert urls(project, runs.read["anchor"]) == read["anchor"]
+    assert urls(project, runs.read["mixed"]) == read["mixed"]
+    numbers = {number for pages in runs.read.values() for number in pages}
+    assert len(numbers) == len({*read["anchor"], *read["mixed"]})
+    assert sorted(number for number, _ in runs.documents()) == sorted(numbers)
+    assert {page for link in runs.links for page in link} <= numbers
+
+
+def test_the_whole_web_has_all_that_is_important(stored, lab):
+    whole = str(len(stored[1]["whole"]))
+    output = lab(stored[0].folder, "topic", "--crawls", "whole", "--authorities", "5", "--points", whole)
+    for kind in ("best authorities", "best hubs", "most similar pages"):
+        assert cells(output, f"share of the 5 {kind}")["whole"] == ["1.0000"]
+
+
+def test_pictures_are_a_function_of_the_crawls(stored, lab):
+    folder = stored[0].folder
+    for name in ("a.svg", "b.svg"):
+        output = lab(folder, "topic", "--crawls", "anchor,links", "--picture", name)
+        assert output.splitlines()[-1] == f"{name}: 2 runs"
+    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
+    drawn = (folder / "a.svg").read_text()
+    assert all(f">{label}</text>" in drawn for label in ("anchor", "links", "share of the 100 best authorities read"))
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--strategies", "anchor,best"), "--strategies: 'best' is unknown; known are: anchor, breadth, links, mixed"),
+        (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
+        (("--crawls", "anchor,nobody"), "holds no crawl of that name"),
+        (("--points", "10,x"), "--points 10,x: give at most 12 numbers from 1 on"),
+        (("--points", "0"), "--points 0: give at most 12 numbers from 1 on"),
+        (("--authorities", "0"), "--authorities 0: give a number from 1 on"),
+        (("--pages", "0"), "--pages 0: give a number from 1 on"),
+        (("--learning-rate", "0"), "--learning-rate 0: give a number from 0 to 1, and not 0"),
+        (("--topic", "nowhere.yaml"), "nowhere.yaml can't be read"),
+        (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_done(stored, lab, arguments, sentence):
+    with pytest.raises(ConfigError) as error:
+        lab(stored[0].folder, "topic", "--out", "new.csv", *arguments)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (stored[0].folder / "new.csv").exists()
+
+
+def begun(folder, *topics):
+    """A store with a crawl that has read nothing for each of *topics*."""
+    database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
+    for number, terms in enumerate(topics):
+        row = begin(database, f"crawl{number}", "topic", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+        if terms:
+            keep_terms(database, row.id, terms)
+    database.close()
+
+
+def test_crawls_of_different_topics_are_not_compared(tmp_path, lab):
+    begun(tmp_path, {"unicod": 1.0}, {"databas": 1.0})
+    with pytest.raises(ConfigError, match=r"crawl0 and crawl1 have different topics \(unicod; databas\); compare"):
+        lab(tmp_path, "topic", "--crawls", "crawl0,crawl1")
+
+
+@pytest.mark.parametrize("arguments", [("--crawl", "crawl0"), ("--crawls", "crawl0")])
+def test_a_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, arguments):
+    begun(tmp_path, {"unicod": 1.0}, {})
+    with pytest.raises(ConfigError, match="CRAWL=crawl0 has read no page yet; crawl first"):
+        lab(tmp_path, "topic", *arguments)
+    with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
+        lab(tmp_path, "topic", arguments[0], "crawl1")
+
+
+def test_without_matplotlib_there_is_no_picture(stored, lab, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="--picture needs matplotlib"):
+        lab(stored[0].folder, "topic", "--picture", "a.svg")
+
+
+# Learning
+
+
+def test_a_learning_crawl_that_is_interrupted_goes_on_with_the_same_pages(stored, tmp_path):
+    with LinkedSites() as sites:
+        learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE, "CRAWL": "learnt"}
+        at_once = crawl(sites.project(tmp_path / "whole"), **learning)
+        project = sites.project(tmp_path / "parts")
+        for budget in (9, 17, 1000):
+            in_parts = crawl(project, **learning, PAGE_BUDGET=budget)
+    assert in_parts == at_once
+
+
+@pytest.mark.parametrize("rate", ["1.5", "-1", "much"])
+def test_a_learning_rate_out_of_range_is_refused(tmp_path, rate):
+    with Web(a=pages({"/": "<p>unicode"})) as web:
+        (tmp_path / "topic.yaml").write_text(f"{{keywords: [unicode], roots: [{web['a'].origin}/]}}", "utf-8")
+        ended = Project(tmp_path).run("crawl", "topic", "-a", "topic=topic.yaml", TOPIC_LEARNING_RATE=rate)
+        assert web["a"].asked == []
+    assert ended.status != 0
+    assert len(ended.errors) == 1
+    assert "TOPIC_LEARNING_RATE" in ended.errors[0]

@@ -1,0 +1,91 @@
+"""`scrapy sites alarms` and `list --sources` tell how sources of news are."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+from scrapy.settings import Settings
+from sqlalchemy import insert, update
+
+from crawlers.commands.sites import Command
+from crawlers.storage.crawls import SiteRow, add_sites
+from crawlers.storage.database import Database
+from crawlers.storage.schema.news_tables import alarm
+from crawlers.storage.schema.tables import seed, site
+from tests.support.news_store import OTHER, SITE, NewsStore
+
+FAR = "http://feeds.example/one"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A crawl of two sources: one with a subdomain, a feed elsewhere and alarms, one that gave nothing."""
+    path = tmp_path_factory.mktemp("news") / "crawl.sqlite"
+    database = Database(f"sqlite:///{path}")
+    crawl = NewsStore(database)
+    with database.write() as connection:
+        connection.execute(update(site).values(start_url="/"))
+        connection.execute(update(seed).where(seed.c.site == OTHER).values(enabled=True))
+        raised = [
+            ("dead feed", FAR, 86_400.0, None),
+            ("dead feed", FAR, 60.0, 120.0),
+            ("silent source", SITE, 0.0, None),
+        ]
+        rows = [
+            {
+                "crawl_id": crawl.id,
+                "kind": kind,
+                "subject": of,
+                "message": "see to it",
+                "raised_at": at,
+                "ended_at": end,
+            }
+            for kind, of, at, end in raised
+        ]
+        connection.execute(insert(alarm), rows)
+    crawl.write(feeds=[[SITE, FAR, "feed"]])
+    (below,) = add_sites(database, crawl.id, [SiteRow(0, "http://sport.one.example", 1, None, 0.0)], 0.0)
+    crawl.sites[below.site] = below.id
+    crawl.document("/a", 86_400.0)
+    crawl.document("/b", 90_000.0, site=below.site)
+    database.close()
+    return path
+
+
+@pytest.fixture
+def sites(store, capsys):
+    def run(*arguments):
+        parser, command = argparse.ArgumentParser(), Command()
+        command.settings = Settings({"DATABASE_URL": f"sqlite:///{store}"})
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(arguments)
+        command.run(rest, options)
+        assert command.exitcode == 0
+        return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def test_open_alarms_are_shown_of_all_sources_or_of_one(sites):
+    heading, *alarms, more = sites("alarms")
+    assert heading == "crawl raised (UTC) ended (UTC) alarm of what, and what to do"
+    assert alarms == [
+        f"news 1970-01-02 00:00 - dead feed {FAR} see to it",
+        f"news 1970-01-01 00:00 - silent source {SITE} see to it",
+    ]
+    assert more == "1 more are over; --all shows them"
+    assert sites("alarms", "one.example") == [heading, *alarms, more]
+    assert (
+        sites("alarms", "one.example", "--all")[2]
+        == f"news 1970-01-01 00:01 1970-01-01 00:02 dead feed {FAR} see to it"
+    )
+    assert sites("alarms", "two.example") == ["no open alarms"]
+
+
+def test_sources_are_listed_with_what_they_gave(sites):
+    assert sites("list", "--sources") == [
+        "number site enabled documents last one (UTC) feeds open alarms",
+        f"1 {SITE} no 2 1970-01-02 01:00 1 2",
+        f"2 {OTHER} yes 0 - 0 -",
+    ]

@@ -1,0 +1,299 @@
+"""`scrapy sites` keeps feeds and rules, tries rules out, and says with each answer what can be done next."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+from sqlalchemy import insert, update
+
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.cli.sites import site_rule_trial
+from crawlers.commands.sites import Command
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.news.stored_rules import LEARNT, replace_learnt
+from crawlers.storage.schema.news_tables import document, poll
+from crawlers.storage.schema.tables import page, site
+
+SOURCES = r"""
+sources:
+  - a.example
+  - site: https://www.b.example/en/
+    feeds: [/rss.xml]
+    rules: ['/\d{4}/[^/]+', {regex: '/video/.*', weight: 0}]
+"""
+
+
+BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A store with the two sources, a found feed, a learnt rule and a small crawl of the second one."""
+    path = tmp_path_factory.mktemp("sources") / "crawl.sqlite"
+    (path.parent / "sources.yaml").write_text(SOURCES)
+    run_at(path, "import", str(path.parent / "sources.yaml"))
+    database = Database(f"sqlite:///{path}")
+    replace_learnt(database, "b.example", [UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)])
+    urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
+    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
+    text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
+    with database.write() as connection:
+        write_unit(connection, Unit(feeds=[["https://www.b.example", "https://www.b.example/map.xml", "sitemap"]]))
+        crawl = {"crawl_id": 1, "seed_id": 2, "parallel": 1, "delay_s": 0.0}
+        connection.execute(insert(site).values(id=1, site="https://www.b.example", **crawl))
+        connection.execute(
+            insert(page),
+            [
+                {"id": n, "site_id": 1, "key": resolve(url, "").key, "url": url, **unsaid}
+                for n, url in enumerate(urls, 1)
+            ],
+        )
+        connection.execute(
+            insert(document),
+            [{"page_id": n, "site_id": 1, "url": urls[n - 1], "stored_at": 0.0, **text} for n in (1, 3)],
+        )
+        connection.execute(insert(poll).values(page_id=5, site_id=1, rate="{}", problem="status 500", **polled))
+    database.close()
+    return path
+
+
+@pytest.fixture
+def sites(filled, tmp_path, monkeypatch, capsys):
+    """Runs an action on a copy of the store; gives status, lines and errors."""
+    path = tmp_path / "crawl.sqlite"
+    path.write_bytes(filled.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+
+    def run(*arguments):
+        status = run_at(path, *arguments)
+        out, error = capsys.readouterr()
+        return status, out.splitlines(), error.splitlines()
+
+    return run
+
+
+def run_at(path, *arguments):
+    parser, command = argparse.ArgumentParser(), Command()
+    command.settings = Settings({"DATABASE_URL": f"sqlite:///{path}"})
+    command.add_options(parser)
+    options, rest = parser.parse_known_args(arguments)
+    command.run(rest, options)
+    return command.exitcode
+
+
+def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
+    (tmp_path / "new.yml").write_text("sources:\n- b.example\n- rules: [/x]\n- c.example\n- ftp://d\n" + BAD)
+    status, lines, errors = sites("import", "new.yml")
+    assert (status, lines) == (0, ["3 http://b.example/ added", "4 http://c.example/ added"])
+    assert errors == [
+        "Left out: new.yml:3: site is missing; write `site: https://example.org`",
+        "Left out: new.yml:5: 'ftp://d': this is no address of a site; write http://host[:port]/ or "
+        "https://host[:port]/",
+        "Left out: new.yml:9: The rule for text, 'div[', is neither CSS nor XPath: Expected ident or '*', got "
+        "<EOF at 4>",
+        "Left out: 3 of 5 entries; mend them, and import the file again",
+    ]
+    (tmp_path / "new.yml").write_text("sites: []")
+    status, lines, errors = sites("import", "new.yml")
+    assert (status, lines, len(errors)) == (2, [], 1)
+
+
+def test_feeds_are_listed_with_their_last_poll(sites):
+    status, (_, given, found), _ = sites("feeds")
+    assert (status, given.split("  ")[0]) == (0, "2")
+    cells = ["https://www.b.example/rss.xml", "feed", "given", "yes", "1970-01-02 00:01", "7", "status 500"]
+    assert [cell.strip() for cell in given.split("  ") if cell][2:] == cells
+    assert found.split() == ["2", "https://www.b.example", "https://www.b.example/map.xml", "sitemap", "found", "yes", "-", "-", "-"]  # fmt: skip # noqa: E501
+    assert sites("feeds", "a.example")[1] == [
+        "no feeds yet; a crawl of news looks for some, or add one: scrapy sites add-feed 1 /rss.xml"
+    ]
+
+
+def test_a_feed_is_added_removed_and_taken_back(sites):
+    url = "http://a.example/news-sitemap.xml"
+    assert sites("add-feed", "1", "/news-sitemap.xml")[1] == [
+        f"sitemap {url} of http://a.example added; the next `scrapy crawl news` polls it"
+    ]
+    _, (said,), _ = sites("remove-feed", "a.example", url)
+    assert said == f"{url} of http://a.example is polled no more; `scrapy sites add-feed 1 {url}` takes it back"
+    assert sites("feeds", "1")[1] == ["1 more are not enabled; --all shows them"]
+    assert len(sites("feeds", "b.example")[1]) == 3, "the host is www.b.example"
+    assert "sitemap  given   no" in sites("feeds", "1", "--all")[1][1]
+    assert "enabled" in sites("add-feed", "1", url)[1][0]
+
+
+def test_feeds_leave_with_their_seed(sites):
+    assert sites("remove", "2")[0] == 0
+    assert sites("feeds", "--all")[1][0].startswith("no feeds yet")
+
+
+def test_rules_are_listed_with_what_they_are_worth(sites):
+    _, (headings, *rows), _ = sites("rules", "b.example")
+    assert headings.split() == ["number", "domain", "weight", "origin", "pinned", "support", "precision", "learnt", "(UTC)", "rule"]  # fmt: skip # noqa: E501
+    assert [row.split() for row in rows] == [
+        ["1", "b.example", "1", "hand", "no", "-", "-", "-", r"/\d{4}/[^/]+"],
+        ["3", "b.example", "0.9", "learnt", "no", "40", "0.871", "1970-01-02", "00:00", "/story/.+"],
+        ["2", "b.example", "forbids", "hand", "no", "-", "-", "-", "/video/.*"],
+    ]
+    assert sites("rules")[1] == sites("rules", "2")[1] == [headings, *rows]
+    assert sites("rules", "1")[1] == [
+        "no rules yet; a crawl of news learns some, or add one: scrapy sites add-rule a.example '/news/.+'"
+    ]
+
+
+def test_a_person_adds_pins_edits_forbids_and_removes_rules(sites):
+    look = "see what it takes: scrapy sites test-rule"
+    for arguments, said in (
+        (["add-rule", "2", "/x/.*", "--weight", "0.5"], f"4 of b.example, '/x/.*', added; {look} 4 --site b.example"),
+        (["pin-rule", "3"], "3 of b.example, /story/.+, pinned: it stays when rules are learnt again; remove-rule 3 "),
+        (["edit-rule", "3", "/story/.{3}"], "3 of b.example, '/story/.{3}', replaces /story/.+ (it may be learnt"),
+        (["edit-rule", "1", "/y"], r"1 of b.example, /y, replaces '/\d{4}/[^/]+' (change it in your file"),
+        (["forbid-rule", "1"], "1 of b.example, /y, forbids now: what it takes is no article, and it is not learnt"),
+        (["remove-rule", "4"], "4 of b.example, '/x/.*', removed; if a file of sources names it, remove it there"),
+    ):
+        status, lines, errors = sites(*arguments)
+        assert (status, len(lines), errors) == (0, 1, [])
+        assert lines[0].startswith(f"rule {said}")
+    assert [row.split()[2:5] for row in sites("rules")[1][1:]] == [
+        ["0.9", "hand", "yes"],
+        ["forbids", "hand", "yes"],
+        ["forbids", "hand", "no"],
+    ]
+
+
+def test_a_learnt_rule_that_is_removed_may_come_back(sites):
+    assert "it may be learnt again, which forbid-rule would have prevented" in sites("remove-rule", "3")[1][0]
+
+
+def test_a_rule_is_tried_on_urls_files_and_standard_input(sites, tmp_path, monkeypatch):
+    (tmp_path / "urls.txt").write_text("# mine\n\nhttp://a.example/news/2?p=1#x\nnot a url\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"http://a.example/news/3\nhttp://a.example/\xe9\n")))
+    status, lines, errors = sites("test-rule", "/news/[0-9]+", "http://a.example/news/1\udce9", "urls.txt", "-")
+    assert (status, errors) == (0, [])
+    assert lines == [
+        "leaves  http://a.example/news/1\ufffd",
+        "leaves  http://a.example/news/2?p=1#x",
+        "no URL  not a url",
+        "takes   http://a.example/news/3",
+        "leaves  http://a.example/\ufffd",
+        "takes 1 of 5, leaves 3, 1 are no URLs; keep it: scrapy sites add-rule SITE '/news/[0-9]+'",
+    ]
+
+
+def test_a_stored_rule_takes_only_urls_of_its_domain(sites):
+    urls = ("https://b.example/2024/x", "https://m.b.example/2024/x", "https://notb.example/2024/x")
+    *lines, summary = sites("test-rule", "1", *urls)[1]
+    assert [line.split()[0] for line in lines] == ["takes", "takes", "leaves"]
+    assert summary == (
+        "takes 2 of 3, leaves 1; keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
+    )
+    assert sites("test-rule", "2", "https://b.example/video/x")[1][-1].endswith(
+        "it forbids: none of them is an article; undo: scrapy sites remove-rule 2"
+    )
+    sites("pin-rule", "1")
+    assert sites("test-rule", "1", urls[0])[1][-1] == (
+        "takes 1 of 1, leaves 0; change it: scrapy sites edit-rule 1 REGEX"
+    )
+
+
+def test_nothing_is_advised_before_a_page_was_fetched(sites):
+    database = Database(f"sqlite:///{Path('crawl.sqlite').resolve()}")
+    with database.write() as connection:
+        connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
+    database.close()
+    assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
+        "takes 1 of 5 pages of b.example: 0 of them became documents, 1 were not fetched; misses 2 of 2 documents"
+    )
+
+
+def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
+    _, lines, _ = sites("test-rule", "1", "--site", "b.example")
+    assert lines == [
+        "takes, a document   https://www.b.example/2024/a",
+        "takes, no document  https://www.b.example/2024/b",
+        "misses, a document  https://www.b.example/story/c",
+        "leaves              https://www.b.example/about",
+        "leaves              https://www.b.example/rss.xml",
+        "takes 2 of 5 pages of b.example: 1 of them became documents; misses 1 of 2 documents; "
+        "keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX",
+    ]
+    assert sites("test-rule", "/nothing", "--site", "2")[1][-1] == (
+        "takes 0 of 5 pages of b.example: 0 of them became documents; misses 2 of 2 documents"
+    )
+    assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
+        "takes 1 of 5 pages of b.example: 0 of them became documents; misses 2 of 2 documents; "
+        "forbid what it takes: scrapy sites add-rule 2 /about --weight 0"
+    )
+    sites("edit-rule", "1", "/about")
+    assert sites("test-rule", "1", "--site", "2")[1][-1].endswith(
+        "; forbid it: scrapy sites forbid-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
+    )
+    monkeypatch.setattr(site_rule_trial, "SAMPLE", 1)
+    *_, more, summary = sites("test-rule", "/.+", "--site", "2")[1]
+    assert more == "takes, no document  … and 2 more"
+    assert summary == (
+        "takes 5 of 5 pages of b.example: 2 of them became documents; misses 0 of 2 documents; "
+        "keep it: scrapy sites add-rule 2 /.+"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["feeds", "x.example"], "'x.example' is no seed"),
+        (["add-feed", "1", "mailto:x"], "'mailto:x' is no address of a feed"),
+        (["add-feed", "1", "https://www.b.example/rss.xml"], "is a feed of seed 2 already"),
+        (["remove-feed", "1", "/rss"], "http://a.example/rss is no feed of http://a.example; `scrapy sites feeds 1"),
+        (["add-rule", "1", "/("], "'/(': is no regular expression"),
+        (["add-rule", "1", ""], "'' fits no URL"),
+        (["add-rule", "1", "/x", "--weight", "2"], "weight is '2', expected a number from 0"),
+        (["pin-rule", "9"], "there is no rule 9; `scrapy sites rules` shows all"),
+        (["pin-rule", "/x"], "'/x' is no number of a rule"),
+        (["pin-rule", "9" * 5000], "is no number of a rule"),
+        (["edit-rule", "1", "/video/.*"], "rule 2 of b.example is '/video/.*' already; pin that one and remove 1"),
+        (["test-rule", "/("], "'/(': is no regular expression"),
+        (["test-rule", "7", "http://a.example"], "there is no rule 7"),
+        (["test-rule", "/x", "nofile"], "'nofile' is neither a URL nor a file"),
+        (["test-rule", "/x", "--site", "1"], "the store has no pages of a.example; crawl it first"),
+        (["test-rule", "/x", "http://a.example", "--site", "1"], "http://a.example and --site 1: give URLs, or"),
+    ],
+)
+def test_bad_input_is_one_sentence(sites, arguments, message):
+    status, lines, errors = sites(*arguments)
+    assert (status, lines, len(errors)) == (2, [], 1)
+    assert errors[0].startswith("Error: ")
+    assert message in errors[0]
+    assert len(errors[0]) < 300
+
+
+def test_without_urls_there_is_nothing_to_try(sites, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    assert sites("test-rule", "/x")[2] == [
+        "Error: there are no URLs to try; give some, a file of them, or --site SITE for those of the store"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["add-feed", "1"], "sites add-feed: 1 arguments are too few"),
+        (["rules", "1", "2"], "sites rules: 2 arguments are too many"),
+        (["rules", "--all"], "sites rules has no option --all"),
+        (["pin-rule", "1", "--weight", "1"], "sites pin-rule has no option --weight"),
+        (["feeds", "--site", "1"], "sites feeds has no option --site"),
+    ],
+)
+def test_a_wrong_command_line_is_told_what_is_wrong(sites, arguments, message):
+    with pytest.raises(UsageError, match=message):
+        sites(*arguments)

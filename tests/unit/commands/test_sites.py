@@ -1,0 +1,195 @@
+"""`scrapy sites` keeps the seeds, shows what their last crawl found, and says in one sentence what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from crawlers.commands.sites import Command
+from tests.support.sites.project import Project
+
+LIST = (
+    "\ufeffNumber;Full name;Short name;Start URL;Enabled;Parallel;Max level;Delay ms\n"
+    "5;Zoological Institute;ZIN;http://zin.example/ru/;yes;2;;500\n"
+    ";Botanical Institute;BIN;https://bin.example;no;;3;\n"
+)
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+def run_here(*arguments):
+    """The command in this process, which is faster; its exit status."""
+    parser, command = argparse.ArgumentParser(), Command()
+    command.settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})
+    command.add_options(parser)
+    options, rest = parser.parse_known_args(arguments)
+    command.run(rest, options)
+    return command.exitcode
+
+
+def seeds(project):
+    return project.query(
+        "SELECT id, start_url, short_name, enabled, parallel, max_level, delay_s FROM seed ORDER BY id"
+    )
+
+
+def test_a_site_is_added_with_names_and_limits_and_changed_where_they_are_given_anew(project):
+    names = ("--name", "Zoological  Institute", "--short", "ZIN")
+    outcome = project.run("sites", "add", "http://zin.example/ru/", *names, "--parallel", "2", "--delay", "500")
+    assert (outcome.status, outcome.output) == (0, "1 http://zin.example/ru/ added\n"), outcome.log
+    outcome = project.run("sites", "add", "zin.example/ru/", "--max-level", "3", "--short", "")
+    assert outcome.output == "1 http://zin.example/ru/ changed\n"
+    assert seeds(project) == [(1, "http://zin.example/ru/", None, 1, 2, 3, 0.5)]
+    assert project.query("SELECT name FROM seed") == [("Zoological Institute",)]
+
+
+def test_seeds_are_imported_listed_switched_exported_and_removed(project):
+    (project.folder / "list.csv").write_text(LIST, encoding="utf-8")
+    outcome = project.run("sites", "import", "list.csv")
+    assert outcome.output == "5 http://zin.example/ru/ added\n6 https://bin.example/ added\n", outcome.log
+    listed = project.run("sites", "list").output.splitlines()
+    assert listed[1].split() == ["5", "ZIN", "Zoological", "Institute", "http://zin.example/ru/", "yes", "-", "-", "not", "crawled", "yet"]  # fmt: skip # noqa: E501
+    assert listed[2:] == ["1 more are not enabled; --all shows them"]
+    assert len(project.run("sites", "list", "--all").output.splitlines()) == 3
+    assert project.run("sites", "enable", "BIN").output == "6 https://bin.example/ enabled\n"
+    assert project.run("sites", "disable", "5", "bin.example").status == 0
+    assert [row[3] for row in seeds(project)] == [0, 0]
+
+    before = seeds(project)
+    assert project.run("sites", "export", "out.csv").output == "out.csv: 2 seeds\n"
+    assert project.run("sites", "export").output == (project.folder / "out.csv").read_bytes().decode().replace("\r", "")
+    assert project.run("sites", "remove", "ZIN", "https://bin.example").status == 0
+    assert (
+        project.run("sites", "list", "--all").output == "no seeds yet; add some: scrapy sites add http://example.org\n"
+    )
+    assert project.run("sites", "import", "out.csv").status == 0
+    assert seeds(project) == before
+
+
+def test_a_hosts_file_is_imported_as_well(project):
+    (project.folder / "hosts.txt").write_text("a.example;4;10;500\nhttps://b.example\n")
+    assert project.run("sites", "import", "hosts.txt").status == 0
+    first, second = seeds(project)
+    assert first == (1, "http://a.example/", None, 1, 4, 10, 0.5)
+    assert second == (2, "https://b.example/", None, 1, None, None, None)
+
+
+def test_the_list_tells_what_the_last_crawl_found(crawled):
+    project, first_site, second_site = crawled
+    hidden = project.run("sites", "list")
+    assert hidden.output == "2 more are not enabled; --all shows them\n", hidden.log
+    rows = {line.split()[3]: line.split()[4:] for line in project.run("sites", "list", "--all").output.splitlines()[1:]}
+    # First: home, a, copy, copy, leaf, b, landed; one address outside. Second: home and x; two addresses of the first.
+    assert rows == {f"{first_site}/": ["no", "7", "1", "available"], f"{second_site}/": ["no", "2", "2", "available"]}
+
+
+def test_a_removed_seed_leaves_its_crawl(crawled, tmp_path):
+    project, first_site, _ = crawled
+    text = project.run("sites", "export").output
+    number = next(row["number"] for row in csv.DictReader(text.splitlines()) if row["start_url"] == f"{first_site}/")
+    (tmp_path / "seeds.csv").write_text(text)
+    assert project.run("sites", "remove", number).status == 0
+    try:
+        assert project.run("graph", first_site, "--folder", str(tmp_path)).status == 0
+        explained = project.run("explain", f"{first_site}/a.html")
+        assert "done" in explained.output, explained.log
+    finally:
+        assert project.run("sites", "import", str(tmp_path / "seeds.csv")).status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list"], "does not exist"),
+        (["export"], "does not exist"),
+        (["add", "ftp://a.example"], "'ftp://a.example': this is no address of a site"),
+        (["add", "a.example", "b.example", "--name", "A"], "one name for 2 sites"),
+        (["add", "a.example", "http://a.example/x"], "http://a.example is given twice"),
+        (["add", "a.example", "--parallel", "many"], "parallel is 'many', expected a whole number from 1 to 1000"),
+        (["import", "nowhere.csv"], "nowhere.csv can't be read: No such file"),
+        (["import", "latin.csv"], "latin.csv is no UTF-8 text"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "latin.csv").write_bytes(b"start_url\nhttp://\xe9.example\n")
+    assert run_here(*arguments) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error.startswith("Error: ")
+    assert message in error
+    assert not (tmp_path / "crawl.sqlite").exists()
+
+
+def test_what_does_not_fit_the_store_changes_nothing(project):
+    assert project.run("sites", "add", "a.example", "--short", "A").status == 0
+    before = seeds(project)
+    (project.folder / "list.csv").write_text("start_url,short_name\nb.example,B\nc.example,a\n")
+    for arguments, message in (
+        (["import", "list.csv"], "http://a.example and http://c.example have the same short name"),
+        (["remove", "A", "d.example"], "'d.example' is no seed"),
+        (["export", "crawl.sqlite/seeds.csv"], "can't be written"),
+    ):
+        outcome = project.run("sites", *arguments)
+        assert (outcome.status, len(outcome.errors)) == (2, 1), outcome.log
+        assert message in outcome.log
+    assert seeds(project) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say what to do: add, list, remove"),
+        (["burn"], "say what to do: add, list, remove"),
+        (["add"], "sites add: 0 arguments are too few"),
+        (["list", "x"], "sites list: 1 arguments are too many"),
+        (["import", "a", "b"], "sites import: 2 arguments are too many"),
+        (["remove", "x", "--name", "X"], "sites remove has no option --name"),
+        (["export", "--all"], "sites export has no option --all"),
+        (["add", "a.example", "--colour"], "unknown option --colour"),
+    ],
+)
+def test_a_wrong_command_line_is_told_what_is_wrong(arguments, message):
+    with pytest.raises(UsageError, match=message):
+        run_here(*arguments)
+
+
+def test_a_wrong_command_line_is_told_how_it_is_used(project):
+    outcome = project.run("sites", "burn")
+    assert outcome.status == 2
+    assert "scrapy sites add URL" in outcome.log
+    assert "Traceback" not in outcome.log
+
+
+def test_who_reads_the_output_may_stop_reading(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    assert run_here("add", "http://a.example") == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert run_here("list") == 0
+        assert run_here("add", *(f"http://{number}.example" for number in range(1000))) == 0
+
+
+def test_seeds_are_switched_and_removed_all_or_none(project, monkeypatch, capsys):
+    monkeypatch.chdir(project.folder)
+    for address in ("a.example", "b.example"):
+        assert run_here("add", address) == 0
+    assert run_here("disable", "1", "http://nowhere.example") == 2
+    assert run_here("remove", "1", "9") == 2
+    assert "'9' is no seed" in capsys.readouterr().err
+    assert project.query("SELECT site, enabled FROM seed ORDER BY id") == [
+        ("http://a.example", 1),
+        ("http://b.example", 1),
+    ]
+    assert run_here("disable", "a.example", "1") == 0
+    assert project.query("SELECT enabled FROM seed ORDER BY id") == [(0,), (1,)]

@@ -1,0 +1,169 @@
+"""Which articles become documents, and which pages are but other ways to one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.urls.keys import content_hash
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news.articles import ArticleDesk
+from crawlers.frontier.protocols import Lease
+from crawlers.items import Article, News, Page, State
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
+from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.documents import NEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SITE, NOW = "http://one.test", 1e9
+STORY = Article(
+    "Title",
+    " ".join(f"word{n}" for n in range(80)),
+    None,
+    "",
+    (),
+    "",
+    language="en",
+    canonical_url="",
+    image="",
+    taken_by="rule",
+)
+RULES = Rulebook({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, None, fit_factor=1.0, else_factor=0.01)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    yield database
+    database.close()
+
+
+class Desk:
+    """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
+
+    def __init__(self, database: Database, *, has_earlier: bool = False) -> None:
+        duplicates = Duplicates(database, SqlDocumentKeys(database, lambda: None), lambda: None, 3)
+        self.desk = ArticleDesk(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
+        self.pages = 0
+        self.unit = Unit()  # of the latest page
+
+    def page(self, url: str, canonical: str = "", body: bytes = b"") -> Page:
+        self.pages += 1
+        url = resolve(SITE, url).url
+        return Page(
+            self.pages, url, 1, State.DONE, canonical=canonical, content_hash=content_hash(body or url.encode())
+        )
+
+    def judge(self, url: str, canonical: str = "", article: Article = STORY, body: bytes = b"") -> News:
+        """What comes of a page with that *article*."""
+        page = self.page(url, canonical, body)
+        if canonical.startswith("/"):
+            article = replace(article, canonical_url=resolve(SITE, canonical).url)
+        page.news = News(article=article, prints=document_print(page.url, article))
+        self.unit = Unit()
+        self.desk.judge(Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW), page, self.unit, NOW)
+        return page.news
+
+    def known(self, url: str, body: bytes, canonical: str = "") -> tuple[str, bool]:
+        """Why a page of these bytes is not read, and whether it is a detour."""
+        page = self.page(url, canonical, body)
+        page.news = News()
+        return self.desk.is_known(page), page.news.is_detour
+
+    def languages(self) -> list[str]:
+        return [row[10] for row in self.unit.documents]
+
+
+@pytest.fixture
+def desk(database: Database) -> Desk:
+    return Desk(database)
+
+
+def test_new_article_becomes_a_document(desk: Desk) -> None:
+    news = desk.judge("/news/1-story")
+    assert (news.outcome, news.reason, news.is_detour) == (NEW, "", False)
+    assert [row[:3] for row in desk.unit.documents] == [[1, 1, f"{SITE}/news/1-story"]]
+
+
+def test_page_without_an_article_leaves_no_rows(desk: Desk) -> None:
+    for news in (None, News()):
+        page = desk.page("/about")
+        page.news = news
+        desk.desk.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, desk.unit, NOW)
+        assert (desk.unit, page.news) == (Unit(), news)
+
+
+def test_article_that_names_no_language_has_that_of_its_source(desk: Desk) -> None:
+    desk.judge("/news/1", article=replace(STORY, language=""))
+    assert desk.languages() == ["de"]
+    desk.judge("/news/2", article=replace(STORY, text="Another text", language="fr"))
+    assert desk.languages() == ["fr"]
+    desk.judge("http://two.test/news/1", article=replace(STORY, language=""))
+    assert desk.languages() == [None]
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical", "reason", "is_detour"),
+    [
+        ("/print/1", "", SAME_TEXT, True),
+        ("/print/1", "/news/1-story", SAME_CANONICAL, True),
+        ("/print/1", "/print/1", SAME_TEXT, False),  # the right address, met after its copy
+        ("/print/1", "/section/", SAME_TEXT, True),  # neither of them
+        ("/print/1", "http://[::1", SAME_TEXT, True),  # nonsense says nothing
+        ("/news/2-story-again", "", SAME_TEXT, False),  # looks the same
+        ("/news/1-story?from=rss", "", SAME_URL, False),
+        ("http://www.one.test/print/1", "", SAME_TEXT, False),  # another site of the domain
+    ],
+)
+def test_copy_is_no_document_and_a_detour_if_its_url_looks_otherwise(
+    desk: Desk, url: str, canonical: str, reason: str, is_detour: bool
+) -> None:
+    desk.judge("/news/1-story")
+    news = desk.judge(url, canonical)
+    assert (news.outcome, news.reason, news.is_detour) == ("duplicate", f"{reason} as document 1", is_detour)
+    assert desk.unit.documents == []
+
+
+def test_version_of_a_document_is_no_detour(desk: Desk) -> None:
+    desk.judge("/news/1-story")
+    longer = replace(STORY, text=f"{STORY.text} more")
+    news = desk.judge("/print/1", article=longer)
+    assert (news.outcome, news.is_detour) == ("duplicate", False)
+    assert news.reason == "nearly the same text as document 1"
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical", "is_detour"),
+    [
+        ("/print/1", "", True),
+        ("/print/1", "http://[::1", True),
+        ("/print/1", "/print/1", False),
+        ("/news/2", "", False),
+    ],
+)
+def test_page_of_the_same_bytes_is_known_before_it_is_read(
+    desk: Desk, url: str, canonical: str, is_detour: bool
+) -> None:
+    desk.judge("/news/1-story", body=b"bytes")
+    assert desk.known(url, b"bytes", canonical) == ("same bytes as document 1", is_detour)
+    assert desk.known(url, b"others", canonical) == ("", False)
+
+
+def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) -> None:
+    for has_earlier in (True, False):
+        desk = Desk(database, has_earlier=has_earlier)
+        desk.judge("/news/1-story")
+        desk.judge("/x", article=replace(STORY, text="Another text"))
+        reasons = [desk.desk.reason_against(resolve(SITE, path)) for path in ("/news/1-story", "/news/3", "/x")]
+        why = "document 1 of an earlier crawl" if has_earlier else None
+        assert reasons == [why, None, None], "no rule says that /x is an article"

@@ -1,0 +1,117 @@
+"""Where feeds are, whose they are, and which of them nobody wants."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.news.sources import SourceOwners
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news.feed_registry import REMOVED, FeedPlaces
+from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.items import FEED, SITEMAP, Page, State, Target
+from crawlers.storage.change_set import Unit
+
+HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
+NOBODYS = "http://nobody.test"
+
+
+def places(*, known: dict[str, str] | None = None, removed: tuple[str, ...] = ()) -> FeedPlaces:
+    """Of two sources and a third that is left out."""
+    owners = SourceOwners([(site, []) for site in (HERE, THERE, OUT)])
+    return FeedPlaces(resolve, [f"{HERE}/", f"{THERE}/"], known or {}, removed, [OUT], owners)
+
+
+def target(url: str) -> Target:
+    return resolve(url, "")
+
+
+def key(url: str) -> int:
+    return target(url).key
+
+
+def kept(feeds: FeedPlaces, url: str, kind: str = FEED) -> list[list[str]]:
+    """The rows that the store gets when a feed was read at *url*."""
+    unit = Unit()
+    feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, unit)
+    return unit.feeds
+
+
+def test_home_pages_and_known_feeds_are_recognised_by_their_keys() -> None:
+    feeds = places(known={f"{HERE}/rss": FEED, f"{HERE}/map.xml": SITEMAP})
+    assert [feeds.is_home(key(url)) for url in (f"{HERE}/", f"{THERE}", f"{HERE}/rss")] == [True, True, False]
+    assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/map.xml", "/")] == [FEED, SITEMAP, ""]
+
+
+def test_what_moved_is_at_its_new_address_what_it_was() -> None:
+    feeds = places(known={f"{HERE}/rss": FEED})
+    feeds.moved(key(f"{HERE}/"), key(f"{HERE}/en/"))
+    feeds.moved(key(f"{HERE}/rss"), key(f"{HERE}/feed"))
+    feeds.moved(key(f"{HERE}/a"), key(f"{HERE}/b"))
+    assert [feeds.is_home(key(f"{HERE}{path}")) for path in ("/", "/en/", "/feed", "/b")] == [True, True, False, False]
+    assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/feed", "/en/", "/b")] == [FEED, FEED, "", ""]
+
+
+def test_without_a_feed_the_usual_places_are_tried_once_per_domain() -> None:
+    feeds = places()
+    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [HERE + place for place in USUAL_PLACES]
+    assert feeds.of_home(f"{HERE}/", []) == []
+    assert feeds.of_home("http://www.here.test/", []) == []
+    assert len(feeds.of_home(f"{THERE}/", [])) == len(USUAL_PLACES)
+
+
+def test_usual_places_are_left_alone_where_a_feed_is_known_named_or_found() -> None:
+    assert places(known={f"{HERE}/rss": FEED}).of_home(f"{HERE}/", []) == []
+    feeds = places()
+    assert feeds.of_home(f"{HERE}/", [target(f"{HERE}/rss")]) == [target(f"{HERE}/rss")]
+    assert feeds.of_home(f"{HERE}/", []) == []
+    assert feeds.found(f"{THERE}/map.xml")
+    assert feeds.of_home(f"{THERE}/", []) == []
+
+
+def test_removed_feeds_and_those_of_sites_that_are_left_out_are_not_wanted() -> None:
+    feeds = places(removed=(f"{HERE}/rss",))
+    named = [target(url) for url in (f"{HERE}/rss", f"{OUT}/rss", f"{HERE}/feed")]
+    assert feeds.wanted(f"{HERE}/", named) == [target(f"{HERE}/feed")]
+    assert feeds.of_home(f"{HERE}/", named) == [target(f"{HERE}/feed")]
+    assert (feeds.reason_against(key(f"{HERE}/rss")), feeds.reason_against(key(f"{HERE}/feed"))) == (REMOVED, None)
+    assert (feeds.found(f"{HERE}/rss"), feeds.found(f"{HERE}/feed")) == (False, True)
+
+
+def test_removed_feed_in_a_usual_place_is_not_tried() -> None:
+    feeds = places(removed=(HERE + USUAL_PLACES[0],))
+    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [HERE + place for place in USUAL_PLACES[1:]]
+
+
+@pytest.mark.parametrize(
+    ("url", "named_by", "owner"),
+    [
+        (f"{HERE}/rss", None, HERE),
+        (f"{HERE}/rss", THERE, HERE),
+        ("http://feeds.here.test/rss", None, HERE),
+        (f"{NOBODYS}/rss", None, None),
+        (f"{NOBODYS}/rss", THERE, THERE),
+        (f"{NOBODYS}/rss", "http://stranger.test", None),
+    ],
+)
+def test_feed_belongs_to_its_sites_source_or_to_that_whose_page_named_it(
+    url: str, named_by: str | None, owner: str | None
+) -> None:
+    feeds = places()
+    if named_by:
+        feeds.wanted(f"{named_by}/", [target(url)])
+    assert feeds.owner(url, key(url)) == owner
+    assert kept(feeds, url) == ([[owner, url, FEED]] if owner else [])
+
+
+def test_feed_of_two_sources_is_that_of_the_first_that_named_it() -> None:
+    feeds = places()
+    for site in (THERE, HERE):
+        feeds.wanted(f"{site}/", [target(f"{NOBODYS}/rss")])
+    assert feeds.owner(f"{NOBODYS}/rss", key(f"{NOBODYS}/rss")) == THERE
+
+
+def test_feed_is_kept_once_and_a_given_one_is_kept_already() -> None:
+    feeds = places(known={f"{HERE}/rss": FEED})
+    assert kept(feeds, f"{HERE}/rss") == []
+    assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == [[HERE, f"{HERE}/map.xml", SITEMAP]]
+    assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == []

@@ -1,0 +1,361 @@
+"""What becomes of the pages of a news crawl: their links' places, their next visits; of one site, in a real store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.news.article_labels import DETOUR
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news.feed_registry import REMOVED
+from crawlers.crawl.news.news_policy import MOST_LISTS
+from crawlers.crawl.news.polls import Polls
+from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.frontier.protocols import Candidate
+from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, News, Page, State
+from crawlers.storage.database import Database
+from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawlers.algorithms.url_rules.rule_learner import UrlRule
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def runs(database: Database) -> Iterator[Any]:
+    """Makes a run; the one before it is over then."""
+    made: list[Crawl] = []
+
+    def run(*rules: UrlRule, **more: Any) -> Crawl:
+        if made:
+            made[-1].writer.close()
+        made.append(Crawl(database, *rules, **more))
+        return made[-1]
+
+    yield run
+    made[-1].writer.close()
+
+
+def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
+    crawl = runs(RULE)
+    crawl.end(crawl.lease(), "/a1", "/x", news=News(feeds=[target("/feed")]))
+    assert crawl.place("/feed") == (FRESH, SOON.value)
+    assert crawl.place("/a1") == (FIT, 1.0)
+    lease = crawl.lease()
+    assert lease.url == crawl.url("/feed")
+    assert not crawl.desk.is_announced(lease)
+    crawl.end(lease, "/a1", "/y", news=feed("/a1", "/y"))
+    assert crawl.place("/a1") == (FRESH, NOW)
+    assert crawl.place("/y") == (FRESH, NOW - 60.0)
+    announced = crawl.lease()
+    assert crawl.desk.is_announced(announced)
+    assert crawl.desk.is_in_feed(announced)
+    assert crawl.poll("/feed") == (FEED, 0, 2)
+
+
+def test_next_run_takes_no_waiting_feed_for_an_article(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/a1", news=News(feeds=[target("/feed")]))
+    again = runs()
+    lease = again.leases()["/feed"]
+    assert lease.group == FRESH
+    assert not again.desk.is_announced(lease)
+
+
+def test_item_that_was_announced_before_is_not_new(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=News(feeds=[target("/feed")]))
+    crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
+    crawl.end(crawl.leases()["/a1"])
+    again = runs()
+    lease = again.leases(NOW + 9 * HOUR)["/feed"]
+    page = again.end(lease, "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
+    assert [row[1] for row in page.rows.feed_items] == [target("/a2").key]
+    assert again.poll("/feed") == (FEED, 0, 2)
+
+
+def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
+    crawl = runs()
+    many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
+    crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
+    crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
+    assert crawl.place(many[-2]) == (FRESH, SOON.value)
+    assert crawl.place(many[-1]) == (ARCHIVE, SOON.value)
+
+
+def test_index_within_an_index_within_an_index_leads_no_further(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=News(feeds=[target("/1.xml")]))
+    for number in range(1, 4):
+        crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=(f"/{number + 1}.xml",)))
+    assert crawl.place("/3.xml")
+    assert not crawl.rows("SELECT id FROM page WHERE key", "/4.xml")
+
+
+@pytest.mark.parametrize("status", [301, 302])
+def test_given_feed_that_leads_to_itself_is_tried_again(runs, status):
+    crawl = runs(roots=("/rss",))
+    crawl.end(crawl.leases()["/rss"], state=State.MOVED, status=status, moved_to=target("/rss"))
+    assert crawl.poll("/rss") == (FEED, 1, 0)
+    assert "/rss" in crawl.leases(NOW + HOUR)
+
+
+def test_older_sitemaps_are_no_feeds_of_the_next_run(runs):
+    crawl = runs()
+    many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
+    crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
+    crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
+    for path, lease in crawl.leases().items():
+        assert path in many
+        crawl.end(lease, news=feed(kind=SITEMAP))
+    assert crawl.feeds() == {"/index.xml", *many[:-1]}
+
+
+def test_given_feed_that_fails_at_first_is_a_feed_and_a_home_page_is_none(runs, caplog):
+    crawl = runs(roots=("/rss", "/map.xml"))
+    for _ in range(2):
+        for lease in crawl.leases(NOW + 9 * HOUR).values():
+            crawl.end(lease, state=State.FAILED, status=0, reason="timeout")
+    assert crawl.poll("/rss") == (FEED, 2, 0)
+    assert crawl.poll("/map.xml") == (SITEMAP, 2, 0)
+    assert crawl.poll("/") == (HOME, 2, 0)
+    assert sorted(caplog.messages) == [
+        f"feed {SITE}/rss of {SITE}: timeout",
+        f"sitemap {SITE}/map.xml of {SITE}: timeout",
+    ]
+
+
+def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
+    crawl = runs(roots=("/rss", "/closed", "/old"))
+    leases = crawl.leases()
+    assert {crawl.desk.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
+    crawl.end(leases["/rss"], news=News(FEED, problem="is no feed"))
+    crawl.end(leases["/closed"], state=State.REJECTED, reason="robots.txt")
+    crawl.end(leases["/old"], state=State.MOVED, status=301, moved_to=target("/new"))
+    problems = {
+        path: crawl.rows("SELECT problem FROM poll JOIN page p ON p.id = page_id WHERE p.key", path) for path in leases
+    }
+    assert problems == {
+        "/": [],
+        "/rss": [("is no feed",)],
+        "/closed": [("robots.txt",)],
+        "/old": [(f"redirects to {SITE}/new",)],
+    }
+    assert crawl.poll("/rss")[0] == FEED
+    assert sorted(caplog.messages) == [
+        f"feed {SITE}/closed of {SITE}: robots.txt",
+        f"feed {SITE}/rss of {SITE}: is no feed",
+    ]
+    crawl.end(crawl.leases()["/new"], "/a1", news=feed("/a1"))
+    assert crawl.poll("/new") == (FEED, 0, 1)
+    assert crawl.feeds() == {"/new"}, "given ones are the store's already"
+
+
+def test_start_page_and_feed_that_robots_txt_forbids_are_looked_at_again(runs):
+    crawl = runs(roots=("/rss",))
+    for run, now in ((crawl, NOW), (crawl, NOW + HOUR), (None, NOW + 9 * HOUR)):
+        run = run or runs(roots=("/rss",))
+        leases = run.leases(now)
+        assert set(leases) == {"/", "/rss"}
+        for lease in leases.values():
+            run.end(lease, state=State.REJECTED, status=0, reason="robots.txt", now=now)
+    assert (run.poll("/"), run.poll("/rss")) == ((HOME, 3, 0), (FEED, 3, 0))
+    leases = run.leases(NOW + 30 * HOUR)
+    run.end(leases["/"], "/x", now=NOW + 30 * HOUR)
+    assert (run.poll("/"), run.frontier.counts()[run.site_id][State.DONE]) == ((HOME, 0, 1), 1)
+
+
+def test_found_feed_is_kept_with_its_first_answer(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=News(feeds=[target("/feed"), target("/rss")]))
+    assert crawl.feeds() == set()
+    found = crawl.leases()
+    crawl.end(found["/feed"], "/a1", news=feed("/a1"))
+    crawl.end(found["/rss"], state=State.FAILED, status=404, reason="status 404")
+    assert crawl.feeds() == {"/feed"}
+    again = runs()
+    again.end(again.leases(NOW + 9 * HOUR)["/feed"], "/a2", news=feed("/a2"), now=NOW + 9 * HOUR)
+    assert again.feeds() == {"/feed"}
+
+
+def test_feed_at_a_site_that_is_left_out_is_not_asked_for(runs):
+    crawl = runs()
+    page = crawl.end(crawl.lease(), news=News(feeds=[resolve(OUT, "/feed"), target("/feed")]))
+    assert (page.links, page.elsewhere) == ([(target("/feed"), 1)], [])
+
+
+def test_want_of_polls_is_told_when_it_begins_and_each_hour(runs, caplog, monkeypatch):
+    crawl = runs(RULE)
+    said = ""
+    monkeypatch.setattr(Polls, "warning", property(lambda _: said))
+    crawl.end(crawl.lease(), *(f"/a{n}" for n in range(9)), news=News(feeds=[target("/feed")]))
+    told = []
+    for minute, warning in (
+        (0.5, "5 too few"),
+        (1, "7 too few"),
+        (2, "8 too few"),
+        (2.5, "others"),
+        (3, "others"),
+        (64, "others"),
+    ):
+        said = warning
+        crawl.end(crawl.lease(), now=NOW + 60 * minute)
+        told.append(len(caplog.messages))
+    assert told == [0, 1, 1, 1, 2, 3]
+
+
+def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
+    assert {crawl.place(path) for path in USUAL_PLACES} == {SOON}
+
+
+def test_usual_places_are_tried_as_soon_as_a_host_answers(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
+    assert crawl.leases() == {}
+    again = runs()
+    again.end(again.lease(NOW + HOUR), "/x", now=NOW + HOUR)
+    assert {again.place(path) for path in USUAL_PLACES} == {SOON}
+
+
+def test_usual_places_are_left_alone_when_a_feed_is_known(runs):
+    crawl = runs(roots=("/rss",))
+    crawl.end(crawl.leases()["/"])
+    assert crawl.leases() == {}
+
+
+def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/link-to-feed", news=News(feeds=[target("/feed"), target("/rss")]))
+    crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
+    again = runs(removed=("/feed", "/rss", "/atom"))
+    due = again.leases(NOW + 9 * HOUR)
+    assert {path for path, lease in due.items() if again.desk.reason_to_skip(lease) == REMOVED} == {"/feed", "/rss"}
+    for path in ("/feed", "/rss"):
+        again.end(due[path], state=State.REJECTED, status=0, reason=REMOVED, now=NOW + 9 * HOUR)
+    again.end(due["/"], "/atom", "/rss", news=News(HOME, feeds=[target("/atom"), target("/feed")]), now=NOW + 9 * HOUR)
+    assert again.rows("SELECT reason FROM page WHERE key", "/atom") == [(REMOVED,)]
+    third = runs(removed=("/feed", "/rss", "/atom"))
+    assert set(third.leases(NOW + 99 * HOUR)) == {"/", "/a1", "/link-to-feed"}
+
+
+def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/a1", "/a2", news=News(feeds=[target("/feed")]))
+    found = crawl.leases()
+    crawl.end(found["/a1"])
+    assert crawl.flushes == 0
+    crawl.end(found["/feed"], "/a1", "/a3", news=feed("/a1", "/a3"))
+    assert crawl.flushes == 1
+    due = crawl.leases()
+    assert {"/a1", "/a3"} <= set(due)
+    assert due["/a1"].is_again
+    assert crawl.desk.is_announced(due["/a1"])
+
+
+def test_page_that_was_announced_while_it_was_read_comes_back_at_once_and_whole(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/a1", news=News(feeds=[target("/feed")]))
+    found = crawl.leases()
+    crawl.end(found["/feed"], "/a1", news=feed("/a1"))
+    crawl.end(found["/a1"], etag='"1"', last_modified="yesterday")
+    again = crawl.leases()["/a1"]
+    assert (again.is_again, again.former.etag, again.former.last_modified) == (True, None, None)
+    crawl.end(again, etag='"1"', news=News())
+    assert "/a1" not in crawl.leases(NOW + 99 * HOUR), "once is enough"
+
+
+def test_announcement_of_pages_that_nobody_read_waits_for_no_commit(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=News(feeds=[target("/feed")]))
+    crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
+    assert crawl.flushes == 0
+
+
+def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(runs):
+    crawl = runs(RULE)
+    crawl.end(crawl.lease(), "/section", "/about")
+    found = crawl.leases()
+    crawl.end(found["/section"], "/a1", "/a2")
+    crawl.end(found["/about"], "/a3")
+    assert crawl.poll("/section") == (PAGE, 0, 0)
+    assert crawl.poll("/about") == ()
+    due = crawl.leases(NOW + 9 * HOUR)
+    crawl.end(due["/section"], "/a1", "/a4", now=NOW + 9 * HOUR)
+    assert crawl.poll("/section") == (PAGE, 0, 1)
+    assert crawl.place("/a4") == (FRESH, NOW + 9 * HOUR)
+
+
+def test_home_page_that_moved_is_one_at_its_new_address(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target("/en/"))
+    assert crawl.place("/en/") == SOON
+    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
+    assert crawl.poll("/en/") == (HOME, 1, 0)
+
+
+def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), "/a1", "/b1", news=News(feeds=[target("/feed")]))
+    assert crawl.place("/a1")[0] != FIT
+    again = runs(RULE)
+    again.end(again.leases()["/feed"], news=feed("/c1"))
+    assert again.place("/a1") == (FIT, 1.0)
+    assert again.place("/b1")[0] != FIT
+
+
+def read_article(crawl: Crawl, path: str, canonical: str = "") -> float:
+    """Let the page at *path* be fetched and have an article, the same for each, that much speaks for; its label."""
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), place=SOON)], NOW)
+    text, canonical = " ".join(f"word{n}" for n in range(80)), canonical and crawl.url(canonical)
+    article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")
+    news = News(fits=True, odds=3.0, article=article, prints=document_print(crawl.url(path), article))
+    crawl.end(crawl.lease(), canonical=canonical, news=news)
+    ((odds,),) = crawl.rows("SELECT odds FROM page_label l JOIN page p ON p.id = page_id WHERE p.key", path)
+    return odds
+
+
+def test_other_ways_to_a_document_are_labels_against_their_urls_and_not_against_its_own(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=feed())
+    assert read_article(crawl, "/news/1-story") == 3.0
+    assert read_article(crawl, "/news/1-story?print=1", canonical="/news/1-story") == DETOUR
+    assert read_article(crawl, "/print/1") == DETOUR
+    for path, canonical in (
+        ("/news/2-story-again", ""),  # looks the same
+        ("/story.php?id=1", "/story.php?id=1"),  # the right address, met after its copy
+        ("/news/1-story?from=rss", ""),  # the same URL
+    ):
+        assert read_article(crawl, path, canonical) == 3.0
+
+
+def test_other_way_that_a_feed_announces_is_an_article(runs):
+    crawl = runs()
+    home = crawl.lease()
+    assert read_article(crawl, "/news/1-story") == 3.0
+    crawl.end(home, news=feed("/rss/story"))
+    assert read_article(crawl, "/rss/story") == 3.0
+
+
+@pytest.mark.parametrize(("path", "is_detour"), [("/print/1", True), ("/news/1-story?from=rss", False)])
+def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_detour):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=feed())
+    read_article(crawl, "/news/1-story")
+    ((number,),) = crawl.rows("SELECT id FROM page WHERE key", "/news/1-story")
+    page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
+    assert crawl.articles.is_known(page) == f"same bytes as document {number}"
+    assert page.news.is_detour == is_detour

@@ -1,0 +1,158 @@
+"""What is learnt later of pages that wait: they take their places anew, some at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.bandits.site_rules import RoundRobin
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news.requeue import Placing
+from crawlers.frontier import scoring
+from crawlers.frontier.backends.memory import MemoryFrontier
+from crawlers.frontier.protocols import BEFORE_ALL, Candidate, SiteState
+from crawlers.items import Page, Place, State
+from crawlers.storage.change_set import Unit
+from crawlers.storage.news.stored_polls import PlacedSite
+
+NAME, NOW = "http://one.test", 1e9
+LESS = Place(OTHER, 0.01)
+
+
+class Rules:
+    """A rulebook: articles of a site are all URLs with its *word*."""
+
+    def __init__(self) -> None:
+        self.word = "/old"
+        self.asked = 0
+
+    def place(self, site: str, url: str) -> Place:
+        self.asked += 1
+        return Place(FIT, 1.0) if self.word in url else LESS
+
+    def fingerprint(self, site: str) -> str:
+        return self.word
+
+
+def frontier_of(order: str = "fit") -> MemoryFrontier:
+    one = MemoryFrontier(RoundRobin(), ORDERS[order](OrderOptions(explore_share=0.0, archive_share=0.0)))
+    one.open_site(SiteState(1, NAME, 9, 0.0), NOW)
+    return one
+
+
+def add(frontier: MemoryFrontier, *paths: str, place: Place = LESS) -> None:
+    frontier.add([Candidate(1, resolve(NAME, path), place=place) for path in paths], NOW)
+
+
+def queues(frontier: MemoryFrontier, *pages: int) -> list[int]:
+    places = [frontier.place(page) for page in pages]
+    return [place.queue for place in places if place is not None]
+
+
+@pytest.fixture
+def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "SLICE_PAGES", 2)
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
+    frontier, rules = frontier_of(), Rules()
+    add(frontier, *(f"/old{n}" for n in range(5)))
+    steps, after = 0, BEFORE_ALL
+    while after is not None:
+        after = frontier.place_again(1, NAME, rules.place, NOW, after)
+        steps += 1
+        assert rules.asked <= 2 * steps
+    assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
+    assert rules.asked == 5
+
+
+def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
+    frontier, rules = frontier_of(), Rules()
+    add(frontier, "/old1", place=Place(FRESH, 7.0))
+    add(frontier, "/old2.xml", place=Place(ARCHIVE, SOON.value))
+    add(frontier, "/old3", place=Place(FRESH, NOW))
+    (lease,) = frontier.lease(NOW, 1)
+    frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.DONE, 200), NOW)
+    assert frontier.place_again(1, NAME, rules.place, NOW) is None
+    assert frontier.place(1) == Place(FRESH, 7.0)
+    assert frontier.place(2) == Place(ARCHIVE, SOON.value)
+    assert queues(frontier, lease.id) == [-1]
+
+
+def test_page_that_was_handed_out_still_says_where_it_waited():
+    frontier = frontier_of()
+    add(frontier, "/feed.xml", place=SOON)
+    (lease,) = frontier.lease(NOW, 1)
+    assert frontier.place(lease.id) == SOON
+
+
+def test_order_without_places_has_nothing_to_correct():
+    frontier = MemoryFrontier(RoundRobin(), ORDERS["bfs"](OrderOptions()))
+    assert frontier.place(1) is None
+    assert frontier.place_again(1, NAME, Rules().place, NOW) is None
+    frontier.fetch_again(NAME, [(1, None, None)], NOW)
+
+
+def finished(placing: Placing, most: int = 99) -> list[list[object]]:
+    unit = Unit()
+    for _ in range(most):
+        placing.step(unit, NOW)
+    return unit.site_rules
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below():
+    frontier, rules = frontier_of(), Rules()
+    placing = Placing(rules, frontier)
+    frontier.open_site(SiteState(2, "http://sport.one.test", 9, 0.0), NOW)
+    frontier.open_site(SiteState(3, "http://another-one.test", 9, 0.0), NOW)
+    names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
+    for site_id, name in names.items():
+        placing.met(site_id, name)
+        frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), place=LESS) for n in range(3)], NOW)
+    assert finished(placing) == []
+    rules.word, unit = "/new", Unit()
+    placing.changed("one.test", unit)
+    assert unit.site_rules == [[1, None], [2, None]]
+    assert finished(placing) == [[1, "/new"], [2, "/new"]]
+    assert queues(frontier, *range(1, 10)) == [FIT] * 6 + [OTHER] * 3
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand():
+    frontier, rules = frontier_of(), Rules()
+    add(frontier, *(f"/new{n}" for n in range(5)))
+    first = Placing(rules, frontier)
+    assert first.recall([PlacedSite(1, NAME, "/old", waits=True)]).site_rules == []
+    rules.word, unit = "/new", Unit()
+    first.changed("one.test", unit)
+    assert finished(first, 1) == [], "killed here"
+    second = Placing(rules, frontier)
+    assert second.recall([PlacedSite(1, NAME, None, waits=True)]).site_rules == [[1, None]]
+    assert finished(second) == [[1, "/new"]]
+    assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
+
+
+def test_site_where_nothing_waits_costs_no_step():
+    rules = Rules()
+    placing = Placing(rules, frontier_of())
+    assert placing.recall([PlacedSite(1, NAME, None, waits=False)]).site_rules == [[1, "/old"]]
+    assert finished(placing) == []
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_rules_that_change_once_more_begin_anew():
+    frontier, rules = frontier_of(), Rules()
+    placing = Placing(rules, frontier)
+    placing.met(1, NAME)
+    add(frontier, *(f"/new{n}" for n in range(4)))
+    rules.word = "/new"
+    placing.changed("one.test", Unit())
+    finished(placing, 1)
+    rules.word = "/newest"
+    placing.changed("one.test", Unit())
+    assert finished(placing) == [[1, "/newest"]]
+    assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4

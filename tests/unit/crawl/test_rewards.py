@@ -1,0 +1,74 @@
+"""Pages are paid for what no page of their site was paid for before, however small the memory."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.crawl.rewards import Rewards
+from crawlers.items import ExternalLink, Page, State
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.writer import Writer
+
+
+@pytest.fixture
+def database(tmp_path):
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def writer(database):
+    writer = Writer(database)
+    yield writer
+    writer.close()
+
+
+def page(*keys: int, state: State = State.DONE) -> Page:
+    links = [(ExternalLink(f"http://b.test/{key}", key, "http://b.test", "", "", "", "", "a"), 1) for key in keys]
+    return Page(1, "http://a.test/", 0, state, external=links)
+
+
+def test_link_pays_once_a_site(database, writer):
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100, resumed=False)
+    assert rewards.of(1, page(1, 2, 2)) == (2.0, {1, 2})
+    assert rewards.of(1, page(2, 3)) == (1.0, {3})
+    assert rewards.of(2, page(2)) == (1.0, {2})
+
+
+def test_reward_that_is_not_for_new_links_pays_each_time_and_remembers_nothing(database, writer):
+    rewards = Rewards(REWARDS["links"], database, writer, cache_keys=100, resumed=False)
+    assert [rewards.of(1, page(1, 2)) for _ in range(2)] == [(2.0, ()), (2.0, ())]
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.DONE])
+def test_only_pages_are_paid(database, writer, state):
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100, resumed=False)
+    assert rewards.of(1, page(1, state=state)).reward == 0.0
+    assert rewards.of(1, page(1)).reward == 1.0
+
+
+def test_mission_without_a_reward_pays_nothing(database, writer):
+    assert Rewards(None, database, writer, cache_keys=100, resumed=False).of(1, page(1)).reward == 0.0
+
+
+@pytest.mark.parametrize("cache_keys", [1, 7, 40, 10_000])
+def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_keys):
+    rng = random.Random(cache_keys)
+    paid: dict[int, set[int]] = {1: set(), 2: set()}
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys, resumed=False)
+    for number in range(400):
+        site = rng.choice((1, 2))
+        keys = {rng.randrange(1, 200) for _ in range(rng.randrange(1, 12))}
+        earned = rewards.of(site, page(*keys))
+        assert set(earned.keys) == keys - paid[site]
+        assert earned.reward == len(earned.keys)
+        paid[site] |= keys
+        writer.submit(Unit(counted_keys=[[site, key] for key in earned.keys]))
+        if number == 200:
+            writer.flush()
+            rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys, resumed=True)

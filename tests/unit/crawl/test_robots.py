@@ -1,0 +1,251 @@
+"""robots.txt: asked for once before any page, obeyed, kept, and never a reason to fail."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers.algorithms.retries import RetryPolicy
+from crawlers.crawl.robots import UNREACHABLE, RobotsRules
+from crawlers.crawl.site_policies import UNREACHABLE_S, Sites
+from crawlers.items import State
+from crawlers.schedulers.robots_fetch import RobotsFetch
+from crawlers.storage.crawls import SiteRow
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+HOME = links("/open.html", "/secret/a.html", "/secret/b.html")
+BODIES = {"/": HOME, "/open.html": links("/secret/c.html"), "/secret/a.html": "a", "/secret/b.html": "b"}
+ROWS = 8
+ROW = {"/": links(*(f"/{n}" for n in range(ROWS))), **{f"/{n}": f"<title>{n}</title>" for n in range(ROWS)}}
+DELAY_S = 0.1
+LONGEST_S = 0.15
+CARE = 0.7  # of the time that is due: the first request of a busy process comes late
+AGENT = "crawlers/0.1 (+https://example.org/crawlers)"
+
+
+async def broken(exchange):
+    await exchange.page("robots are out of order", 500)
+
+
+async def moved(exchange):
+    if exchange.path == "/robots.txt":
+        await exchange.page("", 301, Location="/rules/now.txt")
+    elif exchange.path == "/rules/now.txt":
+        await exchange.page("User-agent: *\nDisallow: /secret/", content_type="text/plain")
+    else:
+        await pages(BODIES)(exchange)
+
+
+async def circle(exchange):
+    if exchange.path.startswith("/robots.txt"):
+        await exchange.page("", 302, Location=exchange.path + "?")
+    else:
+        await pages(BODIES)(exchange)
+
+
+async def resetting(exchange):
+    exchange.reset()
+
+
+async def garbled(exchange):
+    if exchange.path == "/robots.txt":
+        await exchange.page(
+            b"\x00\xff\xfe<html>\r\rDisallow: /\nUser-agent: *\nDisallow: /secret/\n\x00", content_type=""
+        )
+    else:
+        await pages(BODIES)(exchange)
+
+
+SITES = {
+    "rules": pages(BODIES, "User-agent: *\nDisallow: /secret/"),
+    "named": pages(BODIES, "User-agent: *\nDisallow: /\n\nUser-agent: crawlers\nDisallow: /secret/a"),
+    "closed": pages(BODIES, "User-agent: *\nDisallow: /"),
+    "missing": pages(BODIES),
+    "broken": broken,
+    "dead": None,
+    "resetting": resetting,
+    "moved": moved,
+    "circle": circle,
+    "garbled": garbled,
+    "slow": pages(ROW, f"User-agent: *\nCrawl-delay: {DELAY_S}"),
+    "hardly": pages(ROW, "User-agent: *\nCrawl-delay: 86400"),
+}
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    """A crawl of all sites, each with its own kind of robots.txt."""
+    project = Project(
+        tmp_path_factory.mktemp("robots"), ROBOTS_LONGEST_DELAY_SECONDS=LONGEST_S, RETRY_BACKOFF_SECONDS=0
+    )
+    with Web(**SITES) as web:
+        ended = project.crawl(web.hosts())
+        assert ended.status == 0, ended.log
+        assert "Traceback" not in ended.log
+        assert project.states() == [("finished", "finished")]
+        yield web, project
+
+
+@pytest.mark.parametrize("name", ["rules", "named", "missing", "garbled", "slow", "hardly", "closed"])
+def test_robots_txt_is_asked_for_once_and_first(crawled, name):
+    web, _ = crawled
+    assert web[name].paths[0] == "/robots.txt"
+    assert web[name].count("/robots.txt") == 1
+
+
+def test_disallowed_urls_are_never_asked_for(crawled):
+    web, project = crawled
+    assert sorted(web["rules"].paths) == ["/", "/open.html", "/robots.txt"]
+    found = project.pages(web["rules"].origin)
+    assert found["/open.html"] == (State.DONE, "")
+    for path in ("/secret/a.html", "/secret/b.html", "/secret/c.html"):
+        assert found[path] == (State.REJECTED, "robots.txt disallows it")
+
+
+def test_rules_for_our_name_win_over_those_for_all(crawled):
+    web, _ = crawled
+    assert {"/open.html", "/secret/b.html"} <= set(web["named"].paths)
+    assert "/secret/a.html" not in web["named"].paths
+
+
+def test_closed_site_is_not_touched_and_the_store_says_why(crawled):
+    web, project = crawled
+    assert web["closed"].paths == ["/robots.txt"]
+    assert project.site(web["closed"].origin)["availability"] == "robots.txt disallows it"
+
+
+@pytest.mark.parametrize("name", ["missing", "circle"])
+def test_missing_robots_txt_allows_everything(crawled, name):
+    web, project = crawled
+    assert {"/", "/open.html", "/secret/a.html", "/secret/b.html"} <= set(web[name].paths)
+    assert project.site(web[name].origin)["availability"] is None
+
+
+def test_chain_of_redirects_of_robots_txt_has_an_end(crawled):
+    web, _ = crawled
+    assert sum(path.startswith("/robots.txt") for path in web["circle"].paths) == 6  # RFC 9309: at least five hops
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "why"),
+    [
+        ("broken", 500, "status 500"),
+        ("dead", UNREACHABLE, "connection refused"),
+        ("resetting", UNREACHABLE, ""),
+    ],
+)
+def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled, name, status, why):
+    web, project = crawled
+    assert set(web[name].paths) <= {"/robots.txt"}
+    assert len(web[name].paths) in (0, 3)  # once, and RETRY_TIMES again
+    row = project.site(web[name].origin)
+    assert row["robots_status"] == status
+    assert row["availability"].startswith("robots.txt can't be read: ")
+    assert why in row["availability"]
+    assert project.pages(web[name].origin) == {"/": (State.REJECTED, row["availability"])}
+
+
+def test_moved_robots_txt_is_followed_and_obeyed(crawled):
+    web, _ = crawled
+    assert web["moved"].paths[:2] == ["/robots.txt", "/rules/now.txt"]
+    assert sorted(web["moved"].paths[2:]) == ["/", "/open.html"]
+
+
+def test_garbled_robots_txt_is_read_as_far_as_it_can_be(crawled):
+    web, project = crawled
+    assert sorted(web["garbled"].paths) == ["/", "/open.html", "/robots.txt"]
+    assert "\0" not in project.site(web["garbled"].origin)["robots_text"]
+
+
+def test_crawl_delay_is_kept(crawled):
+    web, _ = crawled
+    gaps_s = web["slow"].gaps_s[1:]  # the first page does not wait for robots.txt to be old
+    assert len(gaps_s) == ROWS
+    assert sum(gaps_s) > CARE * ROWS * DELAY_S
+    assert web["slow"].most_at_once == 1
+
+
+def test_long_crawl_delay_is_cut(crawled):
+    web, _ = crawled
+    gaps_s = web["hardly"].gaps_s[1:]
+    assert len(gaps_s) == ROWS
+    assert sum(gaps_s) > CARE * ROWS * LONGEST_S
+
+
+def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
+    project = Project(tmp_path)
+    with Web(rules=pages(ROW, f"User-agent: *\nDisallow: /3\nCrawl-delay: {DELAY_S}")) as web:
+        assert project.crawl(web.hosts(), CLOSESPIDER_PAGECOUNT=2).status == 0
+        assert project.states()[0][0] == "interrupted"
+        asked = len(web["rules"].asked)
+        assert project.crawl(web.hosts()).status == 0
+        assert project.states() == [("finished", "finished")]
+        wanted = {"/robots.txt", *ROW} - {"/3"}
+        assert sorted(web["rules"].paths) == sorted(wanted)
+        gaps_s = web["rules"].gaps_s[asked:]
+        assert len(gaps_s) > 3
+        assert sum(gaps_s) > CARE * len(gaps_s) * DELAY_S  # the rules that were kept hold
+
+
+def test_robots_txt_is_not_asked_for_when_it_is_not_obeyed(tmp_path):
+    project = Project(tmp_path)
+    with Web(rules=pages(BODIES, "User-agent: *\nDisallow: /")) as web:
+        assert project.crawl(web.hosts(), ROBOTSTXT_OBEY=False).status == 0
+        assert sorted(web["rules"].paths) == [
+            "/",
+            "/open.html",
+            "/secret/a.html",
+            "/secret/b.html",
+            "/secret/c.html",
+        ]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+def test_client_errors_allow_everything(status):
+    assert RobotsRules(status, None, AGENT).reason_against("http://a.example/x") is None
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 599])
+def test_server_errors_forbid_everything(status):
+    reason = RobotsRules(status, None, AGENT).reason_against("http://a.example/")
+    assert reason == f"robots.txt can't be read: status {status}"
+
+
+@pytest.mark.parametrize(("text", "delay_s"), [("2", 2.0), ("0", 0.0), ("-1", 0.0), ("soon", 0.0), ("", 0.0)])
+def test_crawl_delay_is_a_number_or_nothing(text, delay_s):
+    assert RobotsRules(200, f"User-agent: *\nCrawl-delay: {text}\n", AGENT).crawl_delay_s == delay_s
+
+
+def test_empty_robots_txt_allows_everything():
+    assert RobotsRules(200, "", AGENT).reason_against("http://a.example/x") is None
+
+
+def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
+    now, told = 1000.0, []
+    session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
+    settings = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "us"})
+    sites = Sites(session, settings, False, RetryPolicy(0, 0, 1.0), lambda: now, lambda *one: told.append(one))
+    sites.open(SiteRow(7, "http://a.example", 1, None, 0.0), now)
+    assert sites.needs_robots(7)
+    sites.ask_robots(7)
+    sites.robots.broke(sites.robots.take(now), "no such host")
+    assert told == [(7, UNREACHABLE, "no such host")]
+    assert not sites.needs_robots(7)
+    now += UNREACHABLE_S
+    assert sites.needs_robots(7)
+
+
+def test_hosts_that_say_nothing_leave_room_for_others():
+    robots = RobotsFetch("us", RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *_: None, most=2, timeout_s=60.0)
+    for number in range(3):
+        robots.ask(number, f"http://s{number}")
+    first, second = robots.take(0.0), robots.take(0.0)
+    assert robots.take(0.0) is None
+    assert robots.next_due(0.0) is None
+    assert first.meta["download_timeout"] == 20.0
+    robots.broke(second, "no such host")
+    assert robots.next_due(0.0) == 0.0
+    assert robots.take(0.0).url == "http://s2/robots.txt"

@@ -1,0 +1,155 @@
+"""`python -m crawlers.demo` runs by itself and says the right numbers; no site of it makes a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import networkx
+import pytest
+from scrapy.settings import Settings
+
+from crawlers.algorithms.urls.resolution import normalize
+from crawlers.demo.server import ROOT
+from crawlers.demo.town.plan import plan
+from crawlers.demo.web import SITES
+from crawlers.inputs.url_settings import normalization
+from crawlers.storage.files.names import file_stem
+from tests.support.demo_truth import truth
+from tests.support.sites.project import Project
+
+PATIENCE_S = 120
+LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates folded, .*, down to level (\d+)")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The folder of a demo that ran, and what it said."""
+    folder = tmp_path_factory.mktemp("demo")
+    process = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "crawlers.demo", str(folder)],
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True, capture_output=True,
+        timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr + process.stdout
+    assert process.stderr == ""
+    return folder, process.stdout
+
+
+@pytest.fixture(scope="module")
+def origins(demo):
+    lines = (demo[0] / "ports.json").read_text("utf-8").splitlines()
+    return {name: url.rstrip("/") for name, url in map(str.split, lines)}
+
+
+def said(output, site):
+    """Pages, edges, duplicates and deepest level that the demo tells of *site*."""
+    (line,) = (line for line in output.splitlines() if line.split()[:1] == [site])
+    return [int(number) for number in LINE.search(line).groups()]
+
+
+@pytest.mark.parametrize("site", ["library", "faculty", "mirror"])
+def test_demo_says_the_true_numbers(demo, origins, site):
+    settings = Settings()
+    settings.setmodule("crawlers.settings")
+    options = normalization(settings)
+    true = truth(site, origins, normalize=lambda url: normalize(url, options))
+    wanted = [len(true.groups), len(true.edges), len(true.copies), max(true.pages.values())]
+    assert said(demo[1], site) == wanted
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_demo_says_what_the_graph_files_have(demo, origins, site):
+    folder, output = demo
+    graph = networkx.read_gexf(folder / "result" / f"{file_stem(origins[site])}.gexf")
+    pages, edges, duplicates, _ = said(output, site)
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (pages, edges)
+    assert sum(node["duplicates"] for _, node in graph.nodes(data=True)) == duplicates
+    assert pages > 10
+
+
+def test_demo_says_why_the_rest_was_not_fetched(demo):
+    _, output = demo
+    for reason in (
+        "rejected: trap: ",
+        "rejected: robots.txt disallows it",
+        "refused: status 404",
+        "rejected: extension pdf",
+    ):
+        assert reason in output
+
+
+def test_files_that_the_demo_names_are_there(demo):
+    folder, _ = demo
+    assert (folder / "crawl.sqlite").is_file()
+    assert len(list((folder / "result").glob("*.gexf"))) == len(SITES)
+    assert len(list((folder / "result").glob("*.nodes.csv"))) == len(SITES)
+    assert len((folder / "logs" / "common_log.csv").read_text("utf-8").splitlines()) > 500
+
+
+def test_commands_that_the_demo_recommends_work(demo, origins):
+    project = Project(demo[0])
+    story = project.run("explain", origins["library"] + "/")
+    assert (story.status, story.log) == (0, "")
+    graph = project.run("graph", "--level", "site")
+    assert (graph.status, graph.log) == (0, "")
+    assert f"of the {len(SITES)} target sites" in graph.output
+
+
+def test_harvest_of_the_demo_spends_its_pages_on_all_sites(demo):
+    folder, output = demo
+    assert "RULE=auto, ORDER=groups: 200 pages" in output
+    rows = Project(folder / "harvest").query("SELECT count(*), count(DISTINCT site_id), sum(reward) > 100 FROM pull")
+    assert rows == [(200, len(SITES), 1)]
+
+
+def listed(output, heading):
+    """(value, site, title) of the ten pages below *heading*."""
+    lines = output.splitlines()
+    (start,) = (number for number, line in enumerate(lines) if line.split()[:2] == [heading, "site"])
+    return [tuple(line.split(maxsplit=2)) for line in lines[start + 1 : start + 11]]
+
+
+def test_important_pages_of_the_town_are_those_of_pagerank(demo):
+    folder, output = demo
+    project = Project(folder / "town")
+    pages = {number: (site, title) for number, site, title in project.query(
+        "SELECT page.id, site.site, title FROM page JOIN site ON site.id = site_id"
+        " JOIN crawl ON crawl.id = crawl_id WHERE mission = 'broad' AND page.state < 2"
+    )}  # fmt: skip
+    graph = networkx.DiGraph(project.query("SELECT source_id, target_id FROM link"))
+    rank = networkx.pagerank(graph.subgraph(pages))
+    names = {
+        url.rstrip("/"): name
+        for name, url in map(str.split, (folder / "town" / "ports.json").read_text("utf-8").splitlines())
+    }
+    most = [(names[pages[page][0]], pages[page][1]) for page in sorted(rank, key=rank.get, reverse=True)]
+    said = [(site, title) for _, site, title in listed(output, "importance")]
+    assert said[0] == most[0] == ("portal", "The portal")
+    assert len(set(said) & set(most[:10])) >= 7
+    assert set(said) <= set(most[:20])
+
+
+def test_budget_of_the_town_is_spent_on_pages_that_are_read_again(demo):
+    rows = Project(demo[0] / "town").query("SELECT count(*) FROM importance WHERE queue = 1")
+    assert 100 < rows[0][0] < 250
+    assert "400 of its" in demo[1]
+    assert not list((demo[0] / "town" / "result").glob("127*"))  # graphs of whole sites nobody asked for
+
+
+def test_pages_about_the_topic_are_about_it(demo):
+    found = listed(demo[1], "similarity")
+    values = [float(value) for value, _, _ in found]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] > 0.1
+    about = {page.title for page in plan(1).pages if page.subject == "encodings"}
+    assert sum(title in about or "encodings" in title for _, _, title in found) >= 7
+
+
+def test_no_site_however_grumpy_makes_a_traceback(demo):
+    folder, output = demo
+    log = "".join(path.read_text("utf-8") for path in folder.rglob("crawl.log"))
+    assert "Traceback" not in log + output
+    assert "ERROR" not in log

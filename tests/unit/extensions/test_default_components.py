@@ -1,0 +1,71 @@
+"""Parts that a user or a spider names come beside the project's, not in their place."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.spiders import Spider
+from scrapy.utils.conf import build_component_list
+
+from crawlers.pipelines.store import StorePipeline
+
+STORE = "crawlers.pipelines.store.StorePipeline"
+DOCUMENTS = "crawlers.pipelines.document_items.DocumentPipeline"
+
+
+class OwnSpider(Spider):
+    name = "own"
+    custom_settings = {  # noqa: RUF012 - Scrapy's convention
+        "SPIDER_MIDDLEWARES": {"scrapy.spidermiddlewares.depth.DepthMiddleware": 901},
+        "EXTENSIONS": {"scrapy.extensions.periodic_log.PeriodicLog": 0},
+    }
+
+
+def components(name, spider=Spider, **cmdline):
+    """What would be built of the setting *name*, in its order."""
+    settings = Settings()
+    settings.setmodule("crawlers.settings")
+    settings.setdict(cmdline, priority="cmdline")
+    crawler = Crawler(spider, settings)
+    crawler.addons.load_settings(crawler.settings)
+    built = build_component_list(crawler.settings.get_component_priority_dict_with_base(name))
+    return [part if isinstance(part, str) else f"{part.__module__}.{part.__qualname__}" for part in built]
+
+
+@pytest.mark.parametrize(
+    "own", [{"tests.support.sites.ordinary.ItemsPipeline": 300}, '{"tests.support.sites.ordinary.ItemsPipeline": 300}']
+)
+def test_pipeline_of_a_user_comes_before_the_store(own):
+    built = components("ITEM_PIPELINES", ITEM_PIPELINES=own)
+    assert built == ["tests.support.sites.ordinary.ItemsPipeline", STORE, DOCUMENTS]
+
+
+def test_project_as_it_is_stays_as_it_is():
+    assert components("ITEM_PIPELINES") == [STORE, DOCUMENTS]
+    assert components("SPIDER_MIDDLEWARES")[0] == "crawlers.middlewares.callbacks.LeaseMiddleware"
+
+
+def test_custom_settings_of_a_spider_push_nothing_out():
+    built = components("SPIDER_MIDDLEWARES", OwnSpider)
+    assert built[0] == "crawlers.middlewares.callbacks.LeaseMiddleware"
+    assert "scrapy.spidermiddlewares.depth.DepthMiddleware" in built
+    assert "crawlers.pipelines.graphs.Graphs" in components("EXTENSIONS", OwnSpider)
+
+
+def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
+    built = components("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES={"tests.support.sites.ordinary.SlowFilter": 1})
+    assert "tests.support.sites.ordinary.SlowFilter" in built
+    assert "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware" not in built
+
+
+@pytest.mark.parametrize("path", [STORE, StorePipeline])
+def test_part_that_is_named_is_left_as_it_is_named(path):
+    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == [DOCUMENTS]
+    assert components(
+        "ITEM_PIPELINES", ITEM_PIPELINES={path: 5, "tests.support.sites.ordinary.ItemsPipeline": 300}
+    ) == [
+        STORE,
+        "tests.support.sites.ordinary.ItemsPipeline",
+        DOCUMENTS,
+    ]

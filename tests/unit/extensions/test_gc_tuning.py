@@ -1,0 +1,19 @@
+"""The garbage collector during a crawl."""
+
+from __future__ import annotations
+
+import gc
+
+from crawlers.extensions.gc_tuning import THRESHOLDS, Collector
+
+
+def test_what_was_there_before_is_left_alone_while_the_spider_is_open():
+    before, extension = gc.get_threshold(), Collector()
+    extension.opened()
+    try:
+        assert gc.get_threshold() == THRESHOLDS
+        assert gc.get_freeze_count() > 0
+    finally:
+        extension.closed()
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.news.article_labels import Evidence
+from crawlers.extraction.article.article_evidence import evidence
+from crawlers.extraction.html import parse_page
+
+LONG = "<div>" + "<p>Words of an article, one after the other, without any link in between them.</p>" * 12 + "</div>"
+JSON = '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "x"}</script>'
+
+
+def seen(html, **known):
+    parsed = parse_page(f"<html>{html}</html>".encode(), None, frozenset({"a"}))
+    return evidence(parsed, parsed.text(), **known)
+
+
+@pytest.mark.parametrize(
+    "html", [f"<head>{JSON}</head><body>x", f"<body>{JSON}x", "<body><p itemtype='/NewsArticle'>x"]
+)
+def test_markup_of_an_article_is_seen(html):
+    assert seen(html).structured
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<script type="application/ld+json">{"@type": "ItemList", "itemListElement": [{"@type": "Article"}]}</script>',
+        "<p itemtype='/NewsArticle'>x</p><p itemtype='/NewsArticle'>y</p>",
+        "<script>var article = {'@type': 'NewsArticle'}</script>",
+    ],
+)
+def test_a_list_of_articles_is_no_article(html):
+    assert not seen(html).structured
+
+
+def test_open_graph_is_read():
+    assert seen('<head><meta property="og:type" content="Article">').og_article
+    assert seen('<head><meta property="og:type" content="website">').og_website
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<head><meta property="article:published_time" content="2024-05-03">',
+        '<body><div><header><h1>x</h1></header><time datetime="2024-05-03">May</time></div>',
+    ],
+)
+def test_a_date_is_seen(html):
+    assert seen(html).has_date
+
+
+def test_the_dates_of_teasers_are_not_that_of_the_page():
+    assert not seen(
+        "<body><div><h1>News</h1>" + '<p><time datetime="2024-05-03">May</time></p>' * 5 + "</div>"
+    ).has_date
+
+
+def test_a_block_of_text_under_one_heading_is_an_article_by_its_looks():
+    assert seen(f"<body><h1>x</h1>{LONG}").is_texty
+    assert not seen(f"<body><h1>x</h1><h1>y</h1>{LONG}").is_texty
+    assert not seen("<body><h1>x</h1>" + LONG.replace("<p>", "<p><a href=x>").replace("</p>", "</a></p>")).is_texty
+    assert not seen("<body><h1>x</h1>" + LONG.replace("<p>", "<div><p>").replace("</p>", "</p></div>")).is_texty
+
+
+def test_the_density_of_links_is_a_share_of_the_letters():
+    assert seen("<body><p>12345678<a href=x>1 2</a>").link_density == pytest.approx(0.2)
+    assert seen("<body><a href=x>all of it</a>").link_density == 1.0
+    assert seen("<body>").link_density == 0.0
+
+
+@pytest.mark.parametrize("html", ['<head><link rel="next" href="2">', '<body><a rel="prev" href="1">x</a>'])
+def test_pagination_is_seen(html):
+    assert seen(html).has_pagination
+
+
+def test_what_the_caller_knows_is_passed_on():
+    assert seen("<body>x", is_prefix_of=7) == Evidence(is_prefix_of=7)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.extraction.article import article_reader as module
+from crawlers.extraction.article.article_reader import extract_article
+from crawlers.items import Article
+
+NOW = 1_800_000_000.0
+URL = "https://www.post.test/news/storm"
+PARAGRAPHS = [
+    f"Paragraph {number} tells at some length what the wind did to the roofs of the town on that day."
+    for number in "123456"
+]
+SAID = {
+    "@type": "NewsArticle",
+    "headline": "A storm in May",
+    "datePublished": "2024-05-03T10:00:00+02:00",
+    "author": {"name": "By Ann Lee"},
+    "articleSection": "Weather",
+    "inLanguage": "en-GB",
+    "image": "/storm.jpg",
+}
+
+
+def page(head="", heading="A storm in May", body=""):
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
+    return (
+        f"<!doctype html><html><head><title>A storm in May - The Post</title>{head}</head><body><nav><a href=/>Home</a>"
+        f"</nav><article><h1>{heading}</h1>{body}{text}</article><footer>All rights reserved</footer></body></html>"
+    ).encode()
+
+
+def json_ld(**values):
+    return f'<script type="application/ld+json">{json.dumps(SAID | values)}</script>'
+
+
+def extract(body, rules=None, url=URL, **options):
+    return extract_article(body, url, "text/html", rules or {}, NOW, **options)
+
+
+def test_all_parts_of_a_page_that_says_them():
+    assert extract(page(json_ld() + '<link rel="canonical" href="/news/storm?full">')) == Article(
+        title="A storm in May",
+        text="\n".join(["A storm in May", *PARAGRAPHS]),
+        published_at=1714723200.0,
+        published="2024-05-03T10:00:00+02:00",
+        authors=("Ann Lee",),
+        section="Weather",
+        language="en",
+        canonical_url="https://www.post.test/news/storm?full",
+        image="https://www.post.test/storm.jpg",
+        taken_by="trafilatura",
+    )
+
+
+def test_a_page_that_says_nothing_to_machines_has_title_and_text():
+    article = extract(page())
+    assert (article.title, article.published_at, article.published, article.authors) == ("A storm in May", None, "", ())
+    assert (article.section, article.language, article.canonical_url, article.image) == ("", "", URL, "")
+
+
+def test_the_rule_of_the_site_goes_before_all_else():
+    rules = {
+        "title": "h1 b",
+        "text": "//article/p[position() > 1]",
+        "published": ".when",
+        "authors": ".who",
+        "section": ".where",
+        "language": "//article/@xml:lang",
+        "canonical": "a.self",
+        "image": "img",
+    }
+    body = """<span class=when>2 May 2024, 08:00</span><span class=who>Bo Ek, Cy Fox</span><i class=where>Town</i>
+    <a class=self href="/2">x</a><img src=/b.jpg>"""
+    article = extract(page(json_ld(), "Breaking: <b>Roofs gone</b>", body), rules)
+    assert (article.title, article.text) == ("Roofs gone", "\n".join(PARAGRAPHS[1:]))
+    assert (article.published, article.authors, article.section) == ("2024-05-02", ("Bo Ek", "Cy Fox"), "Town")
+    assert (article.canonical_url, article.image) == ("https://www.post.test/2", "https://www.post.test/b.jpg")
+    assert (article.language, article.taken_by) == ("en", "rule")
+
+
+def test_rules_that_find_nothing_leave_the_page_to_speak():
+    article = extract(page(json_ld()), dict.fromkeys(("title", "text", "published", "authors"), ".none"))
+    assert (article.title, article.authors, article.taken_by) == ("A storm in May", ("Ann Lee",), "trafilatura")
+
+
+def test_a_whole_text_for_machines_is_taken():
+    article = extract(page(json_ld(articleBody=" ".join(PARAGRAPHS) + " Only said.")))
+    assert article.text.splitlines() == [*PARAGRAPHS, "Only said."]
+    assert article.taken_by == "json-ld"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" \n ", b"\0", b"<", b"plain words", b"<html></html>", b"\xff\xfe", b"GIF89a\x01"]
+)
+def test_what_is_no_page_has_no_text(body):
+    assert extract(body) == "no text"
+
+
+def test_a_short_text_is_none_unless_it_is_wanted():
+    body = (
+        b"<html><head><title>Short</title></head><body><h1>Short</h1><p>It rained in May, they said.</p></body></html>"
+    )
+    assert extract(body) == "no text"
+    assert extract(body, least_chars=10).title == "Short"
+
+
+def test_a_text_without_title_is_none():
+    text = b"<p>" + b"Words without any title. " * 30
+    assert extract(b"<html><body>%s</body></html>" % text) == "no title"
+
+
+def test_dates_after_now_are_none():
+    assert extract(page(json_ld(datePublished="2035-01-01"))).published == ""
+
+
+def test_the_day_is_found_where_it_is_only_shown():
+    assert extract(page(body="<p class=date>Published: 3 May 2024</p>")).published == "2024-05-03"
+
+
+def test_a_canonical_url_that_is_the_home_page_is_a_slip():
+    assert extract(page('<link rel="canonical" href="https://www.post.test/">')).canonical_url == URL
+
+
+@pytest.mark.parametrize("href", ["javascript:void(0)", "http://[broken", "mailto:a@post.test", "#top", ""])
+def test_the_canonical_url_is_of_the_web(href):
+    assert extract(page(f'<link rel="canonical" href="{href}">')).canonical_url == URL
+
+
+def test_texts_are_bounded(monkeypatch):
+    monkeypatch.setattr(module, "MOST_TEXT", 300)
+    monkeypatch.setattr(module, "MOST_TITLE", 7)
+    article = extract(page())
+    assert (len(article.text), article.title) == (300, "A storm")
+
+
+def test_a_page_is_read_up_to_its_bound(monkeypatch):
+    monkeypatch.setattr(module, "MOST_BYTES", 40)
+    assert extract(page()) == "no text"
+
+
+def test_other_charsets_are_read():
+    text = "Гроза над городом была сильной, и крыши улетели далеко. " * 8
+    body = f"<html><head><title>Гроза</title></head><body><h1>Гроза</h1><p>{text}</p></body></html>".encode("koi8-r")
+    article = extract_article(body, URL, "text/html; charset=koi8-r", {}, NOW)
+    assert (article.title, article.text.splitlines()[-1]) == ("Гроза", text.strip())
+
+
+@pytest.mark.parametrize(
+    "piece", [b"<div>", b"<b>x", b"<p><font color=red>", b"<table><tr><td>", b'<a href="x">', b"<!--"]
+)
+def test_nesting_without_end_is_survived(piece):
+    assert isinstance(extract(page() + piece * 20_000), Article | str)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.lists(st.sampled_from(page(json_ld()).split(b">")) | st.binary(max_size=20), max_size=30))
+def test_broken_pages_are_survived(pieces):
+    assert isinstance(extract(b">".join(pieces), least_chars=1), Article | str)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from lxml import html
+
+from crawlers.errors import ConfigError
+from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.content_rules import PARTS, by_rules, check_rules
+
+PAGE = html.document_fromstring(
+    """<h1>A <i>title</i></h1><div class=story><p>One<br>two</p><p>Three</p></div><time datetime="2024-05-03">May</time>
+    <a rel=author href=/x>Ann</a> <a rel=author>Bo</a><img class=lead src="/a.png"><b data-s="World">x</b>"""
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "selector", "expected"),
+    [
+        ("title", "h1", "A title"),
+        ("title", "//h1/i/text()", "title"),
+        ("title", "h1 i::text", "title"),
+        ("title", "string(//h1)", "A title"),
+        ("title", "h2", ""),
+        ("text", "div.story p", "One\ntwo\nThree"),
+        ("text", "div.story", "One\ntwo\nThree"),
+        ("published", "time", "2024-05-03"),
+        ("published", "time::text", "May"),
+        ("authors", "a[rel=author]", ("Ann", "Bo")),
+        ("section", "(//b)[1]/@data-s", "World"),
+        ("image", "img.lead", "/a.png"),
+    ],
+)
+def test_rules_find_parts(part, selector, expected):
+    check_rules({part: selector})
+    assert getattr(by_rules(PAGE, {part: selector}), part) == expected
+
+
+def test_no_rules_find_nothing():
+    assert by_rules(PAGE, {}) == Parts()
+
+
+@pytest.mark.parametrize("selector", ["h1[", "//h1[", "p::nonsense(", "", "unknown-function(1)"])
+def test_what_is_no_selector_is_said_with_its_part(selector):
+    with pytest.raises(ConfigError, match="The rule for title"):
+        check_rules({"title": selector})
+
+
+def test_an_unknown_part_is_said_with_those_that_are_known():
+    with pytest.raises(ConfigError, match=f"'headline'.*{PARTS[0]}"):
+        check_rules({"headline": "h1"})

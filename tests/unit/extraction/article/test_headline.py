@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from crawlers.extraction.article.headline import headline
+
+URL = "https://www.example-post.test/a"
+
+
+@pytest.mark.parametrize(
+    ("window", "names"),
+    [
+        ("A storm in May | Example Post", []),
+        ("A storm in May - Politics - Daily", ["Daily", "Politics"]),
+        ("Daily: A storm in May", ["Daily"]),
+        ("A storm in May – The Daily – All the News", ["The Daily – All the News"]),
+        ("A storm in May: example-post.test", []),
+        ("A storm in May_Daily", ["Daily"]),
+        ("  A  storm in\nMay ", []),
+    ],
+)
+def test_the_site_is_cut_off(window, names):
+    assert headline("", [], "", window, names, URL) == "A storm in May"
+
+
+def test_a_dash_within_a_title_stays():
+    assert headline("", ["A storm - and a calm"], "", "", ["Daily"], URL) == "A storm - and a calm"
+
+
+def test_what_most_places_say_is_the_title():
+    assert headline("A storm", ["Storm!"], "A storm", "A storm | Daily", ["Daily"], URL) == "A storm"
+    assert headline("", ["Big news", "A storm"], "A storm", "A storm", [], URL) == "A storm"
+
+
+def test_the_only_h1_goes_before_what_is_written_for_searchers():
+    assert headline("", ["A storm"], "10 facts about storms", "10 facts about storms", [], URL) == "A storm"
+
+
+def test_a_kicker_in_the_h1_is_cut_off_if_another_place_has_the_title_without_it():
+    assert headline("", ["Weather A storm in the month of May"], "A storm in the month of May", "", [], URL) == (
+        "A storm in the month of May"
+    )
+
+
+def test_punctuation_is_that_of_the_copies_for_machines():
+    assert headline("Weather: a storm", ["Weather a storm"], "", "", [], URL) == "Weather: a storm"
+
+
+def test_a_title_that_is_the_name_of_the_site_too_is_kept():
+    assert headline("", ["A storm"], "A storm", "A storm", ["A storm"], URL) == "A storm"
+
+
+def test_without_words_there_is_no_title():
+    assert headline("", [], "", "", [], URL) == ""
+    assert headline("", [" "], "\n", "", ["x"], "no url") == ""

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from lxml import html
+
+from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.json_ld import is_article, json_ld, microdata, statements
+
+ARTICLE = {
+    "@context": "https://schema.org",
+    "@type": "NewsArticle",
+    "headline": "Title",
+    "datePublished": "2024-05-03",
+    "author": [{"@type": "Person", "name": "Ann Lee"}],
+}
+
+
+def page(*values):
+    scripts = (value if isinstance(value, str) else json.dumps(value) for value in values)
+    return html.document_fromstring(
+        "<html><body>" + "".join(f'<script type="application/ld+json">{script}</script>' for script in scripts) + "x"
+    )
+
+
+def parts(*values, urls=()):
+    return json_ld(page(*values), frozenset(urls))
+
+
+def test_all_parts_are_read():
+    full = ARTICLE | {
+        "articleBody": "Text.",
+        "articleSection": ["Politics", "World"],
+        "inLanguage": {"@type": "Language", "name": "en"},
+        "image": {"url": "/a.png"},
+        "publisher": {"name": "The Example"},
+    }
+    assert parts(full) == Parts(
+        "Title", "Text.", "2024-05-03", ("Ann Lee",), "Politics", "en", "", "/a.png", "The Example"
+    )
+
+
+@pytest.mark.parametrize("kind", ["Article", "http://schema.org/ReportageNewsArticle", ["Thing", "BlogPosting"]])
+def test_every_kind_of_article_is_one(kind):
+    assert parts(ARTICLE | {"@type": kind}).title == "Title"
+
+
+@pytest.mark.parametrize("kind", ["Organization", "JobPosting", "ImageObject", None, 7])
+def test_other_things_are_none(kind):
+    assert parts(ARTICLE | {"@type": kind}) is None
+    assert not is_article({"@type": kind})
+
+
+def test_the_article_that_names_the_page_is_taken_of_several():
+    other = ARTICLE | {"headline": "Other", "url": "http://a.test/other"}
+    this = ARTICLE | {"headline": "This", "mainEntityOfPage": {"@id": "http://a.test/this#article"}}
+    assert parts([other, this], urls=["http://a.test/this"]).title == "This"
+    assert parts([other, this]).title == "Other"
+
+
+def test_articles_in_lists_are_not_the_page():
+    listed = {"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": ARTICLE}]}
+    assert parts(listed) is None
+    assert not any(map(is_article, statements([json.dumps(listed)])))
+
+
+def test_references_are_followed():
+    graph = {"@graph": [ARTICLE | {"author": {"@id": "#ann"}}, {"@id": "#ann", "@type": "Person", "name": "Ann Lee"}]}
+    assert parts(graph).authors == ("Ann Lee",)
+
+
+def test_the_only_person_is_the_author_of_a_page_without_one():
+    graph = [
+        {"@type": "WebPage", "name": "Title - Site", "datePublished": "2024-05-03"},
+        {"@type": "Person", "name": "A"},
+    ]
+    assert parts(graph) == Parts(published="2024-05-03", authors=("A",))
+
+
+def test_organisations_are_authors_where_no_person_is():
+    agency = {"@type": "Organization", "name": "Agency"}
+    assert parts(ARTICLE | {"author": [agency]}).authors == ("Agency",)
+    assert parts(ARTICLE | {"author": [agency, "Bo Ek"]}).authors == ("Bo Ek",)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '<!-- {"@type": "Article", "headline": "Title"} -->',
+        '//<![CDATA[\n{"@type": "Article", "headline": "Title"}\n//]]>',
+        '{"@type": "Article", "headline": "Title",}',
+        '{"@type": "Article", "headline": "Ti\ntle"};{"@type": "Person"}',
+        '{"@type": "Article", "headline": "Title", "description": "says "so""}',
+        '{"@type": "Article", "headline": "Ti&amp;tle"}',
+    ],
+)
+def test_json_with_slips_is_read(script):
+    assert "".join(filter(str.isalpha, parts(script).title)) == "Title"
+
+
+@pytest.mark.parametrize(
+    "script", ["", "null", "7", '"Article"', "[" * 100_000, '{"@type":', "[[], {}]", '{"@type": {}}']
+)
+def test_what_is_no_json_says_nothing(script):
+    assert parts(script) is None
+
+
+def test_values_of_wrong_types_are_empty():
+    names = ["headline", "datePublished", "author", "image", "publisher", "articleBody"]
+    wrong = {name: {"x": [1, None]} for name in names}
+    assert parts({"@type": "Article"} | wrong) == Parts()
+
+
+def test_loops_of_references_end():
+    loop = {"@type": "Article", "@id": "#a", "author": {"@id": "#a"}, "mainEntity": {"@id": "#a"}}
+    assert parts(loop) is not None
+
+
+def test_microdata_is_read_without_what_belongs_to_items_within():
+    tree = html.document_fromstring(
+        """<body><div itemscope itemtype="https://schema.org/NewsArticle"><h1 itemprop="headline">Title</h1>
+        <meta itemprop="datePublished" content="2024-05-03"><span itemprop="author" itemscope><b itemprop="name">Ann
+        Lee</b></span><img itemprop="image" src="/a.png"><div itemscope itemtype="https://schema.org/Comment"><p
+        itemprop="headline">A comment</p></div></div></body>"""
+    )
+    assert microdata(tree) == Parts("Title", "", "2024-05-03", ("Ann Lee",), image="/a.png")
+
+
+def test_a_page_without_microdata_has_none():
+    assert microdata(html.document_fromstring("<p itemprop=headline>x")) is None

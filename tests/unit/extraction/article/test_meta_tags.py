@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from lxml import html
+
+from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.meta_tags import meta_tags
+
+
+def tags(head, attributes=""):
+    return meta_tags(html.document_fromstring(f"<html {attributes}><head>{head}</head><body>x</body></html>"))
+
+
+def test_all_parts_are_read():
+    assert tags(
+        """<meta property="og:title" content=" Title "><meta property="article:published_time " content="2024-05-03">
+        <meta name="Author" content="Ann Lee"><meta property="article:section" content="World"><meta property="og:image"
+        content="/a.png"><meta property="og:site_name" content="Post"><link rel="canonical" href="/a">""",
+        'lang="en-GB"',
+    ) == Parts("Title", "", "2024-05-03", ("Ann Lee",), "World", "en-GB", "/a", "/a.png", "Post")
+
+
+def test_profiles_are_no_names():
+    head = '<meta property="article:author" content="https://social.test/post"><meta name="byl" content="Ann Lee">'
+    assert tags(head).authors == ("Ann Lee",)
+
+
+def test_the_surest_name_of_a_part_goes_first():
+    head = '<meta name="date" content="2020-01-01"><meta property="article:published_time" content="2024-05-03">'
+    assert tags(head).published == "2024-05-03"
+
+
+def test_the_locale_stands_in_for_the_language():
+    assert tags('<meta property="og:locale" content="de_AT">').language == "de_AT"
+
+
+def test_a_page_without_tags_says_nothing():
+    assert tags("<meta name=author><meta content=x><link rel=canonical>") == Parts()

@@ -1,0 +1,79 @@
+"""Feeds that a page names, sitemaps that robots.txt names."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.extraction.feeds.feed_discovery import FEEDS_MAX, SITEMAPS_MAX, USUAL_PLACES, feeds_of, sitemaps_of_robots
+from crawlers.extraction.html import ParsedPage, parse_page
+
+RSS = "rel=alternate type=application/rss+xml"
+
+
+def feeds(head: str) -> list[str]:
+    return feeds_of(parsed(f"<!DOCTYPE html><html><head>{head}</head><body></body></html>".encode()))
+
+
+def parsed(body: bytes) -> ParsedPage:
+    return parse_page(body, "text/html", frozenset({"a"}))
+
+
+def test_feeds_come_in_the_order_of_the_page_each_once() -> None:
+    head = f"""<link {RSS} href=/b>
+        <link rel="Alternate home" type="application/atom+xml; charset=utf-8" href="a.atom#x">
+        <link rel=alternate type=application/feed+json href=//cdn.example.net/f.json><link {RSS} href=/b>"""
+    assert feeds(head) == ["/b", "a.atom#x", "//cdn.example.net/f.json"]
+
+
+def test_links_to_other_things_are_no_feeds() -> None:
+    head = """<link rel=stylesheet type=application/rss+xml href=/a><link rel=alternate hreflang=de href=/de>
+        <link rel=alternate type=application/json href=/wp-json/wp/v2/pages/2>
+        <link rel=alternate type=application/json+oembed href=/feed/oembed><link rel=alternate type=application/rss+xml>
+        <link rel=alternate type=application/rss+xml href=" ">"""
+    assert feeds(head) == []
+
+
+def test_vague_types_are_feeds_if_the_address_says_so() -> None:
+    head = "<link rel=alternate type=application/json href=/feed.json><link rel=alternate type=text/xml href=/rss>"
+    assert feeds(head) == ["/feed.json", "/rss"]
+
+
+def test_feeds_of_comments_are_left_out() -> None:
+    head = f"""<link {RSS} title="Site » Feed" href=/feed/><link {RSS} title="Site » Comments Feed" href=/x/>
+        <link {RSS} title="Site » Kommentar-Feed" href=/comments/feed/><link {RSS} href="/?feed=comments-rss2">
+        <link {RSS} title="Flux des commentaires" href=/y/>"""
+    assert feeds(head) == ["/feed/"]
+
+
+def test_the_scheme_of_old_readers_is_understood() -> None:
+    head = f"<link {RSS} href=feed://example.com/a><link {RSS} href=feed:https://example.com/b>"
+    assert feeds(head) == ["http://example.com/a", "https://example.com/b"]
+
+
+def test_feeds_are_bounded() -> None:
+    assert len(feeds("".join(f"<link {RSS} href=/{i}>" for i in range(50)))) == FEEDS_MAX
+
+
+def test_robots_names_sitemaps_anywhere_in_any_case() -> None:
+    text = """\ufeffSitemap: https://example.com/a.xml
+User-agent: *
+Disallow: /x
+  SITEMAP :https://example.com/b.xml.gz # news\r
+sitemap: /relative.xml
+# Sitemap: https://example.com/c.xml
+Sitemap: https://example.com/a.xml"""
+    assert sitemaps_of_robots(text) == ["https://example.com/a.xml", "https://example.com/b.xml.gz"]
+    assert len(sitemaps_of_robots("\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000)))) == SITEMAPS_MAX
+
+
+def test_usual_places_are_few_paths() -> None:
+    assert len(set(USUAL_PLACES)) == len(USUAL_PLACES) <= 15
+    assert all(place.startswith("/") for place in USUAL_PLACES)
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=40)
+def test_no_bytes_raise(body: bytes) -> None:
+    for prefix in (b"", b"<link rel=alternate type=application/rss+xml href=", b"<link rel type=text/xml href="):
+        assert feeds_of(parsed(prefix + body)) == feeds_of(parsed(prefix + body))

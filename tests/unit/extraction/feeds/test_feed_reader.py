@@ -1,0 +1,345 @@
+"""Feeds of every format, whole and broken: what they hold, and never an exception."""
+
+from __future__ import annotations
+
+import gzip
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.extraction.feeds.feed_items import FeedContent
+from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
+
+NOW = 1795305600.0  # Sun, 22 Nov 2026 00:00:00 UTC
+URL = "https://example.com/news/feed"
+NOON = 1795262400.0  # Sat, 21 Nov 2026 12:00:00 UTC
+
+RSS = """<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:feedburner="http://rssnamespace.org/feedburner/ext/1.0">
+<channel><title>The &amp; News</title><link>https://example.com/</link><language>en_US</language>
+<atom:link href="https://example.com/news/feed" rel="self"/>
+<atom:link href="https://example.com/news/feed?paged=2" rel="next"/>
+<image><url>https://example.com/logo.png</url><title>Logo</title><link>https://example.com/logo</link></image>
+<item><title>Older</title><link>https://example.com/a?utm_source=rss&amp;b=2#top</link>
+<pubDate>Sat, 21 Nov 2026 11:00:00 +0000</pubDate><guid isPermaLink="false">1</guid>
+<enclosure url="https://example.com/a.mp3" type="audio/mpeg"/></item>
+<item><title><![CDATA[<b>Newer</b> & better]]></title><link>http://proxy.example.net/b</link>
+<pubDate>Sat, 21 Nov 2026 14:00:00 +0200</pubDate>
+<feedburner:origLink>https://example.com/b</feedburner:origLink></item>
+<item><title>Undated</title><link>/c</link></item>
+</channel></rss>"""
+
+ATOM = """<?xml version="1.0"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de" xml:base="https://example.com/blog/">
+<title type="html">Blog &amp;amp; more</title><link rel="self" href="feed.atom"/>
+<link rel="prev-archive" href="2025.atom"/>
+<entry><id>tag:example.com,2026:1</id><title>One</title><link rel="edit" href="edit/1"/>
+<link rel="enclosure" href="1.mp3"/><link rel="alternate" href="one" type="text/html"/>
+<published>2026-11-21T12:00:00Z</published><updated>2026-11-21T20:00:00Z</updated>
+<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><title>No</title><link href="no"/>text</div></content>
+<source><id>tag:elsewhere</id><title>Elsewhere</title><link href="https://elsewhere.example/"/></source></entry>
+<entry xml:base="deep/"><id>tag:2</id><title>Two</title><link href="two"/>
+<updated>2026-11-20T12:00:00+01:00</updated></entry>
+</feed>"""
+
+RDF = """<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<channel rdf:about="https://example.com/"><title>RDF</title><link>https://example.com/</link><dc:language>fr</dc:language>
+</channel><item rdf:about="https://example.com/a"><title>A</title><link>https://example.com/a</link>
+<dc:date>2026-11-21T12:00:00Z</dc:date></item></rdf:RDF>"""
+
+RSS_090 = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://my.netscape.com/rdf/simple/0.9/">
+<channel><title>Old</title></channel><item><title>A</title><link>https://example.com/a</link></item></rdf:RDF>"""
+
+RSS_091 = """<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN"
+ "http://my.netscape.com/publish/formats/rss-0.91.dtd"><rss version="0.91"><channel><title>Caf&eacute;</title>
+<item><title>A&nbsp;b</title><link>https://example.com/a</link></item></channel></rss>"""
+
+
+def read(body: str | bytes, content_type: str | None = None) -> FeedContent:
+    return read_feed(body if isinstance(body, bytes) else body.encode(), URL, content_type, NOW)
+
+
+def urls(body: str | bytes) -> list[str]:
+    return [item.url for item in read(body).items]
+
+
+def rss(*items: str) -> str:
+    return f'<rss version="2.0"><channel>{"".join(f"<item>{item}</item>" for item in items)}</channel></rss>'
+
+
+def test_rss_gives_its_links_newest_first_and_undated_ones_last() -> None:
+    content = read(RSS)
+    assert (content.kind, content.problem) == ("rss", "")
+    assert (content.title, content.language) == ("The & News", "en-US")
+    assert content.further == ["https://example.com/news/feed?paged=2"]
+    assert [(item.url, item.published_at, item.title) for item in content.items] == [
+        ("https://example.com/b", NOON, "Newer & better"),
+        ("https://example.com/a?utm_source=rss&b=2", NOON - 3600, "Older"),
+        ("https://example.com/c", None, "Undated"),
+    ]
+
+
+def test_atom_gives_alternate_links_resolved_by_the_bases_it_declares() -> None:
+    content = read(ATOM)
+    assert (content.kind, content.problem) == ("atom", "")
+    assert (content.title, content.language) == ("Blog & more", "de")
+    assert content.further == ["https://example.com/blog/2025.atom"]
+    assert [(item.url, item.published_at, item.title) for item in content.items] == [
+        ("https://example.com/blog/one", NOON, "One"),
+        ("https://example.com/blog/deep/two", NOON - 25 * 3600, "Two"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "title", "published_at"),
+    [(RDF, "A", NOON), (RSS_090, "A", None), (RSS_091, "A b", None)],
+)
+def test_the_older_formats_are_read_as_well(body: str, title: str, published_at: float | None) -> None:
+    content = read(body)
+    assert content.kind == "rss"
+    assert [(item.url, item.published_at, item.title) for item in content.items] == [
+        ("https://example.com/a", published_at, title)
+    ]
+
+
+def test_atom_whose_elements_all_have_a_prefix_is_read() -> None:
+    entry = '<a:entry><a:title>T</a:title><a:link href="/x"/></a:entry>'
+    body = f'<a:feed xmlns:a="http://www.w3.org/2005/Atom">{entry}</a:feed>'
+    assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
+
+
+def test_titles_of_media_are_not_those_of_the_item() -> None:
+    body = rss('<title>T</title><link>/x</link><media:content url="/y"><media:title>M</media:title></media:content>')
+    body = body.replace("<rss", '<rss xmlns:media="http://search.yahoo.com/mrss/"')
+    assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
+
+
+@pytest.mark.parametrize(
+    ("item", "found"),
+    [
+        ("<guid>https://example.com/g</guid>", ["https://example.com/g"]),
+        ("<guid>4711</guid>", []),
+        ('<guid isPermaLink="false">https://example.com/g</guid>', []),
+        ("<link/><guid>https://example.com/g</guid>", ["https://example.com/g"]),
+        ("<guid>https://example.com/g</guid><link>/x</link>", ["https://example.com/x"]),
+        ("<title>No link</title>", []),
+        ("<link>mailto:editor@example.com</link>", []),
+        ("<link>javascript:void(0)</link>", []),
+        ("<link>http://[::1</link>", []),
+        ("<link> \n https://example.com/x \n </link>", ["https://example.com/x"]),
+        ('<enclosure url="https://example.com/a.mp3"/>', []),
+    ],
+)
+def test_which_link_of_an_item_counts(item: str, found: list[str]) -> None:
+    assert urls(rss(item)) == found
+
+
+def test_repeated_items_are_one_which_has_what_any_of_them_says() -> None:
+    body = rss(
+        "<link>/x</link>",
+        "<title>T</title><link>/x#2</link><pubDate>21 Nov 2026 12:00 GMT</pubDate>",
+        "<title>Later</title><link>/x</link><pubDate>21 Nov 2026 13:00 GMT</pubDate>",
+    )
+    assert [(item.url, item.published_at, item.title) for item in read(body).items] == [
+        ("https://example.com/x", NOON, "T")
+    ]
+
+
+def test_dates_that_lie_in_the_future_or_are_none_are_unknown() -> None:
+    dates = ["Mon, 23 Nov 2026 01:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", "", "31 Feb 2026 10:00 GMT"]
+    content = read(rss(*(f"<link>/{i}</link><pubDate>{date}</pubDate>" for i, date in enumerate(dates))))
+    assert [item.published_at for item in content.items] == [None] * len(dates)
+    within_a_day = read(rss("<link>/x</link><pubDate>Sun, 22 Nov 2026 23:00:00 GMT</pubDate>"))
+    assert within_a_day.items[0].published_at == NOW + 23 * 3600
+
+
+BROKEN = {
+    "cut within an address": (RSS[: RSS.index("/b</link>")], ["https://example.com/a?utm_source=rss&b=2"]),
+    "cut within an end tag": (
+        RSS[: RSS.index("k>/c") + 6],
+        ["https://example.com/b", "https://example.com/a?utm_source=rss&b=2"],
+    ),
+    "bare ampersand": (
+        rss("<title>Q & A</title><link>/x?a=1&b=2&copy=3</link>"),
+        ["https://example.com/x?a=1&b=2&copy=3"],
+    ),
+    "unknown entity": (rss("<title>&hearts;&unknown;</title><link>/x</link>"), ["https://example.com/x"]),
+    "unbound namespace": (rss("<link>/x</link><dc:date>2026-11-21</dc:date><x:y/>"), ["https://example.com/x"]),
+    "tags not closed": (rss("<description>a<br>b<p>c</description><link>/x</link>"), ["https://example.com/x"]),
+    "control characters": (rss("<title>\x00a\x0bb\x1f\ufffe&#1;</title><link>/x</link>"), ["https://example.com/x"]),
+    "numbers of no characters": (
+        rss("<title>&#xD800;&#99999999999;&#x110000;&#0;</title><link>/x&#47;</link>"),
+        ["https://example.com/x/"],
+    ),
+    "image not ended": (
+        "<rss><channel><image><url>/i</url><item><link>/x</link></item></channel></rss>",
+        ["https://example.com/x"],
+    ),
+    "leading blanks": (" \n\t" + RSS, None),
+    "byte order mark": ("\ufeff" + RSS, None),
+    "notices of a script": ("<br />\n<b>Notice</b>: Undefined index in line 3<br />\n" + RSS, None),
+    "junk after the end": (RSS + "<script>alert(1)</script><!-- 0.3 s -->", None),
+    "comment first": ("<!-- generated -->" + RSS.partition("?>")[2], None),
+    "no root but a channel": ("<channel><item><link>/x</link></item></channel>", ["https://example.com/x"]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_feed_gives_what_it_holds(name: str) -> None:
+    body, found = BROKEN[name]
+    assert urls(body) == (found or urls(RSS))
+
+
+def test_what_is_broken_is_said() -> None:
+    assert read(rss("<p><link>/x</link>")).problem == "broken XML: mismatched tag"
+    assert "broken XML" in read(RSS[:900]).problem
+
+
+@pytest.mark.parametrize(
+    ("charset", "declared", "content_type"),
+    [
+        ("cp1251", "windows-1251", None),
+        ("cp1251", "utf-8", "application/rss+xml; charset=windows-1251"),
+        ("utf-8", "iso-8859-1", "text/xml; charset=iso-8859-1"),
+        ("utf-8", "no-such-charset", "text/xml"),
+        ("utf-16", "utf-16", None),
+        ("koi8-r", "utf-8", "application/xml"),
+    ],
+)
+def test_the_charset_is_found_whatever_is_declared(charset: str, declared: str, content_type: str | None) -> None:
+    title = "Сегодня в городе открыли новую станцию метро, первую за десять лет"
+    body = f'<?xml version="1.0" encoding="{declared}"?>' + rss(f"<title>{title}</title><link>/x</link>")
+    content = read(body.encode(charset), content_type)
+    assert [(item.url, item.title) for item in content.items] == [("https://example.com/x", title)]
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("<!DOCTYPE html><html><body><p>Not found</p></body></html>", "an HTML page, no feed"),
+        ("<html><head></head></html>", "an HTML page, no feed"),
+        ("<opml><outline/></opml>", "no feed: its first element is <opml>"),
+        ("", "no feed: it has no element"),
+        ("Error 500", "no feed: it has no element"),
+    ],
+)
+def test_what_is_no_feed_is_said_to_be_none(body: str, problem: str) -> None:
+    assert read(body) == FeedContent(problem=problem)
+
+
+def test_an_address_that_is_none_is_a_problem_and_no_exception() -> None:
+    assert read_feed(RSS.encode(), "no address", None, NOW).problem.startswith("the address of the feed is none")
+
+
+def test_a_feed_within_gzip_is_inflated() -> None:
+    assert read(gzip.compress(RSS.encode())) == read(RSS)
+
+
+def test_entities_that_grow_stay_small() -> None:
+    entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
+    doctype = (
+        f'<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a0 "ha">{entities}<!ENTITY f SYSTEM "file:///etc/passwd">]>'
+    )
+    content = read(doctype + rss("<title>&a11;&f;</title><link>/x</link>"))
+    assert [item.url for item in content.items] == ["https://example.com/x"]
+    assert len(content.items[0].title) < 20
+
+
+def test_titles_are_bounded_and_long_texts_are_not_read() -> None:
+    long = rss(
+        f"<title>{'word ' * 300}</title><link>/x</link><description><![CDATA[{'text ' * 10_000}]]></description>"
+    )
+    (item,) = read(long).items
+    assert len(item.title) == 499  # a blank at the cut
+    assert item.url == "https://example.com/x"
+
+
+def test_items_are_bounded() -> None:
+    body = "<rss><channel>" + "<item/>" * 10_000 + "<item><link>/x</link></item></channel></rss>"
+    content = read(body)
+    assert content.items == []
+    assert content.problem == "too long a feed: the rest was left out"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "".join(f"<category>{i}</category>" for i in range(5000)),
+        f"<author>{'a' * 50_000}</author>",
+        "<gml:pos>1</gml:pos>",
+        "<a>" * 5_000,
+        "<![CDATA[" * 5_000,
+        "<!--" * 5_000,
+        "<a b='" * 5_000,
+        "&" * 20_000,
+        "<image>" * 20_000,
+    ],
+    ids=["categories", "author", "position", "nesting", "cdata", "comments", "attributes", "ampersands", "images"],
+)
+def test_what_takes_feedparser_too_long_does_not(item: str) -> None:
+    body = rss(f"<link>/x</link>{item}").replace("<rss", '<rss xmlns:gml="http://www.opengis.net/gml"')
+    started = time.process_time()
+    assert urls(body) == ["https://example.com/x"]
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("start", "content_type", "expected"),
+    [
+        (RSS, "text/html", True),
+        (ATOM, None, True),
+        ("\ufeff  <!-- long prolog --> <?xml?><rdf:RDF ", "text/plain", True),
+        ("<urlset xmlns='x'>", "text/xml", True),
+        ("<sitemapindex>", "application/octet-stream", True),
+        ('{"version": "https://jsonfeed.org/version/1.1",', "application/json", True),
+        (r'{"version": "https:\/\/jsonfeed.org\/version\/1",', "application/json", True),
+        ('{"title": "X", "items": [', "application/feed+json; charset=utf-8", True),
+        ('{"posts": []}', "application/json", False),
+        ("<!DOCTYPE html><html><body><rss>", "application/rss+xml", False),
+        ("<html xmlns='http://www.w3.org/1999/xhtml'>", "application/xhtml+xml", False),
+        ("<?xml version='1.0'?><!-- a long comment", "application/xml", True),
+        ("<?xml version='1.0'?><svg>", "application/xml", False),
+        ("", "application/atom+xml", True),
+        ("", "text/html", False),
+        ("", None, False),
+        ("https://example.com/a\n", "text/plain", False),
+    ],
+)
+def test_what_looks_like_a_feed(start: str, content_type: str | None, expected: bool) -> None:
+    assert looks_like_feed(start.encode(), content_type) is expected
+
+
+def test_a_text_is_a_sitemap_only_where_one_is_expected() -> None:
+    assert looks_like_feed(b"https://example.com/a\n", "text/plain", is_sitemap=True)
+    assert not looks_like_feed(b"Not found", "text/plain", is_sitemap=True)
+
+
+def test_gzip_is_looked_into() -> None:
+    sitemap = gzip.compress(b"<?xml version='1.0'?><urlset><url><loc>https://example.com/</loc></url></urlset>" * 100)
+    assert looks_like_feed(sitemap[:100], "application/gzip")
+    assert not looks_like_feed(gzip.compress(b"<html>"), "application/gzip")
+
+
+@given(st.binary(max_size=300), st.none() | st.text(max_size=20))
+@settings(max_examples=40)
+def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
+    for prefix in (b"", b"<rss><channel><item>", b'{"items":[', b"\x1f\x8b\x08\0", b"http://", b"<urlset><url><loc>"):
+        assert isinstance(read(prefix + body, content_type), FeedContent)
+        assert looks_like_feed(prefix + body, content_type) in (True, False)
+
+
+@given(st.sampled_from([RSS, ATOM, RDF]), st.data())
+@settings(max_examples=40)
+def test_no_damage_raises_or_invents_addresses(feed: str, data: st.DataObject) -> None:
+    body = bytearray(feed.encode())
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at : at + data.draw(st.integers(0, 30))] = data.draw(
+            st.binary(max_size=5)
+            | st.sampled_from([b"<", b">", b"]]>", b"<![CDATA[", b"<item>", b"</item>", b"&", b"<!--"])
+        )
+    content = read(bytes(body))
+    assert all(item.url.startswith(("https://", "http://")) for item in content.items)

@@ -1,0 +1,96 @@
+"""JSON Feed, whole and cut."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.extraction.feeds.feed_items import FeedContent
+from crawlers.extraction.feeds.feed_reader import read_feed
+
+FEED = {
+    "version": "https://jsonfeed.org/version/1.1",
+    "title": "My feed",
+    "language": "en-US",
+    "home_page_url": "https://example.com/",
+    "next_url": "https://example.com/feed.json?page=2",
+    "items": [
+        {"id": "1", "url": "/old", "title": "Old", "date_published": "2026-11-20T12:00:00Z"},
+        {
+            "id": "2",
+            "url": "https://example.com/new#top",
+            "title": "New [1]",
+            "date_modified": "2026-11-21T13:00:00+01:00",
+        },
+        {"id": "3", "external_url": "https://elsewhere.example/", "content_text": "a ] and a }"},
+        {"id": "https://example.com/4"},
+        {"id": 5},
+        "no item",
+        {"id": "6", "url": None, "title": 7, "date_published": 8},
+    ],
+}
+FOUND = [
+    ("https://example.com/new", 1795262400.0, "New [1]"),
+    ("https://example.com/old", 1795176000.0, "Old"),
+    ("https://elsewhere.example/", None, ""),
+    ("https://example.com/4", None, ""),
+]
+
+
+def read(text: str) -> FeedContent:
+    return read_feed(text.encode(), "https://example.com/feed.json", "application/feed+json", 1795305600.0)
+
+
+def found(content: FeedContent) -> list[tuple[str, float | None, str]]:
+    return [(item.url, item.published_at, item.title) for item in content.items]
+
+
+def test_items_come_newest_first_with_what_they_say() -> None:
+    content = read(json.dumps(FEED))
+    assert (content.kind, content.problem, content.title, content.language) == ("json", "", "My feed", "en-US")
+    assert content.further == ["https://example.com/feed.json?page=2"]
+    assert found(content) == FOUND
+
+
+def test_a_cut_feed_gives_the_items_before_the_cut() -> None:
+    text = json.dumps(FEED)
+    content = read(text[: text.index("external_url") + 20])
+    assert content.kind == "json"
+    assert content.problem.startswith("no valid JSON: ")
+    assert found(content) == FOUND[:2]
+
+
+def test_line_breaks_within_texts_and_a_byte_order_mark_are_endured() -> None:
+    text = json.dumps(FEED).replace("My feed", "My\nfeed")
+    assert read("\ufeff" + text).title == "My feed"
+
+
+def test_characters_that_no_database_takes_are_dropped() -> None:
+    (item,) = read(r'{"items": [{"url": "/\ud800", "title": "a\u0000b\ud800c&#0;"}]}').items
+    assert (item.url, item.title) == ("https://example.com/%EF%BF%BD", "a b c\ufffd")
+
+
+@pytest.mark.parametrize("text", ["{}", '{"items": {}}', '{"items": 1, "version": 2}'])
+def test_other_json_is_no_feed(text: str) -> None:
+    assert read(text) == FeedContent(problem="JSON, but no JSON Feed: it has no list of items")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", '{"a": ' + "[" * 100_000, '{"items": [' + "[" * 100_000, '{"a": ' + "1" * 5000 + "}"]
+)
+def test_broken_json_is_a_problem_and_no_exception(text: str) -> None:
+    content = read(text)
+    assert content.kind == ""
+    assert content.items == []
+    assert content.problem
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_no_damage_raises(data: st.DataObject) -> None:
+    text = json.dumps(FEED)
+    at = data.draw(st.integers(1, len(text)))
+    assert len(read(text[:at] + data.draw(st.text(max_size=5)) + text[at + data.draw(st.integers(0, 20)) :]).items) <= 6

@@ -1,0 +1,188 @@
+"""Sitemaps, news sitemaps and indexes of them, whole and broken."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.extraction.feeds import feed_bytes
+from crawlers.extraction.feeds.feed_items import ITEMS_MAX, FeedContent
+from crawlers.extraction.feeds.feed_reader import read_feed
+
+NOON = 1795262400.0
+NAMESPACES = (
+    'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
+    ' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+)
+URLSET = f"""<?xml version="1.0" encoding="UTF-8"?><?xml-stylesheet href="x.xsl"?><!-- made by hand -->
+<urlset {NAMESPACES}>
+<url><loc> https://example.com/old </loc><lastmod>2026-11-20</lastmod><changefreq>daily</changefreq>
+<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/old"/></url>
+<url><image:image><image:loc>https://example.com/picture.jpg</image:loc><image:title>Picture</image:title></image:image>
+<loc><![CDATA[https://example.com/new?a=1&b=2]]></loc><lastmod>2026-11-21T12:00:00Z</lastmod></url>
+<url><loc>https://example.com/undated</loc></url>
+<url><lastmod>2026-11-21</lastmod></url>
+</urlset>"""
+NEWS = f"""<urlset {NAMESPACES}><url><loc>https://example.com/a</loc><lastmod>2026-11-21T20:00:00Z</lastmod><news:news>
+<news:publication><news:name>The Paper</news:name><news:language>en</news:language></news:publication>
+<news:publication_date>2026-11-21T12:00:00Z</news:publication_date><news:title>Q &amp; A</news:title>
+</news:news></url></urlset>"""
+INDEX = f"""<sitemapindex {NAMESPACES}>
+<sitemap><loc>https://example.com/1.xml.gz</loc><lastmod>2026-11-20</lastmod></sitemap>
+<sitemap><loc>/2.xml</loc></sitemap>
+<sitemap><loc>https://example.com/3.xml</loc><lastmod>2026-11-21</lastmod></sitemap>
+<sitemap><loc>https://example.com/sitemap.xml</loc></sitemap></sitemapindex>"""
+
+
+def read(body: str | bytes, content_type: str | None = None) -> FeedContent:
+    body = body if isinstance(body, bytes) else body.encode()
+    return read_feed(body, "https://example.com/sitemap.xml", content_type, 1795305600.0)
+
+
+def urls(body: str) -> list[str]:
+    return [item.url for item in read(body).items]
+
+
+def urlset(*locations: str) -> str:
+    return f"<urlset>{''.join(f'<url><loc>{one}</loc></url>' for one in locations)}</urlset>"
+
+
+def test_a_sitemap_gives_its_addresses_the_last_changed_first() -> None:
+    content = read(URLSET)
+    assert (content.kind, content.problem, content.further) == ("sitemap", "", [])
+    assert [(item.url, item.published_at) for item in content.items] == [
+        ("https://example.com/new?a=1&b=2", NOON),
+        ("https://example.com/old", NOON - 36 * 3600),
+        ("https://example.com/undated", None),
+    ]
+
+
+def test_a_news_sitemap_gives_dates_and_titles_of_the_news() -> None:
+    content = read(NEWS)
+    assert (content.kind, content.problem, content.language) == ("news sitemap", "", "en")
+    assert [(item.url, item.published_at, item.title) for item in content.items] == [
+        ("https://example.com/a", NOON, "Q & A")
+    ]
+
+
+def test_of_a_mixed_sitemap_only_the_news_are_articles() -> None:
+    content = read(NEWS.replace("</urlset>", "") + "".join(URLSET.rpartition("<url><loc>")[1:]))
+    assert content.kind == "news sitemap"
+    assert {item.url: item.is_article for item in content.items} == {
+        "https://example.com/a": True,
+        "https://example.com/undated": False,
+    }
+    assert not any(item.is_article for item in read(URLSET).items)
+
+
+def test_what_is_news_in_one_entry_is_news_though_another_names_it_too() -> None:
+    again = "<url><loc>https://example.com/a</loc></url></urlset>"
+    assert [item.is_article for item in read(NEWS.replace("</urlset>", again)).items] == [True]
+
+
+def test_an_index_gives_other_sitemaps_the_last_changed_first() -> None:
+    content = read(INDEX)
+    assert (content.kind, content.problem, content.items) == ("sitemap index", "", [])
+    assert content.further == ["https://example.com/3.xml", "https://example.com/1.xml.gz", "https://example.com/2.xml"]
+
+
+def test_a_text_of_addresses_is_a_sitemap() -> None:
+    content = read(
+        "\ufeffhttps://example.com/a\r\n\r\n https://example.com/b\nno address\nhttps://example.com/a\n", "text/plain"
+    )
+    assert content.kind == "sitemap"
+    assert not any(item.is_article for item in content.items)
+    assert [item.url for item in content.items] == ["https://example.com/a", "https://example.com/b"]
+
+
+BROKEN = {
+    "bare ampersand": (urlset("https://example.com/?a=1&b=2&copy=3"), ["https://example.com/?a=1&b=2&copy=3"]),
+    "ampersands in and out of CDATA": (
+        urlset("https://example.com/?a&amp;b", "<![CDATA[https://example.com/?c&d]]>", "https://example.com/?e&f"),
+        ["https://example.com/?a&b", "https://example.com/?c&d", "https://example.com/?e&f"],
+    ),
+    "cut within an address": (
+        urlset("https://example.com/a", "https://example.com/bcd")[:65],
+        ["https://example.com/a"],
+    ),
+    "cut after an address": (urlset("/a", "/b").replace("</url></urlset>", "<lastm"), ["/a", "/b"]),
+    "unbound namespace": (NEWS.partition(">")[2].join(["<urlset>", ""]), ["/a"]),
+    "entry not ended": ("<urlset><url><loc>/a</loc><url><loc>/b</loc></url></urlset>", ["/a", "/b"]),
+    "wrong end tag": ("<urlset><url><loc>/a</lok></url><url><loc>/b</loc></url></urlset>", None),
+    "control characters": (urlset("/a\x00\x0b&#1;", "/b\ufffe"), ["/a", "/b"]),
+    "notice of a script": ("<br/><b>Warning</b>: x" + urlset("/a"), ["/a"]),
+    "junk after the end": (urlset("/a") + "<script>1</script>", ["/a"]),
+    "upper case": ("<URLSET><URL><LOC>/a</LOC></URL></URLSET>", ["/a"]),
+    "entities that grow": ('<!DOCTYPE urlset [<!ENTITY a "b"><!ENTITY c "&a;&a;">]>' + urlset("/a"), ["/a"]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_sitemap_gives_what_it_holds(name: str) -> None:
+    body, found = BROKEN[name]
+    if found is None:
+        assert "https://example.com/b" in urls(body)
+    else:
+        assert urls(body) == [url if url.startswith("http") else f"https://example.com{url}" for url in found]
+
+
+def test_what_is_broken_is_said() -> None:
+    assert read(urlset("/a", "/b")[:50]).problem.startswith("broken XML: ")
+
+
+def test_gzip_is_inflated_though_it_be_cut_or_damaged_or_doubled() -> None:
+    body = urlset(*(f"/{i * i * 7919 % 100_003}" for i in range(2000))).encode()
+    packed = gzip.compress(body)
+    whole = read(body)
+    assert read(packed) == read(gzip.compress(packed)) == whole
+    assert read(gzip.compress(body[:9000]) + gzip.compress(body[9000:])) == whole
+    cut = read(packed[: len(packed) // 2])
+    assert cut.problem == "the gzip data is cut off"
+    damaged = read(packed[:-8] + b"\0" * 8)
+    assert damaged.problem == "the gzip data is damaged"
+    assert 500 < len(cut.items) < len(damaged.items) <= len(whole.items)
+
+
+def test_gzip_that_grows_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = gzip.compress(b"\0" * 5_000_000)
+    text, problem = feed_bytes.inflated(bomb, 100_000)
+    assert len(text) == 100_000
+    assert problem == "longer than 100,000 bytes: the rest was left out"
+    assert feed_bytes.inflated(gzip.compress(bomb), 100_000) == (text, problem)
+
+
+def test_gzip_within_gzip_within_gzip_is_given_up() -> None:
+    body = gzip.compress(gzip.compress(gzip.compress(urlset("/a").encode())))
+    assert read(body).items == []
+
+
+def test_items_are_bounded() -> None:
+    content = read(urlset(*(f"/{i}" for i in range(ITEMS_MAX + 10))))
+    assert len(content.items) == ITEMS_MAX
+    assert content.problem == ""
+
+
+@pytest.mark.parametrize(
+    "junk", ["<a>", "<loc>", "<url>", "<!--", "<![CDATA[", "&a;", "<news:news>", "<url><loc>/b</loc>"]
+)
+def test_junk_without_end_costs_nothing(junk: str) -> None:
+    assert "https://example.com/a" in urls(urlset("/a")[:-9] + junk * 10_000)
+
+
+@given(st.sampled_from([URLSET, NEWS, INDEX]), st.data())
+@settings(max_examples=40)
+def test_no_damage_raises(sitemap: str, data: st.DataObject) -> None:
+    body = bytearray(sitemap.encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at : at + data.draw(st.integers(0, 30))] = data.draw(
+            st.binary(max_size=5)
+            | st.sampled_from([b"<", b">", b"]]>", b"<![CDATA[", b"<url>", b"</url>", b"&", b"<!--"])
+        )
+    content = read(bytes(body))
+    assert all(
+        url.startswith(("https://", "http://")) for url in [*content.further, *(item.url for item in content.items)]
+    )

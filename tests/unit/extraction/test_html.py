@@ -1,0 +1,252 @@
+"""Links, title, base, canonical URL, robots and text of a page, however it is written."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.extraction.html import LINK_TAGS, ParsedPage, parse_page
+
+A = frozenset({"a"})
+ALL = frozenset(LINK_TAGS)
+
+
+def parse(html: str, tags: frozenset[str] = A) -> ParsedPage:
+    return parse_page(html.encode(), None, tags)
+
+
+def test_links_come_in_document_order_as_often_as_they_stand_there() -> None:
+    page = parse("<a href=b>1</a><p><a href=a>2</a></p><a href=b>3</a>")
+    assert page.hrefs == ["b", "a", "b"]
+    assert Counter(page.hrefs) == {"b": 2, "a": 1}
+    assert [page.link(i).anchor for i in sorted(page.first().values())] == ["1", "2"]
+
+
+def test_five_tags_hold_links_and_only_those_asked_for_count() -> None:
+    html = '<meta http-equiv=Refresh content="5; url=m"><area href=ar><a href=a></a><iframe src=i></iframe>'
+    assert [(link.tag, link.href) for link in parse(html, ALL).links] == [
+        ("meta", "m"), ("area", "ar"), ("a", "a"), ("iframe", "i"),
+    ]  # fmt: skip
+    assert parse(html).hrefs == ["a"]
+    assert parse(html, frozenset({"iframe", "area"})).hrefs == ["ar", "i"]
+    assert parse(html, frozenset()).hrefs == []
+    assert parse(html, frozenset({"video"})).hrefs == []
+    assert parse("<frameset><frame src=f><frame src=g></frameset>", ALL).hrefs == ["f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("content", "href"),
+    [
+        ("0; url=/end", "/end"),
+        ("0;/end", "/end"),
+        ("0; URL = '/e nd' x", "/e nd"),
+        ('3,url="/end', "/end"),
+        ("url=/end", "/end"),
+        ("1.5 /end", "/end"),
+        ("30", None),
+        ("0;url=", None),
+        ("/end", None),
+        ("", None),
+    ],
+)
+def test_refresh_is_read_as_browsers_read_it(content: str, href: str | None) -> None:
+    html = f"<meta http-equiv=refresh content='{content.replace(chr(39), '&#39;')}'>"
+    assert parse(html, ALL).hrefs == ([] if href is None else [href])
+
+
+def test_meta_that_is_no_refresh_is_no_link() -> None:
+    assert (
+        parse('<meta http-equiv=content-type content="0; url=x"><meta name=refresh content="0;url=y">', ALL).hrefs == []
+    )
+
+
+def test_empty_href_is_a_link_to_the_page_and_blank_or_missing_is_none() -> None:
+    html = '<a href="">1</a><a href>2</a><a href=" \n">3</a><a name=x>4</a><iframe src=""></iframe>'
+    assert [link.anchor for link in parse(html).links] == ["1", "2"]
+    assert parse(html, ALL).hrefs == ["", ""]
+
+
+def test_href_is_stripped_as_the_url_standard_strips() -> None:
+    assert parse('<a href=" \t\x01/x y\n ">t</a><a href="\u00a0/z">t</a>').hrefs == ["/x y", "\u00a0/z"]
+
+
+def test_entities_and_upper_case_are_understood() -> None:
+    assert parse("<A HREF='?a=1&amp;b=2'>t</A>").hrefs == ["?a=1&b=2"]
+
+
+def test_xlink_of_svg_is_no_link_but_its_href_is() -> None:
+    assert parse("<svg><a xlink:href=/x>1</a><a xlink:href=/y href=/z>2</a></svg>").hrefs == ["/z"]
+
+
+def test_page_is_read_as_without_scripting() -> None:
+    html = (
+        "<noscript><a href=noscript>1</a></noscript><template><a href=template>2</a></template>"
+        "<!-- <a href=comment>3</a> --><noframes><a href=noframes>4</a></noframes>"
+        "<script>'<a href=script>5</a>'</script><textarea><a href=textarea>6</a></textarea>"
+    )
+    assert parse(html, ALL).hrefs == ["noscript"]
+
+
+def test_title_is_collapsed_and_cut() -> None:
+    assert parse("<title> a\n  b&amp;c </title><title>other</title>").title == "a b&c"
+    assert len(parse(f"<title>{'x ' * 5000}</title>").title) == 499  # the 500th is a space
+    assert parse("<svg><title>no</title></svg>").title == ""
+
+
+def test_first_base_with_href_counts_wherever_it_stands() -> None:
+    assert parse("<base target=_top><base href=' /a/ '><base href=/b/>").base == "/a/"
+    assert parse("<p>x<div><base href=/deep/></div>").base == "/deep/"
+    assert parse("<p>x").base is None
+
+
+def test_canonical_and_robots_are_read_in_any_spelling() -> None:
+    page = parse(
+        '<LINK REL="Canonical shortlink" HREF=" /c "><link rel=canonical href=/d>'
+        '<meta name=Robots content="NoFollow, all">'
+    )
+    assert (page.canonical, page.robots) == ("/c", {"nofollow"})
+    assert parse("<meta name=robots content=none>").robots == {"noindex", "nofollow"}
+    assert (parse("<p>").canonical, parse("<p>").robots) == ("", frozenset())
+
+
+def test_metadata_after_a_tracking_pixel_is_found() -> None:
+    page = parse(
+        "<head><noscript><img src=p.gif></noscript><link rel=canonical href=/c>"
+        "<meta name=robots content=noindex></head>"
+    )
+    assert (page.canonical, page.robots) == ("/c", {"noindex"})
+
+
+def test_text_has_neither_scripts_nor_styles_and_links_survive_it() -> None:
+    page = parse("<title>t</title><style>s</style><p>one <b>two</b><script>no</script></p>\n<p><a href=x>three</a>")
+    assert page.text().split() == ["one", "two", "three"]
+    assert page.link(0).anchor == "three"
+    assert parse("").text() == ""
+
+
+def test_charset_decides_what_the_hrefs_are() -> None:
+    body = "<a href='/путь'>Ёж</a>".encode("koi8-r")
+    page = parse_page(body, "text/html; charset=koi8-r", A)
+    assert (page.charset, page.hrefs, page.link(0).anchor) == ("koi8-r", ["/путь"], "Ёж")
+
+
+def test_bom_does_not_end_the_head() -> None:
+    assert parse_page(b"\xef\xbb\xbf<title>t</title><base href=/b/><p>x", None, A).base == "/b/"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\0" * 1000,
+        b"\0<a href=x>",
+        bytes(range(256)) * 50,
+        b"<",
+        b"<a href=\xff\xfe>",
+        b"<!DOCTYPE",
+        b"<frameset>",
+        b"<a href='",
+        b"\xff\xfe<\0",
+    ],
+)
+def test_rubbish_is_a_page_too(body: bytes) -> None:
+    page = parse_page(body, None, ALL)
+    assert len(page.links) == len(page.hrefs)
+    page.text()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<div>" * 100_000 + b"<a href=x>t</a>",
+        b"<div>" * 100_000 + b"<a href=x>t</a>" + b"</div>" * 100_000,
+        b"".join(b"<p><font color=%d>" % i for i in range(5_000)) + b"<a href=x>t</a>",
+        b"<table><tr><td>" * 20_000 + b"<a href=x>t</a>",
+        b"<div title='>'>" * 20_000 + b"<!--<a href=no>--><script>'<a href=no>'</script><a href=x>t</a>",
+    ],
+    ids=["open", "closed", "styles", "tables", "hidden"],
+)  # fmt: skip
+def test_page_nested_without_measure_still_gives_its_links(body: bytes) -> None:
+    start = time.process_time()
+    assert parse_page(body, None, A).hrefs == ["x"]
+    assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take minutes or gigabytes
+
+
+@pytest.mark.parametrize("piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "])
+def test_tags_that_never_end_take_linear_time(piece: bytes) -> None:
+    start = time.process_time()
+    parse_page(piece * 50_001, None, ALL)
+    assert time.process_time() - start < 3  # it is 0.1 s
+
+
+def attributes(count: int, form: str = " a%d=1") -> bytes:
+    return "".join(form % number for number in range(count)).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<p" + attributes(100_000) + b"><a href=x>t</a>",
+        b"<p" + attributes(100_000, "/a%d") + b"><a href=x>t</a>",
+        b"<p" + attributes(100_000, "a%d=''") + b"><a href=x>t</a>",
+        b"<!--c-->text <a href=x>t</a>" + (b"<p" + attributes(5_000) + b">") * 20,
+        attributes(100_000, "<body a%d>") + b"<a href=x>t</a>",
+        b"<a href=x" + attributes(100_000) + b">t</a>",
+    ],
+    ids=["one tag", "slashes", "quotes", "many tags", "bodies", "link"],
+)
+def test_attributes_without_measure_still_give_the_links(body: bytes) -> None:
+    start = time.process_time()
+    assert parse_page(body, None, A).hrefs == ["x"]
+    assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take 20 s
+
+
+def test_tag_with_as_many_attributes_as_tags_have_keeps_them_and_scripts_keep_all() -> None:
+    words = " ".join(f"w{number}" for number in range(3_000))
+    page = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(99).decode()} title='{words}'>")
+    assert page.json_ld == [f"1<b {words}"]
+    paragraph = page.tree.css_first("p")
+    assert paragraph is not None
+    assert (len(paragraph.attributes), paragraph.attributes["title"]) == (100, words)
+    crowded = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(3_000).decode()}>t")
+    assert crowded.json_ld == [f"1<b {words}"]
+    assert crowded.text().split() == ["t"]
+
+
+def test_page_nested_as_deep_as_pages_are_keeps_its_structure() -> None:
+    page = parse("<nav>" + "<div>" * 400 + "<a href=x>t</a>" + "x" * 10_000)
+    assert page.link(0).position == "nav"
+
+
+PIECES = """
+<a href=x>|<a href>|</a>|<p>|</p>|<table>|<tr>|<td>|</table>|<b>|</b>|<svg>|</svg>|<template>|</template>
+<!--|-->|<script>|</script>|<frameset>|<frame src=f>|<iframe src=i>|</iframe>|<title>|</title>|<base href=b>
+<meta http-equiv=refresh content=0;r>|<nav>|text|<select>|<option>|<head>|<body>|<html>|<br>|<img alt=i>|&amp;
+<|>|\0|\ufeff
+"""
+MARKUP = st.lists(st.sampled_from(PIECES.strip().replace("\n", "|").split("|")), max_size=40)
+
+
+@given(MARKUP.map("".join).map(str.encode) | st.binary(max_size=300), st.sets(st.sampled_from(sorted(LINK_TAGS))))
+def test_no_page_raises(body: bytes, tags: set[str]) -> None:
+    page = parse_page(body, None, frozenset(tags))
+    for link in page.links:
+        assert link.tag in tags
+        assert len(link.anchor) <= 200
+        assert len(link.context) <= 402
+        assert link.position in {"", "nav", "header", "footer", "main", "aside"}
+        assert isinstance(link.rel, str)
+    assert sorted(page.first()) == sorted(set(page.hrefs))
+    assert len(page.title) <= 500
+    page.text()
+    assert [link.href for link in page.links] == page.hrefs
+
+
+@given(MARKUP.map("".join))
+def test_links_of_all_tags_are_those_of_each_tag_together(html: str) -> None:
+    each = [href for tag in LINK_TAGS for href in parse(html, frozenset({tag})).hrefs]
+    assert Counter(parse(html, ALL).hrefs) == Counter(each)

@@ -1,0 +1,116 @@
+"""Text of a link, text around it, part of the page, and that none of it gets slow."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.extraction.html import parse_page
+
+if TYPE_CHECKING:
+    from crawlers.extraction.link_context import RawLink
+
+
+def links(html: str) -> list[RawLink]:
+    return parse_page(html.encode(), None, frozenset({"a", "area", "iframe"})).links
+
+
+def link(html: str) -> RawLink:
+    return links(html)[0]
+
+
+@pytest.mark.parametrize(
+    ("html", "anchor"),
+    [
+        ("<a href=x> two\n <b>words</b> </a>", "two words"),
+        ("<a href=x><img src=i alt=' a  picture '></a>", "a picture"),
+        ("<a href=x><img alt=picture>text</a>", "text"),
+        ("<a href=x><script>no</script><style>no</style>yes</a>", "yes"),
+        ("<a href=x>one<br>two</a>", "one two"),
+        ("<a href=x><div>one</div><div>two</div></a>", "one two"),
+        ("<a href=x><!-- no --></a>", ""),
+        ("<a href=x><img></a>after", ""),
+        ("<map><area href=x alt='a corner'></map>", "a corner"),
+        ("<iframe src=x>your browser is too old</iframe>", ""),
+    ],
+)
+def test_anchor_is_what_a_reader_sees(html: str, anchor: str) -> None:
+    assert link(html).anchor == anchor
+
+
+def test_anchor_is_cut_at_200_characters() -> None:
+    assert link(f"<a href=x>{'ab ' * 1000}</a>").anchor == ("ab " * 67)[:200].rstrip()
+
+
+def test_rel_is_kept_in_one_spelling() -> None:
+    assert link("<a href=x rel=' NoFollow\n ugc '>t</a>").rel == "nofollow ugc"
+    assert link("<a href=x>t</a>").rel == ""
+
+
+@pytest.mark.parametrize(
+    ("html", "position"),
+    [
+        ("<nav><ul><li><a href=x>t</a></ul></nav>", "nav"),
+        ("<footer><nav><a href=x>t</a></nav></footer>", "nav"),
+        ("<main><header><p><a href=x>t</a></header></main>", "header"),
+        ("<div role=Navigation><a href=x>t</a></div>", "nav"),
+        ("<div role=banner><a href=x>t</a></div>", "header"),
+        ("<div role=contentinfo><a href=x>t</a></div>", "footer"),
+        ("<aside role=main><a href=x>t</a></aside>", "main"),
+        ("<div role=button><a href=x>t</a></div>", ""),
+        ("<nav></nav><a href=x>t</a>", ""),
+    ],
+)
+def test_position_is_the_nearest_landmark(html: str, position: str) -> None:
+    assert link(html).position == position
+
+
+def test_position_of_one_link_is_not_taken_for_another() -> None:
+    html = "<div><nav><p><a href=1>t</a><a href=2>t</a></p></nav><p><a href=3>t</a></p></div><a href=4>t</a>"
+    found = links(html)
+    assert [found[i].position for i in (2, 0, 3, 1)] == ["", "nav", "", "nav"]
+
+
+@pytest.mark.parametrize(
+    ("html", "context"),
+    [
+        ("<p>See the <a href=x>manual</a> of it.</p>", "See the manual of it."),
+        ("<p>no</p><p>See <a href=x>this</a>!</p><p>no</p>", "See this!"),
+        ("<p>See <i>the <b><a href=x>long</a></b> story</i>, please", "See the long story, please"),
+        ("<ul><li>no<li><a href=x>yes</a><li>no</ul>", "yes"),
+        ("<p>one<br><a href=x>two</a><br>three", "one two three"),
+        ("<div>a <div>no</div> b <a href=x>c</a> d <div>no</div></div>", "b c d"),
+        ("<p>a<script>no</script> <a href=x>b</a><!-- no --> c", "a b c"),
+        ("<p><a href=x>b</a> and <a href=y>c</a>", "b and c"),
+        ("<p>pre<a href=x>fix</a>ed", "prefixed"),
+    ],
+)
+def test_context_is_the_text_of_the_block_in_reading_order(html: str, context: str) -> None:
+    assert link(html).context == context
+
+
+def test_context_ends_after_100_characters_on_each_side() -> None:
+    before, after = "b" * 300, "a" * 300
+    assert link(f"<p>{before} <a href=x>t</a> {after}").context == "b" * 100 + " t " + "a" * 99
+    assert link(f"<p><i>{before}</i><a href=x>t</a><i>{after}</i>").context == "b" * 100 + "t" + "a" * 100
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>" + "<a href=x>t</a> " * 10_000,
+        "<p>" + "<a href=x></a>" * 10_000,
+        "<p>" + "word " * 100_000 + "<a href=x></a>" * 10_000 + "word " * 100_000,
+        "<i>x<a href=x>t</a>" * 10_000,
+        "<a href=x><div>" * 10_000,
+        "<nav>" + "<div>" * 300 + "<p><a href=x>t</a></p>" * 10_000,
+    ],
+    ids=["one-paragraph", "no-text", "long-text", "nested-styles", "nested-links", "deep"],
+)
+def test_asking_for_everything_stays_linear(html: str) -> None:
+    start = time.process_time()
+    for found in links(html):
+        assert found.anchor + found.context + found.position is not None
+    assert time.process_time() - start < 5  # 0.05 ms per link; quadratic would be minutes

@@ -1,0 +1,190 @@
+"""Where a link stands on its page, in trees of every kind; and to which group it belongs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.extraction.html import parse_page
+from crawlers.extraction.link_places import place
+from crawlers.extraction.response import Answer, Reader
+from crawlers.items import State
+
+SITE = "http://a.example"
+HTML = "text/html; charset=utf-8"
+TAGS = frozenset({"a", "area", "link", "frame", "iframe", "meta"})
+TYPES = frozenset({"text/html"})
+
+
+def read(body: str, *, groups: bool = True, status: int = 200, **more: str):
+    answer = Answer(f"{SITE}/dir/page.html", status, body.encode(), HTML, **more)
+    return Reader(LinkResolver(), TAGS, TYPES, groups).read(answer, 7, 3, 0.0)
+
+
+def places(body: str) -> list[str]:
+    """The place of every link of *body*, in document order."""
+    parsed = parse_page(body.encode(), HTML, TAGS)
+    parents = (parsed.node(index).parent for index in range(len(parsed.hrefs)))
+    return ["" if parent is None else place(parent) for parent in parents]
+
+
+def groups(body: str) -> dict[str, str]:
+    """The group of every internal link of *body*, by its path."""
+    page = read(body)
+    assert page.group_of is not None
+    return {target.url.removeprefix(SITE): page.group_of(target) for target, _ in page.links}
+
+
+# Places
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("<ul class=menu><li class='item first'><a href=x>x</a></ul>", "ul/li.item"),
+        ("<ul><li><a href=x class=own>x</a></ul>", "ul/li"),
+        ("<a href=x>x</a>", "html/body"),
+        ("<body class=dark><a href=x>x</a>", "html/body.dark"),
+        ("<p><b><i><a href=x>x</a></i></b>", "b/i"),
+        ("<a name=n><p><a href=x>x</a>", "body/p"),
+        ("<table><a href=x>before the table it stands</a><tr><td>1</table>", "html/body"),
+        ("<table><tr><td><a href=x>x</a></table>", "tr/td"),
+        ("<svg><g class=node><a href=x>x</a></g></svg>", "svg/g.node"),
+        ("<svg><a href=x>x</a></svg>", "body/svg"),
+        ("<math><mtext><a href=x>x</a></mtext></math>", "math/mtext"),
+        ("<p>t</p><noscript><p><a href=x>x</a></p></noscript>", "noscript/p"),
+        ("<map><area href=x></map>", "body/map"),
+        ("<my-list class=c><my-item><a href=x>x</a>", "my-list/my-item"),
+        ("<div class=''><a href=x>x</a></div>", "body/div"),
+        ("<div class><a href=x>x</a></div>", "body/div"),
+        ("<div class=' \t\n '><a href=x>x</a></div>", "body/div"),
+        ("<div class='\n  late\tmore'><a href=x>x</a></div>", "body/div.late"),
+        ("<frameset><frame src=x></frameset>", "html/frameset"),
+        ("<p><iframe src=x></iframe>", "body/p"),
+        ("<head><meta http-equiv=refresh content='0; url=x'>", "html/head"),
+        ("<head><link rel=next href=x>", "html/head"),
+        ("</p></div></body></html><a href=x>after the end</a>", "html/body"),
+        ("<form><select><option><a href=x>x</a></select></form><a href=x>x</a>", "html/body"),
+    ],
+)
+def test_place_of_a_link_is_told_by_the_tags_around_it(body, wanted):
+    assert places(body)[-1] == wanted
+
+
+@given(st.text("<>/ ='\"acdilpuv\n\t", max_size=80).map(lambda text: f"{text}<a href=x>x</a>"))
+def test_there_is_a_place_in_any_broken_page(body):
+    for one in places(body):
+        assert one.count("/") >= 1
+
+
+# Groups
+
+
+def test_links_of_one_list_and_one_folder_form_a_group():
+    found = groups(
+        "<ul class=menu><li><a href=/about>1</a><li><a href=/staff>2</a></ul>"
+        "<div class=news><p><a href=/news/1.html>3</a><p><a href=/news/22.html?x=/y/>4</a>"
+        "<p><a href=/old/1.html>5</a></div>"
+    )
+    assert found == {
+        "/about": f"ul/li {SITE}/",
+        "/staff": f"ul/li {SITE}/",
+        "/news/1.html": f"div/p {SITE}/news/",
+        "/news/22.html?x=/y/": f"div/p {SITE}/news/",
+        "/old/1.html": f"div/p {SITE}/old/",
+    }
+
+
+def test_of_several_links_to_one_target_the_first_tells():
+    body = "<dt><a href=/x>1</a></dt><ul><li><a href=/x>2</a></ul><p><a href=/y>3</a></p><dt><a href=/y>4</a></dt>"
+    assert groups(body) == {"/x": f"body/dt {SITE}/", "/y": f"body/p {SITE}/"}
+
+
+def test_spellings_of_one_target_stand_where_the_first_of_them_does():
+    body = "<dt><a href=/x/>1</a></dt><ul><li><a href=/x>2</a><li><a href='//a.example/x/'>3</a></ul>"
+    page = read(body)
+    assert {page.group_of(target).partition(" ")[0] for target, _ in page.links} == {"body/dt"}
+
+
+def test_numbered_headings_and_classes_are_one():
+    body = "<h2 class=c1><a href=/x>1</a></h2><h3 class=c27><a href=/y>2</a></h3>"
+    assert set(groups(body).values()) == {f"body/h0.c0 {SITE}/"}
+
+
+def test_bad_and_external_links_are_passed_over():
+    body = "<h1><a href='http://['>1</a><a href=http://b.example/x>2</a></h1><p><a href=/x>3</a>"
+    assert groups(body) == {"/x": f"body/p {SITE}/"}
+
+
+def test_links_are_resolved_under_the_base_of_the_page():
+    body = "<base href=/deep/er/><p><a href=x.html>1</a><p><a href=../y.html>2</a>"
+    assert groups(body) == {"/deep/er/x.html": f"body/p {SITE}/deep/er/", "/deep/y.html": f"body/p {SITE}/deep/"}
+
+
+def test_a_link_that_only_the_base_makes_internal_has_a_place():
+    page = read("<base href='http://a.example:80/b/'><p><a href='http:x.html'>1</a><p><a href=''>2</a>")
+    assert [page.group_of(target).partition(" ")[0] for target, _ in page.links] == ["body/p"] * len(page.links)
+    assert page.links
+
+
+def test_frames_and_refreshes_have_groups():
+    body = "<meta http-equiv=refresh content='3;/next'><frameset><frame src=/left><frame src=/main/right></frameset>"
+    assert groups(body) == {
+        "/next": f"html/head {SITE}/",
+        "/left": f"html/frameset {SITE}/",
+        "/main/right": f"html/frameset {SITE}/main/",
+    }
+
+
+def test_scripts_leave_the_tree_and_the_places_of_links_beside_them_stay():
+    script = "<script>document.write('<a href=/no>')</script><style>a{}</style>"
+    body = f"<ul>{script}<li>{script}<a href=/x>{script}1</a>{script}</ul>{script}<a href=/y>2</a>"
+    assert groups(body) == {"/x": f"ul/li {SITE}/", "/y": f"html/body {SITE}/"}
+
+
+@pytest.mark.parametrize("outer", ["svg", "math"])
+@pytest.mark.parametrize("inner", ["script", "style"])
+def test_links_within_what_leaves_the_tree_have_a_group_without_a_place(outer, inner):
+    """In SVG and MathML scripts and styles are elements like others, and may hold links."""
+    body = f"<p><a href=/a>1</a></p><{outer}><{inner}><g><a href=/x>2</a></g></{inner}></{outer}><p><a href=/b>3</a>"
+    found = groups(body)
+    assert found.pop("/a") == found.pop("/b") == f"body/p {SITE}/"
+    assert set(found.values()) <= {f" {SITE}/"}
+
+
+def test_groups_are_told_in_any_order_and_again():
+    page = read("".join(f"<div class={'abc'[n % 3]}><a href=/f{n}/x>1</a></div>" for n in range(50)))
+    targets = [target for target, _ in page.links]
+    once = [page.group_of(target) for target in reversed(targets)]
+    assert [page.group_of(target) for target in targets] == once[::-1]
+    assert len(set(once)) == 3
+
+
+def test_pages_whose_tags_nest_too_deep_have_groups():
+    found = groups("<div>" * 20_000 + "<a href=/x>1</a>")
+    assert found == {"/x": f"html/body {SITE}/"}
+
+
+TAGS_OF_LISTS = ["<ul>", "<li>", "</ul>", "<a href=/x>", "<a href=/y/z>", "</a>", "<svg>", "<style>", "</style>", "t"]
+
+
+@given(st.lists(st.sampled_from(TAGS_OF_LISTS)))
+def test_every_internal_link_of_any_page_has_a_group(parts):
+    for group in groups("".join(parts)).values():
+        assert group.partition(" ")[2].startswith(SITE)
+
+
+# Nobody asked, or no links
+
+
+def test_without_groups_no_page_can_tell_them():
+    assert read("<a href=/x>1</a>", groups=False).group_of is None
+
+
+@pytest.mark.parametrize(("status", "more"), [(301, {"location": "/moved"}), (301, {}), (404, {}), (500, {})])
+def test_an_answer_that_is_no_page_has_no_groups(status, more):
+    page = read("<a href=/x>1</a>", status=status, **more)
+    assert page.group_of is None
+    assert page.state is (State.MOVED if more else State.REFUSED)

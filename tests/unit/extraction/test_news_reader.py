@@ -1,0 +1,300 @@
+"""Answers of a news crawl: what is read as a feed, what as a page, and of which pages articles are made."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from crawlers.algorithms.news.article_labels import IN_FEED, SURE
+from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.extraction.news_reader import PROMISING, NewsReader
+from crawlers.extraction.response import Answer, Reader
+from crawlers.items import FEED, HOME, PAGE, SITEMAP, State
+
+NOW = 1795262400.0  # 2026-11-21T12:00:00Z
+HOUR_S = 3600.0
+SITE, ELSEWHERE, FOREIGN = "http://paper.example", "http://blog.paper.example", "http://other.example"
+FITTING = f"{SITE}/news/1.html"
+RULES = {"paper.example": [UrlRule(r"/news/\d+\.html", 0.5, "hand")]}
+
+WORDS = "<p>The bridge over the river was opened again, after a winter in which nobody could cross it at all.</p>"
+STORY = f"<title>A bridge</title><h1>A bridge</h1><div>{WORDS * 5}</div>"
+MARKED = f"<meta property=og:type content=article>{STORY}"
+SECTION = "<title>Sport</title>" + "".join(f"<p><a href=/sport/{n}>What came of game {n}</a>" for n in range(20))
+ALTERNATE = "<link rel=alternate type=application/rss+xml href="
+
+RSS = f"""<rss version='2.0'><channel><title>The Paper</title>
+<item><link>/news/2.html</link><title>Two</title><pubDate>Sat, 21 Nov 2026 11:00:00 GMT</pubDate></item>
+<item><link>/news/1.html</link><title>One</title><pubDate>Sat, 21 Nov 2026 09:00:00 GMT</pubDate></item>
+<item><link>{ELSEWHERE}/3</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>
+<item><link>{FOREIGN}/4</link><pubDate>Sat, 21 Nov 2026 10:30:00 GMT</pubDate></item>
+</channel></rss>"""
+NEWS = (
+    "<url><loc>/news/1.html</loc><n:news><n:publication_date>2026-11-21T11:00:00Z</n:publication_date></n:news></url>"
+)
+PLAIN = "<url><loc>/about</loc><lastmod>2026-11-21</lastmod></url>"
+
+
+def urlset(*entries):
+    return f"<urlset xmlns:n='http://www.google.com/schemas/sitemap-news/0.9'>{''.join(entries)}</urlset>"
+
+
+class Pool:
+    """Calls at once what it is given, and remembers it."""
+
+    def __init__(self):
+        self.calls = []
+        self.fails = ""
+
+    async def run(self, site, function, *arguments):
+        self.calls.append((site, function.__name__))
+        return self.fails or function(*arguments)
+
+
+@pytest.fixture
+def pool():
+    return Pool()
+
+
+@pytest.fixture
+def read(pool):
+    scope = Scope("paper.example", [SITE])
+    known = {}
+    rulebook = Rulebook(RULES, None, fit_factor=10.0, else_factor=0.01)
+
+    def reader(news):
+        types = frozenset({"text/html"})
+        return Reader(LinkResolver(), frozenset({"a"}), types, scope=scope, study=news.study)
+
+    def read(
+        body,
+        url=f"{SITE}/",
+        content_type="text/html; charset=utf-8",
+        *,
+        level=2,
+        kind="",
+        is_announced=False,
+        is_in_feed=False,
+        is_known="",
+        content_rules=None,
+        **more,
+    ):
+        known["why"] = is_known
+        rules = {"paper.example": content_rules or {}}
+        news = NewsReader(reader, rulebook, rules, pool.run, lambda page: known["why"])
+        assert news.accepts(content_type)
+        answer = Answer(url, more.pop("status", 200), body.encode(), content_type, **more)
+        return asyncio.run(news.read(answer, 7, level, kind, is_announced, is_in_feed, NOW))
+
+    return read
+
+
+def urls(links):
+    return [target.url for target, _ in links]
+
+
+# Feeds and sitemaps
+
+
+def test_a_feed_announces_its_items_and_links_to_those_of_the_crawl(read, pool):
+    page = read(RSS, f"{SITE}/rss", "application/rss+xml", level=1, etag='"a"', last_modified="today")
+    assert (page.id, page.state, page.status, page.title, page.level) == (7, State.DONE, 200, "The Paper", 1)
+    assert (page.etag, page.last_modified, page.size_bytes) == ('"a"', "today", len(RSS))
+    assert (page.news.kind, page.news.announces, page.news.problem) == (FEED, True, "")
+    assert {(i.target.url, i.published_at, i.title) for i in page.news.items} >= {
+        (f"{SITE}/news/2.html", NOW - HOUR_S, "Two"),
+        (f"{FOREIGN}/4", NOW - 1.5 * HOUR_S, ""),
+    }
+    assert page.news.span_s == 3 * HOUR_S
+    assert urls(page.links) == [f"{SITE}/news/2.html", FITTING]
+    assert urls(page.elsewhere) == [f"{ELSEWHERE}/3"]
+    assert [(link.url, link.tag) for link, _ in page.external] == [(f"{FOREIGN}/4", "feed")]
+    assert pool.calls == [(SITE, "read_feed")]
+
+
+def test_the_items_of_a_feed_with_an_undated_one_have_no_span(read):
+    assert read(RSS.replace("<pubDate>", "<x>", 1)).news.span_s is None
+
+
+def test_a_feed_is_one_by_its_looks_whatever_its_type_says(read):
+    assert read(RSS).news.kind == FEED
+    assert read(RSS, content_type="application/octet-stream").news.kind == FEED
+
+
+def test_a_broken_feed_says_what_is_wrong_and_one_that_cannot_be_read_why(read, pool):
+    assert read(RSS[:300]).news.problem.startswith("broken XML")
+    pool.fails = "took longer than 30 s"
+    page = read(RSS)
+    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, FEED, "took longer than 30 s")
+    assert not page.news.announces
+
+
+def test_a_sitemap_has_links_and_announces_nothing(read):
+    page = read(urlset(PLAIN, "<url><loc>/news/1.html</loc></url>"), f"{SITE}/map.xml", "text/xml")
+    assert (page.news.kind, page.news.announces, page.news.items) == (SITEMAP, False, [])
+    assert urls(page.links) == [f"{SITE}/about", FITTING]
+
+
+def test_a_news_sitemap_announces_its_news(read):
+    page = read(urlset(NEWS), f"{SITE}/news.xml", "text/xml")
+    assert (page.news.kind, page.news.announces, page.news.span_s) == (SITEMAP, True, HOUR_S)
+    assert [item.target.url for item in page.news.items] == [FITTING]
+
+
+def test_a_mixed_sitemap_announces_its_news_alone(read):
+    page = read(urlset(PLAIN, NEWS), f"{SITE}/news.xml", "text/xml")
+    assert [item.target.url for item in page.news.items] == [FITTING]
+    assert page.news.span_s == HOUR_S, "of the news"
+    assert sorted(urls(page.links)) == [f"{SITE}/about", FITTING]
+
+
+def test_an_index_names_further_sitemaps(read):
+    body = f"<sitemapindex><sitemap><loc>/1.xml</loc></sitemap><sitemap><loc>{FOREIGN}/2</loc></sitemap></sitemapindex>"
+    page = read(body, f"{SITE}/index.xml", "application/xml")
+    assert page.news.kind == SITEMAP
+    assert [target.url for target in page.news.feeds] == [f"{SITE}/1.xml", f"{FOREIGN}/2"]
+
+
+def test_a_text_is_a_sitemap_where_one_is_expected(read):
+    text = f"{FITTING}\n{SITE}/about\n"
+    assert read(text, f"{SITE}/sitemap.txt", "text/plain").news.kind == SITEMAP
+    assert read(text, f"{SITE}/map", "text/plain", kind=SITEMAP).news.kind == SITEMAP
+    assert read(text, f"{SITE}/readme", "text/plain").state is State.REFUSED
+
+
+@pytest.mark.parametrize("kind", [FEED, SITEMAP])
+def test_a_feed_that_became_a_page_is_no_feed_any_more(read, kind):
+    page = read(SECTION, f"{SITE}/rss", kind=kind)
+    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, kind, f"is no {kind}")
+    assert read(SECTION, kind=PAGE).news.problem == ""
+
+
+def test_an_error_is_no_feed(read, pool):
+    page = read(RSS, f"{SITE}/rss", "application/rss+xml", kind=FEED, status=500)
+    assert (page.state, page.news.kind, pool.calls) == (State.REFUSED, FEED, [])
+
+
+def test_what_did_not_change_is_not_read(read, pool):
+    page = read("", kind=HOME, status=304, is_conditional=True)
+    assert (page.is_unchanged, page.news.kind, pool.calls) == (True, HOME, [])
+
+
+# Feeds that pages name
+
+
+@pytest.mark.parametrize(("level", "count"), [(0, 1), (1, 1), (2, 0)])
+def test_feeds_are_found_on_the_home_page_and_on_those_next_to_it(read, level, count):
+    page = read(f"<base href=/en/>{ALTERNATE}rss>{ALTERNATE}feed:rss#x>{ALTERNATE}mailto:a@b.example>", level=level)
+    assert [target.url for target in page.news.feeds] == [f"{SITE}/en/rss"][:count]
+
+
+def test_a_feed_may_be_on_another_host(read):
+    page = read(f"{ALTERNATE}{FOREIGN}/rss>{ALTERNATE}{FOREIGN}/rss#new>", level=0)
+    assert [target.url for target in page.news.feeds] == [f"{FOREIGN}/rss"]
+
+
+def test_what_fits_is_not_looked_at_for_feeds(read):
+    assert read(f"{ALTERNATE}/rss>", FITTING, level=1).news.feeds == []
+
+
+# Articles
+
+
+def test_a_page_that_fits_a_rule_is_read_for_its_article(read, pool):
+    page = read(STORY, FITTING)
+    assert page.news.fits
+    assert page.news.article.title == "A bridge"
+    assert page.news.prints is not None
+    assert pool.calls == [(SITE, "article_of")]
+
+
+def test_an_announced_page_is_read_whatever_its_url(read):
+    page = read(STORY, f"{SITE}/x", is_announced=True)
+    assert page.news.fits
+    assert page.news.article is not None
+
+
+def test_a_feed_speaks_for_its_items(read):
+    odds = [read(STORY, f"{SITE}/x", is_announced=True, is_in_feed=said).news.odds for said in (False, True)]
+    assert odds[1] - odds[0] == IN_FEED
+
+
+def test_what_fits_and_holds_no_article_says_why(read):
+    page = read("<title>Nothing</title><p>Nothing at all.", FITTING)
+    assert page.news.article is None
+    assert page.news.reason.startswith("no text")
+
+
+def test_a_page_that_looks_like_an_article_is_one_without_any_rule(read):
+    page = read(MARKED.replace("<h1>", "<meta property=article:published_time content=2026-11-20><h1>"), f"{SITE}/x")
+    assert not page.news.fits
+    assert page.news.odds > SURE
+    assert page.news.article is not None
+
+
+def test_a_promising_page_is_no_article_while_nothing_more_speaks_for_it(read, pool):
+    page = read(MARKED, f"{SITE}/x")
+    assert PROMISING <= page.news.odds <= SURE
+    assert pool.calls == [(SITE, "article_of")]
+    assert (page.news.article, page.news.reason) == (None, "too little says that it is an article")
+
+
+def test_a_date_that_only_the_extraction_finds_counts(read):
+    page = read(f"{MARKED}<footer>20 November 2026</footer>", f"{SITE}/x", content_rules={"published": "footer"})
+    assert page.news.odds > SURE
+    assert page.news.article.published == "2026-11-20"
+
+
+def test_lists_and_pages_that_say_nothing_are_left_alone(read, pool):
+    for body in (SECTION, "<title>About</title><p>We write."):
+        page = read(body)
+        assert (page.news.fits, page.news.article, page.news.reason) == (False, None, "")
+    assert pool.calls == []
+
+
+def test_a_page_of_which_more_pages_hang_is_hardly_an_article(read):
+    below = "".join(f"<a href=/x/{n}>{n}</a>" for n in range(5))
+    assert read(STORY + below, f"{SITE}/x").news.odds == read(STORY, f"{SITE}/x").news.odds - 2.0
+
+
+def test_the_same_bytes_as_a_document_are_a_copy_and_not_read(read, pool):
+    page = read(STORY, FITTING, is_known="same bytes as document 3")
+    assert (page.news.outcome, page.news.reason) == ("duplicate", "same bytes as document 3")
+    assert (page.news.article, pool.calls) == (None, [])
+
+
+def test_an_article_that_takes_too_long_says_so(read, pool):
+    pool.fails = "took longer than 30 s"
+    page = read(STORY, FITTING)
+    assert (page.state, page.news.article, page.news.reason) == (State.DONE, None, "took longer than 30 s")
+
+
+# Hosts that are not of the crawl
+
+
+def test_a_host_that_has_but_feeds_of_ours_is_not_crawled_further(read):
+    assert urls(read(RSS, f"{FOREIGN}/rss", "text/xml").elsewhere) == [f"{ELSEWHERE}/3"]
+    page = read(f"<a href=/x>x</a><a href={SITE}/y>y</a>", f"{FOREIGN}/page")
+    assert page.links == []
+    assert urls(page.elsewhere) == [f"{SITE}/y"]
+
+
+def test_a_sub_domain_is_of_the_crawl(read):
+    assert urls(read("<a href=/x>x</a>", f"{ELSEWHERE}/").links) == [f"{ELSEWHERE}/x"]
+
+
+def test_other_types_are_not_read(pool):
+    rulebook = Rulebook({}, None, fit_factor=10.0, else_factor=0.01)
+    news = NewsReader(
+        lambda _: Reader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"})), rulebook, {}, pool.run, str
+    )
+    assert [news.accepts(mime) for mime in ("text/html", "application/x-gzip", "image/png", None)] == [
+        True,
+        True,
+        False,
+        False,
+    ]

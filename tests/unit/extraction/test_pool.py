@@ -1,0 +1,159 @@
+"""Real processes: what runs in them are functions of the standard library, which every worker can import."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crawlers.extraction import pool as pool_module
+from crawlers.extraction import worker
+from crawlers.extraction.article.article_reader import extract_article
+from crawlers.extraction.pool import ExtractionPool
+
+CRAWLER = """
+import asyncio, os
+from crawlers.extraction.pool import ExtractionPool
+
+async def main():
+    pool = ExtractionPool(1, 60.0)
+    print(await pool.run("site", os.getpid), flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+def run(scenario, processes=1, timeout_s=30.0, **options):
+    async def main():
+        pool = ExtractionPool(processes, timeout_s, **options)
+        try:
+            return await scenario(pool)
+        finally:
+            await pool.close()
+
+    return asyncio.run(main())
+
+
+def test_results_come_from_other_processes_of_lower_priority():
+    async def scenario(pool):
+        return await pool.run("site", os.getpid), await pool.run("site", os.nice, 0)
+
+    pid, niceness = run(scenario)
+    assert pid != os.getpid()
+    assert niceness == min(os.nice(0) + worker.NICENESS, 19)
+
+
+def test_an_article_comes_whole_through_the_pool():
+    page = b"<html><head><title>A title</title></head><body><h1>A title</h1><p>%s</p></body></html>" % (
+        b"Some words. " * 40
+    )
+
+    async def scenario(pool):
+        return await pool.run("site", extract_article, page, "http://a.test/x", "text/html", {}, 1e9)
+
+    article = run(scenario)
+    assert (article.title, article.taken_by) == ("A title", "trafilatura")
+
+
+def test_what_takes_too_long_yields_a_reason_and_others_go_on():
+    async def scenario(pool):
+        slow = asyncio.ensure_future(pool.run("slow", time.sleep, 60))
+        return await pool.run("site", math.sqrt, 16.0), await slow, await pool.run("site", math.sqrt, 9.0)
+
+    assert run(scenario, processes=2, timeout_s=0.8) == (4.0, "took longer than 0.8 s", 3.0)
+
+
+def test_what_kills_its_worker_yields_a_reason_and_the_pool_goes_on():
+    async def scenario(pool):
+        return await pool.run("site", os._exit, 11), await pool.run("site", math.sqrt, 9.0)
+
+    assert run(scenario) == ("killed its process", 3.0)
+
+
+def test_what_wants_too_much_memory_yields_a_reason_and_the_pool_goes_on():
+    async def scenario(pool):
+        return await pool.run("site", bytearray, 2**30), await pool.run("site", math.sqrt, 9.0)
+
+    assert run(scenario, memory_bytes=2**30) == ("out of memory", 3.0)
+
+
+def test_what_a_function_raises_is_raised():
+    async def scenario(pool):
+        await pool.run("site", math.sqrt, -1.0)
+
+    with pytest.raises(ValueError, match="math domain error"):
+        run(scenario)
+
+
+def test_workers_are_replaced_after_their_share_of_tasks(monkeypatch):
+    monkeypatch.setattr(pool_module, "TASKS_PER_WORKER", 2)
+
+    async def scenario(pool):
+        return [await pool.run("site", os.getpid) for _ in range(4)]
+
+    first, second, third, fourth = run(scenario)
+    assert first == second != third == fourth
+
+
+def test_workers_end_when_the_crawler_is_killed(tmp_path):
+    script = tmp_path / "crawler.py"
+    script.write_text(CRAWLER)
+    crawler = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(Path.cwd())}
+    )
+    with crawler:
+        worker = os.pidfd_open(int(crawler.stdout.readline()))
+        crawler.send_signal(signal.SIGKILL)
+    try:
+        assert select.select([worker], [], [], 10)[0] == [worker]  # readable: it has ended
+    finally:
+        os.close(worker)
+
+
+def test_a_call_that_was_given_up_leaves_its_answer_to_nobody():
+    async def scenario(pool):
+        task = asyncio.ensure_future(pool.run("site", time.sleep, 0.5))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return await pool.run("site", math.sqrt, 9.0)
+
+    assert run(scenario) == 3.0
+
+
+def test_what_a_library_prints_is_no_result():
+    async def scenario(pool):
+        return await pool.run("site", print, "hello"), await pool.run("site", math.sqrt, 9.0)
+
+    assert run(scenario) == (None, 3.0)
+
+
+def test_a_site_that_is_too_slow_has_less_time_each_time_until_a_page_is_read():
+    async def scenario(pool):
+        late = [await pool.run("slow", time.sleep, 60) for _ in range(2)]
+        await pool.run("slow", math.sqrt, 9.0)
+        return [*late, await pool.run("slow", time.sleep, 60)]
+
+    assert run(scenario, timeout_s=0.8) == [f"took longer than {limit} s" for limit in ("0.8", "0.2", "0.8")]
+
+
+def test_no_site_has_all_workers():
+    async def scenario(pool):
+        slow = [asyncio.ensure_future(pool.run("slow", time.sleep, 60)) for _ in range(5)]
+        try:
+            return await pool.run("fast", math.sqrt, 9.0)
+        finally:
+            for task in slow:
+                task.cancel()
+            await asyncio.gather(*slow, return_exceptions=True)
+
+    assert run(scenario, processes=2) == 3.0

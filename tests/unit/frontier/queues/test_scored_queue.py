@@ -1,0 +1,177 @@
+"""A head of scores that change: what comes out is the best, though most of it is only in the journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.frontier.queues.bounded_queue import NONE
+from crawlers.frontier.queues.scored_queue import LOADED, ScoredHead
+from tests.support.frontier_scores import Told, Written, entry
+
+pages = st.integers(1, 12)
+amounts = st.integers(1, 9)
+events = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), pages, amounts),
+        st.tuples(st.just("push"), pages, amounts),
+        st.tuples(st.just("rise"), pages, amounts),
+        st.tuples(st.just("fall"), pages, amounts),
+        st.tuples(st.just("lease")),
+        st.tuples(st.just("back"), pages),
+        st.tuples(st.just("gone"), pages),
+        st.tuples(st.just("respell"), pages),
+    ),
+    max_size=80,
+)
+
+
+class Queue:
+    """A head with what the frontier does around it: writes what rose, refills what is hungry."""
+
+    def __init__(self, most: int, **more: Any) -> None:
+        self.most = most
+        self.scores = Told()
+        self.journal = Written(self.scores)
+        self.held: set[int] = set()
+        self.head = ScoredHead(1, 0, self.scores, self.journal, self.held, self.journal.write, **more)  # type: ignore[arg-type]
+
+    def push(self, page: int, amount: float) -> None:
+        if page not in self.scores.queues:
+            self.scores.queues[page], self.scores.scores[page] = 0, amount
+            self.head.push(entry(page), self.most)
+            self.journal.write([page])
+
+    def rise(self, page: int, amount: float) -> None:
+        if page in self.scores.queues:
+            self.scores.scores[page] += amount
+            if page in self.waiting:
+                self.head.rise(page, self.most)
+            self.journal.write([page])
+
+    def fall(self, page: int, amount: float) -> None:
+        if page in self.scores.queues:
+            self.scores.scores[page] -= amount
+
+    def lease(self) -> int | None:
+        while self.head.first is None and self.head.has_more:
+            self.head.refill(self.most)
+        if self.head.first is None:
+            assert not self.waiting
+            return None
+        found = self.head.first[1]
+        best = max(self.scores.scores[page] for page in self.waiting)
+        assert self.scores.scores[found] == best
+        assert self.head.pop().id == found
+        self.held.add(found)
+        return found
+
+    def back(self, page: int) -> None:
+        if page in self.held:
+            self.held.discard(page)
+            self.head.push(entry(page), self.most)
+
+    def gone(self, page: int) -> None:
+        if page in self.scores.queues:
+            self.scores.queues[page] = GONE
+            self.held.discard(page)
+            self.journal.write([page])
+
+    def respell(self, page: int) -> None:
+        if page in self.waiting:
+            self.head.discard(page)
+            self.head.push(entry(page), self.most)
+
+    @property
+    def waiting(self) -> list[int]:
+        return [page for page, queue in self.scores.queues.items() if queue == 0 and page not in self.held]
+
+
+@given(events, st.integers(1, 4))
+def test_whatever_rises_falls_or_comes_back_the_best_comes_out(events: list[tuple[Any, ...]], most: int) -> None:
+    queue = Queue(most)
+    for name, *arguments in events:
+        getattr(queue, name)(*arguments)
+        assert len(queue.head) <= 2 * most + len(queue.held)
+    for page in list(queue.held):
+        queue.gone(page)
+    out = []
+    while (page := queue.lease()) is not None:
+        out.append(page)
+        queue.gone(page)
+    assert len(out) == len(set(out))
+
+
+def test_head_of_a_resumed_site_begins_in_the_journal() -> None:
+    queue = Queue(2, horizon=NONE)
+    for page, score in ((1, 1.0), (2, 3.0), (3, 2.0)):
+        queue.scores.queues[page], queue.scores.scores[page] = 0, score
+    queue.journal.write([1, 2, 3])
+    assert (queue.head.first, queue.head.has_more, len(queue.head)) == (None, True, 0)
+    assert [queue.lease(), queue.lease(), queue.lease(), queue.lease()] == [2, 3, 1, None]
+
+
+def test_few_pages_are_never_asked_of_the_journal() -> None:
+    queue = Queue(10)
+    for page in range(1, 6):
+        queue.push(page, page)
+    queue.rise(1, 9)
+    queue.fall(5, 3)
+    assert [queue.lease() for _ in range(5)] == [1, 4, 3, 2, 5]
+    assert (queue.journal.asked, queue.journal.looked_up) == (0, [])
+
+
+def test_page_that_rises_over_the_horizon_is_known_by_its_number_until_its_turn() -> None:
+    queue = Queue(1)
+    for page, score in ((1, 9), (2, 8), (3, 7), (4, 1)):
+        queue.push(page, score)
+    assert queue.head.has_more
+    queue.rise(4, 20)
+    assert queue.lease() == 4
+    assert queue.journal.looked_up == [4]
+
+
+def test_of_pages_that_rose_many_are_looked_up_at_once() -> None:
+    queue = Queue(500, horizon=NONE)
+    queue.head.refill(1)  # nothing waits yet
+    for page in range(1, 201):
+        queue.scores.queues[page], queue.scores.scores[page] = 0, 0.0
+        queue.rise(page, page)
+    assert [queue.lease() for _ in range(200)] == list(range(200, 0, -1))
+    assert sorted(set(queue.journal.looked_up)) == list(range(1, 201))
+    assert len(queue.journal.looked_up) <= 200 + LOADED
+
+
+def test_score_that_fell_below_the_horizon_sends_to_the_journal_for_a_better_one() -> None:
+    queue = Queue(1)
+    for page, score in ((1, 9), (2, 8), (3, 7)):
+        queue.push(page, score)
+    queue.fall(1, 5)
+    assert queue.head.first is None
+    assert queue.lease() == 2
+    assert queue.journal.rows[1] == (0, 4.0), "what fell was written down, or it would be asked for again and again"
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_item_of_a_page_that_does_not_wait_is_passed_over(is_held: bool) -> None:
+    queue = Queue(10)
+    queue.push(1, 9)
+    queue.push(2, 1)
+    if is_held:
+        queue.held.add(1)
+    else:
+        queue.gone(1)
+    assert queue.lease() == 2
+
+
+def test_page_in_another_spelling_goes_out_in_the_last_one() -> None:
+    queue = Queue(10)
+    queue.push(1, 1)
+    queue.head.discard(1)
+    queue.head.push(entry(1, level=7), 10)
+    assert queue.head.pop().level == 7
+    assert queue.journal.looked_up == []

@@ -1,0 +1,102 @@
+"""When a site counts as available: one of its roots was read; a redirect says neither."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.bandits.site_rules import RoundRobin
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.backends.memory import MemoryJournal
+from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.items import Page, State
+
+if TYPE_CHECKING:
+    from crawlers.frontier.protocols import Lease
+    from crawlers.storage.change_set import Unit
+
+SITE, NOW = "http://a.test", 1000.0
+
+
+class Recorder(MemoryJournal):
+    """Notes what is written about the availability of sites."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.availability: list[list[object]] = []
+
+    def submit(self, unit: Unit) -> None:
+        self.availability += unit.site_availability
+        super().submit(unit)
+
+
+class Crawl:
+    """Of one site with those *roots*; its pages come again."""
+
+    def __init__(self, *roots: str) -> None:
+        self.journal = Recorder()
+        self.now = NOW
+        self.open()
+        self.frontier.add([Candidate(1, resolve(SITE, root)) for root in roots], NOW)
+
+    def open(self) -> None:
+        """As another run does."""
+        self.journal.availability.clear()
+        self.frontier = QueuedFrontier(self.journal, RoundRobin(), ORDERS["aopic"](OrderOptions()))
+        self.frontier.open_site(SiteState(1, SITE, 9, 0.0), self.now)
+
+    def leases(self) -> dict[str, Lease]:
+        self.now += 1.0
+        return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(self.now, 9)}
+
+    def end(self, lease: Lease, state: State, reason: str = "", moved_to: str = "", link: str = "") -> None:
+        page = Page(lease.id, lease.url, lease.level, state, reason=reason, content_hash=f"{self.now}".encode())
+        page.moved_to = resolve(SITE, moved_to) if moved_to else None
+        page.links = [(resolve(SITE, link), 1)] if link else []
+        self.frontier.acknowledge(lease, page, self.now)
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.REJECTED])
+def test_site_whose_root_cannot_be_read_is_not_available(state: State) -> None:
+    crawl = Crawl("/")
+    crawl.end(crawl.leases()["/"], state, "why")
+    assert crawl.journal.availability == [[1, "why"]]
+
+
+def test_site_is_available_once_one_of_its_roots_was_read() -> None:
+    crawl = Crawl("/", "/b", "/c")
+    leases = crawl.leases()
+    crawl.end(leases["/"], State.FAILED, "timeout")
+    crawl.end(leases["/b"], State.DONE)
+    crawl.end(leases["/c"], State.FAILED, "timeout")
+    assert crawl.journal.availability == [[1, "timeout"], [1, None]]
+
+
+def test_redirect_of_a_root_says_nothing_of_its_site_before_its_target_is_read() -> None:
+    crawl = Crawl("/")
+    crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
+    assert crawl.journal.availability == []
+    crawl.end(crawl.leases()["/en"], State.REFUSED, "status 404")
+    assert crawl.journal.availability == [[1, "status 404"]]
+
+
+def test_page_below_the_root_says_nothing_of_its_site() -> None:
+    crawl = Crawl("/")
+    crawl.end(crawl.leases()["/"], State.DONE, link="/x")
+    crawl.end(crawl.leases()["/x"], State.FAILED, "timeout")
+    assert crawl.journal.availability == [[1, None]]
+
+
+def test_another_visit_to_a_root_in_the_next_run_speaks_for_its_site_if_it_is_read() -> None:
+    crawl = Crawl("/")
+    crawl.end(crawl.leases()["/"], State.DONE, link="/x")
+    crawl.end(crawl.leases()["/x"], State.DONE, link="/")
+    for state, availability in ((State.REFUSED, []), (State.DONE, [[1, None]])):
+        crawl.open()
+        lease = crawl.leases()["/"]
+        assert lease.is_again
+        crawl.end(lease, state, link="/x")
+        assert crawl.journal.availability == availability

@@ -1,0 +1,97 @@
+"""What the downloads of a crawl cost and earn."""
+
+from __future__ import annotations
+
+from crawlers.frontier.budget import Pulls
+from crawlers.frontier.protocols import NOTHING, Earned, Lease, SiteState
+from crawlers.frontier.site_queue import SiteQueue
+from crawlers.storage.change_set import Unit
+
+
+class Heard:
+    """A rule that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[object, ...]] = []
+
+    def wake(self, arm: object) -> None: ...
+    def sleep(self, arm: object) -> None: ...
+    def select(self, now: float) -> object: ...
+
+    def started(self, arm: object) -> None:
+        self.told.append(("started", arm))
+
+    def rewarded(self, arm: object, reward: float) -> None:
+        self.told.append(("rewarded", arm, reward))
+
+    def cancelled(self, arm: object) -> None:
+        self.told.append(("cancelled", arm))
+
+
+def site(number: int) -> SiteQueue:
+    return SiteQueue(SiteState(number, f"http://{number}.test", 1, 0.0), {}, None, Heard())  # type: ignore[arg-type]
+
+
+SITE = site(7)
+
+
+def lease(page_id: int, group: int = 0) -> Lease:
+    return Lease(page_id, 7, page_id, "http://a.test/", 0, 0, 0, None, 0.0, group)
+
+
+def test_pulls_in_flight_count_against_the_budget_until_they_turn_out_to_be_none():
+    pulls = Pulls(Heard(), 2, records=False)
+    pulls.started(SITE, lease(10))
+    pulls.started(SITE, lease(11))
+    assert not pulls.has_room
+    assert not pulls.is_spent
+    pulls.cancelled(SITE, lease(11))
+    assert pulls.has_room
+    pulls.started(SITE, lease(12))
+    pulls.ended(SITE, lease(10), NOTHING, 0.0, Unit())
+    pulls.ended(SITE, lease(12), NOTHING, 0.0, Unit())
+    assert pulls.is_spent
+    assert not pulls.has_room
+
+
+def test_without_a_budget_there_is_always_room():
+    pulls = Pulls(Heard(), 0, records=False)
+    for _ in range(1000):
+        pulls.started(SITE, lease(1))
+        pulls.ended(SITE, lease(1), NOTHING, 0.0, Unit())
+    assert pulls.has_room
+    assert not pulls.is_spent
+
+
+def test_ended_pull_is_written_with_what_was_paid_for():
+    unit = Unit()
+    pulls = Pulls(Heard(), 0, records=True)
+    pulls.started(SITE, lease(42))
+    pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, unit)
+    assert unit.pulls == [[7, 42, 2.0, 5.5]]
+    assert unit.counted_keys == [[7, 3], [7, 9]]
+
+
+def test_pulls_that_nobody_counts_are_not_written():
+    unit = Unit()
+    pulls = Pulls(Heard(), 0, records=False)
+    pulls.started(SITE, lease(42))
+    pulls.ended(SITE, lease(42), Earned(2.0, {9}), 5.5, unit)
+    assert unit == Unit()
+
+
+def test_rules_are_told_earlier_pulls_as_they_were_told_them_then():
+    before, after = Heard(), Heard()
+    past = [(1, 0, 3.0), (2, 5, 0.0), (1, 3, 1.0)]
+    sites = {number: site(number) for number in (1, 2)}
+    pulls = Pulls(before, 0, records=False)
+    for number, group, reward in past:
+        pulls.started(sites[number], lease(1, group))
+        pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, Unit())
+    fresh = {number: site(number) for number in (1, 2)}
+    again = Pulls(after, 3, records=False)
+    again.recall(fresh, past)
+    assert after.told == before.told
+    assert [fresh[n].rule.told for n in fresh] == [sites[n].rule.told for n in sites]
+    assert fresh[1].rule.told[-1] == ("rewarded", 3, 1.0)
+    assert again.is_spent

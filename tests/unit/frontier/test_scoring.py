@@ -1,0 +1,123 @@
+"""Scoring tells the order what happens, writes what changed, and goes on from what was written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from crawlers.algorithms.ranking.opic import OPIC
+from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import STRATEGIES
+from crawlers.frontier.backends.memory import MemoryJournal
+from crawlers.frontier.scoring import Scoring
+from crawlers.storage.change_set import IMPORTANCE, NEW_PAGE, RELEVANCE, Unit
+
+SITE = 4
+
+
+class Risen:
+    """A site that notes which pages rose."""
+
+    def __init__(self) -> None:
+        self.rose: list[tuple[int, int]] = []
+
+    def rise(self, queue: int, page: int, head_urls: int) -> None:
+        self.rose.append((queue, page))
+
+
+def scoring(journal: MemoryJournal, scores: Any = None, held: Any = ()) -> tuple[Scoring, Risen]:
+    site = Risen()
+    return Scoring(scores or OPIC(), journal, {SITE: site}, held), site  # type: ignore[dict-item]
+
+
+def stored(journal: MemoryJournal, page: int, state: int = 0, level: int = 0) -> None:
+    values = {"id": page, "site_id": SITE, "key": page, "url": f"/{page}", "state": state, "level": level}
+    journal.submit(Unit(new_pages=[[values.get(name, 0) for name, _ in NEW_PAGE]]))
+
+
+def written(one: Scoring, journal: MemoryJournal) -> Unit:
+    unit = Unit()
+    one.write(unit, 10)
+    journal.submit(unit)
+    return unit
+
+
+def test_only_what_changed_is_written_and_takes_its_place() -> None:
+    journal = MemoryJournal()
+    one, site = scoring(journal)
+    for page in (1, 2, 3):
+        one.found(SITE, page, 0)
+    unit = written(one, journal)
+    assert [row[0] for row in unit.importance] == [1, 2, 3]
+    assert site.rose == [(0, 1), (0, 2), (0, 3)]
+    site.rose.clear()
+
+    one.read(1, {3: 1.0})
+    unit = written(one, journal)
+    assert [row[:3] for row in unit.importance] == [[1, SITE, 1], [3, SITE, 0]]
+    assert len(unit.importance[0]) == len(IMPORTANCE)
+    assert json.loads(unit.order_totals[0][1]) == one.scores.totals()
+    assert site.rose == [(1, 1), (0, 3)]
+    assert written(one, journal).importance == []
+
+
+def test_pages_that_are_held_or_gone_or_of_sites_that_are_not_open_take_no_place() -> None:
+    journal = MemoryJournal()
+    one, site = scoring(journal, held={1})
+    one.found(SITE, 1, 0)
+    one.found(SITE, 2, 0)
+    one.gone(2)
+    one.found(99, 3, 0)
+    unit = written(one, journal)
+    assert site.rose == []
+    assert [row[:3] for row in unit.importance] == [[1, SITE, 0], [2, SITE, GONE], [3, 99, 0]]
+
+
+def test_page_that_moved_is_written_with_the_one_that_takes_over() -> None:
+    journal = MemoryJournal()
+    one, _ = scoring(journal)
+    one.found(SITE, 1, 0)
+    one.found(SITE, 2, 0)
+    written(one, journal)
+    one.moved(1, 2)
+    unit = written(one, journal)
+    assert [(row[0], row[2], row[7]) for row in unit.importance] == [(1, GONE, 2), (2, 0, 0)]
+
+
+def test_it_goes_on_from_what_was_written() -> None:
+    journal = MemoryJournal()
+    one, _ = scoring(journal)
+    for page in (1, 2, 3):
+        stored(journal, page, 1 if page == 1 else 0)
+        one.found(SITE, page, 0)
+    one.read(1, {3: 1.0})
+    written(one, journal)
+    two, _ = scoring(journal)
+    assert two.scores.totals() == one.scores.totals()
+    for page in (1, 2, 3):
+        assert two.scores.record(page) == one.scores.record(page)
+        assert two.scores.queue(page) == one.scores.queue(page)
+    assert two.recalled(SITE) == ([0, 1], 1)
+    assert two.recalled(99) == ([], 0)
+
+
+@pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
+def test_what_was_decided_without_the_order_is_told_to_it(scores: Any) -> None:
+    journal = MemoryJournal()
+    one, _ = scoring(journal, scores())
+    stored(journal, 1)
+    one.found(SITE, 1, 0)
+    written(one, journal)
+    journal.pages[1]["state"] = 5  # rejected: the limit of level came down
+    stored(journal, 2, level=3)  # waits: the limit went up
+    two, site = scoring(journal, scores())
+    assert two.recalled(SITE)[0] == [0]
+    assert (two.scores.queue(1), two.scores.queue(2)) == (GONE, 0)
+    rows = written(two, journal)
+    table = rows.importance or rows.relevance
+    assert [row[:3] for row in table] == [[1, SITE, GONE], [2, SITE, 0]]
+    assert len(table[0]) == len(IMPORTANCE if rows.importance else RELEVANCE)
+    assert site.rose == [(0, 2)]

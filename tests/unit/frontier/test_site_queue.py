@@ -1,0 +1,104 @@
+"""A site's queue: its groups, what is ready of them, and what must wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.frontier.backends.memory import MemoryJournal
+from crawlers.frontier.frontier_store import Entry
+from crawlers.frontier.protocols import SiteState
+from crawlers.frontier.queues.bounded_queue import Head
+from crawlers.frontier.site_queue import SiteQueue
+from crawlers.frontier.url_cache import MAX_GROUP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.algorithms.ranking.page_orders import GroupRule
+
+
+def entry(priority: float, page_id: int, group: int = 0) -> Entry:
+    return Entry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None, group)
+
+
+def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
+    def head(site_id: int, group: int, horizon: tuple[float, int]) -> Head:
+        return Head(site_id, group, MemoryJournal(), set(), horizon)
+
+    return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, head, rule, names, waiting)
+
+
+class Least:
+    """Takes the group whose first page is the oldest, and says what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[tuple[int, int]]] = []
+
+    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
+        self.asked.append(sorted(waiting))
+        return min(self.asked[-1], key=lambda one: one[1])[0]
+
+    def started(self, group: int) -> None: ...
+    def rewarded(self, group: int, reward: float) -> None: ...
+    def cancelled(self, group: int) -> None: ...
+
+
+def test_queue_of_a_resumed_site_begins_in_the_journal() -> None:
+    site = queue(waiting=[0])
+    assert site.hungry == {0}
+    site.push(entry(0.0, 9), 16)
+    assert not site.ready, "the journal gives it in its turn"
+    assert not queue().hungry
+
+
+def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
+    site = queue()
+    for number in (5, 3, 1, 4, 2):
+        site.push(entry(number, number), 16)
+    site.discard(3, 0)
+    site.discard(99, 0)
+    site.discard(1, 7)
+    assert [site.pop().id for _ in range(4)] == [1, 2, 4, 5]
+    assert not site.ready
+
+
+def test_rule_chooses_among_the_groups_that_have_something() -> None:
+    rule = Least()
+    site = queue(rule)
+    for number, group in ((1, 2), (2, 1), (3, 2), (4, 1)):
+        site.push(entry(0.0, number, group), 16)
+    assert [site.pop().id for _ in range(4)] == [1, 2, 3, 4]
+    assert rule.asked == [[(1, 2), (2, 1)], [(1, 2), (2, 3)], [(1, 4), (2, 3)]], "one group leaves no choice"
+
+
+def test_groups_are_numbered_as_they_are_met_and_the_last_share_one() -> None:
+    site = queue(names="ab")
+    assert [site.group(name) for name in "bca"] == [(2, False), (3, True), (1, False)]
+    numbers = [site.group(f"more {n}") for n in range(2 * MAX_GROUP)]
+    assert numbers[MAX_GROUP - 4] == (MAX_GROUP, True)
+    assert set(numbers[MAX_GROUP - 3 :]) == {(0, False)}
+    assert site.group("more 0") == (4, False)
+
+
+def test_empty_group_asks_the_journal_only_when_it_may_have_more() -> None:
+    site = queue(Least())
+    for number in range(1, 8):
+        site.push(entry(0.0, number, 1), 2)
+    site.push(entry(0.0, 20, 2), 2)
+    for _ in range(2):
+        site.pop()
+    assert (site.hungry, site.ready) == ({1}, {2})
+    site.pop()
+    assert (site.hungry, site.ready) == ({1}, set())
+
+
+def test_farther_priorities_wait_for_all_answers_of_nearer_ones() -> None:
+    site = queue()
+    assert not site.must_wait(1.0)
+    for priority in (1.0, 1.0, 2.0):
+        site.began(priority)
+    assert (site.must_wait(1.0), site.must_wait(1.5)) == (False, True)
+    site.ended(1.0)
+    assert site.must_wait(1.5)
+    site.ended(1.0)
+    assert (site.must_wait(1.5), site.must_wait(3.0)) == (False, True)

@@ -1,0 +1,114 @@
+"""Known URLs: what one integer says of each, and what is forgotten first."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+from crawlers.frontier.url_cache import (
+    LEAST_SETTLED,
+    MAX_GROUP,
+    MAX_LEVEL,
+    TAKEN,
+    TOO_DEEP,
+    SeenUrls,
+    id_of,
+    link_group_of,
+    pack,
+    rank,
+    rank_of,
+    spelling_of,
+)
+
+
+@given(
+    st.integers(1, 2**32 - 1),
+    st.integers(0, MAX_GROUP),
+    st.integers(0, MAX_LEVEL),
+    st.integers(0, MAX_HOPS),
+    st.integers(0, 2),
+    st.sampled_from([0, TAKEN, TOO_DEEP]),
+)
+def test_packed_value_gives_back_all_that_went_in(
+    page_id: int, group: int, level: int, hops: int, spelling: int, flags: int
+) -> None:
+    value = pack(page_id, group, rank(level, hops), spelling, flags)
+    assert (id_of(value), rank_of(value), spelling_of(value)) == (page_id, rank(level, hops), spelling)
+    assert link_group_of(value) == group
+    assert (value & TAKEN, value & TOO_DEEP) == (flags & TAKEN, flags & TOO_DEEP)
+
+
+@given(st.tuples(st.integers(0, MAX_LEVEL), st.integers(0, MAX_HOPS)), st.tuples(st.integers(0, 9), st.integers(0, 20)))
+def test_rank_orders_by_level_and_then_by_hops(one: tuple[int, int], other: tuple[int, int]) -> None:
+    assert (rank(*one) < rank(*other)) == (one < other)
+
+
+def _with(values: dict[int, int]) -> SeenUrls:
+    seen = SeenUrls()
+    seen.lately.update(values)
+    return seen
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(0, 2**60 - 1), st.integers(0, 2**62)), max_size=4), st.integers(0, 2**60 - 1)
+)
+def test_url_is_known_by_its_latest_value_wherever_that_stands(changes: list[dict[int, int]], other: int) -> None:
+    seen, expected = SeenUrls(), {}
+    for change in changes:
+        seen.lately.update(change)
+        expected |= change
+        seen.settle()
+    asked = [*expected, other]
+    assert seen.known(asked) == {key: expected[key] for key in asked if key in expected}
+    assert seen.is_complete
+
+
+def test_few_urls_stay_where_they_were_met_and_many_move_to_the_arrays() -> None:
+    seen = _with({key: 2 * key for key in range(LEAST_SETTLED - 1)})
+    seen.settle()
+    assert len(seen.lately) == LEAST_SETTLED - 1
+    seen.lately[1000] = 5
+    seen.settle()
+    assert not seen.lately
+    assert len(seen) == LEAST_SETTLED
+    assert seen.settled([1000, 3, 999]) == {1000: 5, 3: 6}
+
+
+def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> None:
+    seen = _with(dict.fromkeys(range(LEAST_SETTLED), 7))
+    seen.settle()
+    seen.lately[3] = 8
+    assert seen.known([3, 4]) == {3: 8, 4: 7}
+    seen.lately.update(dict.fromkeys(range(1000, 1000 + LEAST_SETTLED), 9))
+    seen.settle()
+    assert not seen.lately
+    assert seen.settled([3, 4]) == {3: 8, 4: 7}
+
+
+def test_what_was_not_met_between_two_calls_is_forgotten() -> None:
+    seen = _with({1: 10, 2: 20})
+    seen.forget()
+    assert seen.is_complete
+    assert seen.known([1, 2]) == {1: 10, 2: 20}
+    seen.lately.update({1: 11, 3: 30})
+    seen.forget()
+    assert not seen.is_complete
+    assert seen.known([1, 2, 3]) == {1: 11, 3: 30}
+
+
+def test_spelling_is_forgotten_with_its_url() -> None:
+    seen = _with({1: 1, 2: 2})
+    seen.urls.update({1: "http://a.test/1", 2: "http://a.test/2"})
+    seen.forget()
+    assert set(seen.urls) == {1, 2}
+    seen.lately[2] = 2
+    seen.forget()
+    assert seen.urls == {2: "http://a.test/2"}
+
+
+def test_largest_page_number_fits_into_the_arrays() -> None:
+    value = pack(2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, MAX_HOPS), 2, TOO_DEEP)
+    seen = _with(dict.fromkeys(range(LEAST_SETTLED), value))
+    seen.settle()
+    assert id_of(seen.settled([0])[0]) == 2**32 - 1

@@ -1,0 +1,177 @@
+"""How the sites of a crawl link to each other and outside is counted by group, once a page and address."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import insert
+
+from crawlers.algorithms.urls.domains import domain_group, host_group
+from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
+from crawlers.items import State
+from crawlers.storage.crawls import SiteRow, add_sites
+from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import external_link, external_url, page
+
+_pages, _urls, _crawls = count(1), count(1), count(1)
+A, B = "http://a.example", "http://b.example"
+OUT, FAR = "http://out.example", "http://far.example"
+
+
+class Stored(NamedTuple):
+    """A page of a site and its links: (site, path, which spelling, number)."""
+
+    site: str
+    links: tuple[tuple[str, str, int, int], ...] = ()
+    body: str | None = None  # equal ones are duplicates; None: the page is a redirect
+    duplicates: int = 0
+
+
+def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) -> int:
+    """A new crawl; returns its number."""
+    crawl_id = next(_crawls)
+    names = dict.fromkeys((*sites, *(one.site for one in pages)))
+    site_ids = {name: add_sites(database, crawl_id, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in names}
+    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    with database.write() as connection:
+        url_ids: dict[tuple[str, str, int], int] = {}
+        for one in pages:
+            number = next(_pages)
+            content = {"state": int(State.REFUSED if one.body is None else State.DONE), "duplicates": one.duplicates}
+            content["content_hash"] = one.body and one.body.encode().hex()
+            row = {"id": number, "site_id": site_ids[one.site], "key": number, "url": f"{one.site}/{number}"}
+            connection.execute(insert(page).values(**row, **content, **unsaid))
+            for target, path, spelling, links in one.links:
+                address = target, path, spelling
+                if address not in url_ids:
+                    url_ids[address] = next(_urls)
+                    key = hash_of(target, path)
+                    url = f"{target}/{path}{'#' * spelling}"
+                    row = {"id": url_ids[address], "site": target, "url": url, "key": key}
+                    connection.execute(insert(external_url).values(**row))
+                link = {"page_id": number, "url_id": url_ids[address], "context_id": next(_urls), "count": links}
+                connection.execute(insert(external_link).values(**link))
+    return crawl_id
+
+
+_keys: dict[tuple[str, str], int] = {}
+
+
+def hash_of(site: str, path: str) -> int:
+    return _keys.setdefault((site, path), len(_keys) + 1)
+
+
+def test_the_target_set_is_first_by_name_then_what_most_of_it_links_to(database):
+    pages = [
+        Stored(B, ((OUT, "x", 0, 2), (FAR, "1", 0, 1), (FAR, "2", 0, 1), (A, "", 0, 3)), "b"),
+        Stored(A, ((OUT, "x", 0, 1), (OUT, "y", 0, 1)), "a"),
+    ]
+    counts = count_fragment(database, store(database, pages, ("http://c.example",)), host_group)
+    assert counts.sites == ["a.example", "b.example", "c.example", "out.example", "far.example"]
+    assert (counts.targets, counts.accompanying) == (range(1, 4), range(4, 6))
+    assert counts.inward == [
+        Inward(1, 1, 3, f"{A}/"),
+        Inward(),
+        Inward(),
+        Inward(2, 2, 4, f"{OUT}/x"),
+        Inward(1, 2, 2, f"{FAR}/1"),
+    ]
+    assert counts.outward == [Outward(1, 0, 2), Outward(1, 0, 4), Outward()]
+    assert list(counts.pairs) == [(1, 4, 2, 2), (2, 1, 1, 3), (2, 4, 1, 2), (2, 5, 2, 2)]
+
+
+def test_spellings_of_an_address_are_one_url(database):
+    pages = [Stored(A, ((OUT, "x", 0, 1), (OUT, "x", 1, 2)), "a")]
+    counts = count_fragment(database, store(database, pages), host_group)
+    assert list(counts.pairs) == [(1, 2, 1, 3)]
+
+
+def test_equal_pages_count_once_whether_their_rows_are_kept_or_not(database):
+    links = ((OUT, "x", 0, 2),)
+    kept = store(database, [Stored(A, links, "same"), Stored(A, links, "same"), Stored(B, links, "same")])
+    given_up = store(database, [Stored(A, links, "same", duplicates=1), Stored(B, links, "same")])
+    for crawl_id in (kept, given_up):
+        counts = count_fragment(database, crawl_id, host_group)
+        assert list(counts.pairs) == [(1, 3, 1, 2), (2, 3, 1, 2)]
+        assert counts.outward == [Outward(1, 1, 1), Outward(1, 0, 1)]
+
+
+def test_a_redirect_to_another_site_is_a_link(database):
+    pages = [Stored(A, ((OUT, "x", 0, 1),)), Stored(A, ((OUT, "x", 0, 1),))]
+    counts = count_fragment(database, store(database, pages), host_group)
+    assert list(counts.pairs) == [(1, 2, 1, 2)]
+    assert counts.outward == [Outward(0, 0, 1)]
+
+
+def test_both_protocols_of_a_host_are_one_site(database):
+    secure = "https://a.example"
+    pages = [
+        Stored(A, ((secure, "", 0, 1), (OUT, "x", 0, 1)), "1"),
+        Stored(secure, ((A, "", 0, 1), (OUT, "x", 0, 1), ("https://out.example", "x", 0, 1)), "2"),
+    ]
+    counts = count_fragment(database, store(database, pages), host_group)
+    assert counts.sites == ["a.example", "out.example"]
+    assert list(counts.pairs) == [(1, 2, 2, 3)]
+    assert counts.outward == [Outward(2, 0, 2)]
+
+
+def test_a_target_site_is_the_domain_that_holds_it(database):
+    pages = [
+        Stored("http://www.uni.ru", (("http://lib.uni.ru", "", 0, 1), ("http://news.far.ru", "", 0, 1)), "1"),
+        Stored("http://lib.uni.ru", (("http://sport.uni.ru", "", 0, 1), ("http://far.ru", "", 0, 1)), "2"),
+    ]
+    counts = count_fragment(database, store(database, pages), domain_group)
+    assert counts.sites == ["uni.ru", "far.ru"]
+    assert list(counts.pairs) == [(1, 2, 2, 2)]
+
+
+def test_other_crawls_are_left_out(database):
+    store(database, [Stored(A, (("http://old.example", "", 0, 1), (B, "", 0, 1)), "a")])
+    counts = count_fragment(database, store(database, [Stored(A, ((OUT, "x", 0, 1),), "a")]), host_group)
+    assert counts.sites == ["a.example", "out.example"]
+    assert list(counts.pairs) == [(1, 2, 1, 1)]
+
+
+def test_a_crawl_without_pages_has_its_sites(database):
+    counts = count_fragment(database, store(database, [], (A,)), host_group)
+    assert (counts.sites, counts.outward, list(counts.pairs)) == (["a.example"], [Outward()], [])
+
+
+def test_counting_leaves_nothing_behind(database):
+    crawl_id = store(database, [Stored(A, ((OUT, "x", 0, 1),), "a")])
+    assert [list(count_fragment(database, crawl_id, host_group).pairs) for _ in range(2)] == [[(1, 2, 1, 1)]] * 2
+
+
+SITES = st.sampled_from([A, B, "https://a.example", "http://c.example", OUT, "https://out.example", FAR])
+LINKS = st.lists(st.tuples(SITES, st.sampled_from("xy"), st.integers(0, 1), st.integers(1, 3)), max_size=6)
+PAGES = st.lists(st.tuples(st.sampled_from([A, B, "https://a.example"]), LINKS), max_size=6)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PAGES)
+def test_the_counts_are_those_of_a_plain_loop(tmp_path, drawn):
+    database = Database(f"sqlite:///{tmp_path / 'counts.sqlite'}")
+    pages = [Stored(site, tuple(links), f"{number}") for number, (site, links) in enumerate(drawn)]
+    urls: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    links: dict[tuple[str, str], int] = {}
+    for site, outward in drawn:
+        for target, path, _, number in outward:
+            pair = host_group(site), host_group(target)
+            if pair[0] != pair[1]:
+                urls.setdefault(pair, set()).add((target, path))
+                links[pair] = links.get(pair, 0) + number
+    counts = count_fragment(database, store(database, pages), host_group)
+    database.close()
+    found = {(counts.sites[s - 1], counts.sites[t - 1]): (u, n) for s, t, u, n in counts.pairs}
+    assert found == {pair: (len(urls[pair]), links[pair]) for pair in links}
+    for number in counts.accompanying:
+        name, inward = counts.sites[number - 1], counts.inward[number - 1]
+        sources = [pair for pair in urls if pair[1] == name]
+        everything = set().union(*(urls[pair] for pair in sources))
+        total = sum(links[pair] for pair in sources)
+        assert inward[:3] == (len(sources), len(everything), total)
+    ranks = [(-i.target_sites, -i.urls) for i in counts.inward[len(counts.targets) :]]
+    assert ranks == sorted(ranks)

@@ -1,0 +1,111 @@
+"""The web fragment as a graph and as tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import networkx
+import pytest
+
+from crawlers.graphs.files import write_graph
+from crawlers.graphs.fragment.fragment_tables import NAMES_SHOWN, write_accompanying, write_pairs
+from crawlers.graphs.fragment.link_counts import FragmentCounts, Inward, Outward, Pair, Pairs
+from crawlers.graphs.fragment.web_fragment import ClassSize, WebFragment, class_sizes, link_class
+
+COUNTS = FragmentCounts(
+    ["a.example", "b.example", "out.example", "=1+1.example"],
+    [
+        Inward(1, 1, 3, "http://a.example/"),
+        Inward(),
+        Inward(2, 2, 4, "http://out.example/"),
+        Inward(1, 1, 1, "http://x"),
+    ],
+    [Outward(7, 1, 2), Outward(5, 0, 3)],
+    Pairs([Pair(1, 3, 2, 2), Pair(2, 1, 1, 3), Pair(2, 3, 1, 2), Pair(2, 4, 1, 1)]),
+)
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))
+
+
+def test_the_graph_has_both_sets_and_what_links_them(tmp_path):
+    size = write_graph(WebFragment(COUNTS, "mine"), tmp_path / "fragment")
+    assert size == (4, 4)
+    graph = networkx.read_gexf(tmp_path / "fragment.gexf")
+    assert graph.nodes["2"] == {
+        "label": "b.example", "set": "target", "pages": 5, "duplicates": 0, "external_links": 3,
+        "in_degree": 0, "out_degree": 3, "urls_in": 0, "links_in": 0,
+    }  # fmt: skip
+    assert graph.nodes["3"] == {
+        "label": "out.example", "set": "accompanying", "class": "2",
+        "in_degree": 2, "out_degree": 0, "urls_in": 2, "links_in": 4,
+    }  # fmt: skip
+    assert {(a, b): weight for a, b, weight in graph.edges(data="weight")} == {
+        ("1", "3"): 2, ("2", "1"): 3, ("2", "3"): 2, ("2", "4"): 1,
+    }  # fmt: skip
+
+
+def test_the_degrees_are_those_of_the_graph():
+    for targets_only in (False, True):
+        graph = WebFragment(COUNTS, "mine", targets_only=targets_only)
+        edges = [(source, target) for source, targets in graph.edges() for target, _ in targets]
+        for number, _, *values in graph.nodes():
+            node = dict(zip([column.name for column in graph.columns], values, strict=True))
+            assert node["in_degree"] == sum(target == number for _, target in edges)
+            assert node["out_degree"] == sum(source == number for source, _ in edges)
+
+
+def test_the_target_set_can_stand_alone():
+    graph = WebFragment(COUNTS, "mine", targets_only=True)
+    assert [(source, targets) for source, targets in graph.edges() if targets] == [(2, [(1, 3)])]
+    assert [row[1] for row in graph.nodes()] == ["a.example", "b.example"]
+    assert graph.description == "2 target sites of mine"
+
+
+def test_the_classes_are_summed_up_the_most_connected_first():
+    assert class_sizes(COUNTS) == [ClassSize("2", 1, 2, 4), ClassSize("1", 1, 1, 1)]
+
+
+@pytest.mark.parametrize("target_sites", range(1, 15))
+def test_each_number_of_target_sites_has_one_class(target_sites):
+    name = link_class(target_sites)
+    least, _, most = name.removesuffix("+").partition(" to ")
+    assert int(least) <= target_sites
+    assert target_sites <= int(most or least) or name.endswith("+")
+
+
+def test_the_table_of_the_accompanying_set_names_its_neighbours(tmp_path):
+    write_accompanying(COUNTS, tmp_path / "accompanying.csv")
+    assert rows(tmp_path / "accompanying.csv") == [
+        ["site", "class", "target_sites", "linked_from", "urls", "links", "example"],
+        ["out.example", "2", "2", "a.example b.example", "2", "4", "http://out.example/"],
+        ["'=1+1.example", "1", "1", "b.example", "1", "1", "http://x"],  # no formula
+    ]
+
+
+def test_a_table_names_so_many_neighbours_as_people_read(tmp_path):
+    targets = range(1, NAMES_SHOWN + 6)
+    counts = FragmentCounts(
+        [*(f"t{number:02}" for number in targets), "out"],
+        [*(Inward() for _ in targets), Inward(len(targets), 1, 1, "http://out/")],
+        [Outward() for _ in targets],
+        Pairs(Pair(number, len(targets) + 1, 1, 1) for number in targets),
+    )
+    write_accompanying(counts, tmp_path / "accompanying.csv")
+    _, (_, class_, target_sites, linked_from, *_) = rows(tmp_path / "accompanying.csv")
+    assert (class_, target_sites) == ("10+", str(len(targets)))
+    assert linked_from.split() == counts.sites[:NAMES_SHOWN]
+
+
+def test_the_table_of_pairs_has_both_counts(tmp_path):
+    write_pairs(COUNTS, tmp_path / "pairs.csv")
+    table = (tmp_path / "pairs.csv").read_bytes().decode()
+    assert table.endswith("\r\n")
+    assert list(csv.reader(io.StringIO(table, newline="")))[:3] == [
+        ["source", "target", "set", "class", "urls", "links"],
+        ["a.example", "out.example", "accompanying", "2", "2", "2"],
+        ["b.example", "a.example", "target", "", "1", "3"],
+    ]

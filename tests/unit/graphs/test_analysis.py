@@ -1,0 +1,132 @@
+"""Tests of the measures, against networkx and against themselves."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse, to_networkx
+from crawlers.graphs.files import write_graph
+from crawlers.graphs.model import Column, MemoryGraph
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def random_graph(nodes: int = 60, links: int = 4, seed: int = 1) -> MemoryGraph:
+    rng = random.Random(seed)
+    edges = [(source, sorted(rng.sample(range(1, nodes + 1), links))) for source in range(1, nodes - 3)]
+    return MemoryGraph(
+        [(number, f"http://a.test/{number}") for number in range(1, nodes + 2)],  # the last has no links
+        [(source, [(target, rng.randrange(1, 9)) for target in targets]) for source, targets in edges],
+        (),
+    )
+
+
+def values(graph: MemoryGraph, name: str) -> dict[int, object]:
+    analysis = analyse(graph, [name])
+    assert analysis.columns == (Column(name, MEASURES[name]),)
+    return {node: row[0] for node, row in analysis.values.items()}
+
+
+# Two pairs that link to each other, of equal strength, and one page apart.
+PAIRS = MemoryGraph(
+    [(number, str(number)) for number in range(1, 6)],
+    [(1, [(2, 9)]), (2, [(1, 1)]), (3, [(4, 1)]), (4, [(3, 1)])],
+    (),
+)
+
+
+def test_degrees_count_distinct_nodes_not_links() -> None:
+    assert values(PAIRS, "in_degree") == values(PAIRS, "out_degree") == {1: 1, 2: 1, 3: 1, 4: 1, 5: 0}
+
+
+def test_components_are_numbered_by_size_then_by_smallest_id() -> None:
+    graph = MemoryGraph(
+        [(number, "") for number in range(1, 8)],
+        [(1, [(2, 1), (7, 1)]), (2, [(4, 1)]), (3, [(6, 1)]), (4, [(5, 1)]), (5, [(2, 1)]), (6, [(3, 1)])],
+        (),
+    )
+    assert values(graph, "component") == {2: 1, 4: 1, 5: 1, 3: 2, 6: 2, 1: 3, 7: 4}
+    assert values(graph, "component_size") == {2: 3, 4: 3, 5: 3, 3: 2, 6: 2, 1: 1, 7: 1}
+
+
+def test_pagerank_is_the_fixed_point_of_its_equation() -> None:
+    graph = random_graph()
+    ranks = values(graph, "pagerank")
+    network = to_networkx(graph)
+    size = len(network)
+    lost = sum(ranks[node] for node in network if not network.out_degree(node))
+    for node in network:
+        flow = sum(ranks[source] / network.out_degree(source) for source in network.predecessors(node))
+        assert ranks[node] == pytest.approx(0.15 / size + 0.85 * (flow + lost / size), abs=1e-11)
+
+
+def test_hubs_and_authorities_agree_with_networkx_where_the_answer_is_unique() -> None:
+    graph = random_graph()
+    hubs, authorities = nx.hits(to_networkx(graph), tol=1e-12)
+    assert values(graph, "hub") == pytest.approx(hubs, abs=1e-9)
+    assert values(graph, "authority") == pytest.approx(authorities, abs=1e-9)
+
+
+def test_equally_strong_communities_are_equally_good_hubs() -> None:
+    assert values(PAIRS, "hub") == values(PAIRS, "authority") == {1: 0.25, 2: 0.25, 3: 0.25, 4: 0.25, 5: 0.0}
+
+
+@pytest.mark.parametrize("rows", [[], [(1, "a"), (2, "b")]], ids=["empty", "without edges"])
+def test_graphs_without_edges_have_values_too(rows: list[tuple[int, str]]) -> None:
+    found = analyse(MemoryGraph(rows, [], ())).values
+    assert found == {number: (0, 0, number, 1, 0.5, 0.0, 0.0) for number, _ in rows}
+
+
+SCRIPT = """
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+from test_graph_analysis import PAIRS, random_graph
+from crawlers.graphs.analysis import AnalysedGraph, analyse
+from crawlers.graphs.files import write_graph
+for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):
+    write_graph(AnalysedGraph(graph, analyse(graph)), pathlib.Path(sys.argv[2]) / name)
+"""
+
+
+def test_two_runs_give_identical_bytes(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    for run in ("1", "2"):
+        command = [sys.executable, "-c", SCRIPT, request.path.parent, tmp_path / run]
+        subprocess.run(command, check=True, env={"PYTHONHASHSEED": run, "PYTHONPATH": ":".join(sys.path)})
+    for name in ("pairs.gexf", "random.gexf"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_measures_become_further_columns_of_the_file(tmp_path: Path) -> None:
+    graph = MemoryGraph([(1, "a", "x", 7)], [(1, [(1, 2)])], (Column("t", "string"), Column("in_degree", "integer")))
+    write_graph(AnalysedGraph(graph, analyse(graph, ["in_degree", "pagerank"])), tmp_path / "a")
+    node = nx.read_gexf(tmp_path / "a.gexf", node_type=int, version="1.3").nodes[1]
+    assert dict(node) == {"label": "a", "t": "x", "in_degree": 7, "pagerank": 1.0}
+
+
+def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read() -> None:
+    class Endless(MemoryGraph):
+        def edges(self):
+            source = 0
+            while True:
+                source += 1
+                yield source, [(1, 1), (2, 1)]
+
+    with pytest.raises(ConfigError, match=r"a\.test: more than 11 edges.*; export without measures"):
+        analyse(Endless([], [], (), name="a.test"), max_edges=11)
+
+
+def test_a_graph_of_exactly_the_limit_is_analysed() -> None:
+    assert analyse(PAIRS, ["in_degree"], max_edges=4).values
+
+
+def test_an_unknown_measure_names_those_there_are() -> None:
+    with pytest.raises(ConfigError, match="unknown measure 'beauty': use some of in_degree, out_degree"):
+        analyse(PAIRS, ["beauty"])

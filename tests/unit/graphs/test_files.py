@@ -1,0 +1,166 @@
+"""Tests of the files: names, kills, errors, two writers at a time."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.errors import ConfigError, StoreError
+from crawlers.graphs.files import FORMATS, graph_paths, write_graph
+from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.storage.files.atomic import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GRAPH = MemoryGraph([(1, "a", "x"), (2, "b", "y")], [(1, [(2, 1)])], (Column("title", "string"),))
+
+# A writer that is killed at one of three places; argv: the place, the base, the format.
+KILLED = """
+import os, pathlib, signal, sys
+from crawlers.graphs.files import write_graph
+from crawlers.graphs.model import PAGE_COLUMNS
+
+place, base, format_ = sys.argv[1:]
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Killed:
+    name = description = ""
+    columns = ()
+
+    def edges(self):
+        for source in range(20_000):
+            if place == "edges" and source == 15_000:
+                die()
+            yield source, [(source, 1)]
+
+    def nodes(self):
+        for number in range(20_000):
+            if place == "nodes" and number == 15_000:
+                die()
+            yield number, "http://a.test/"
+
+if place == "replace":
+    pathlib.Path.replace = lambda *_: die()
+write_graph(Killed(), pathlib.Path(base), format_)
+"""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_writes_the_files_it_names_and_no_others(name: str, tmp_path: Path) -> None:
+    base = tmp_path / "new" / "folder" / "apache2.test_8600"
+    assert write_graph(GRAPH, base, name) == (2, 1)
+    assert sorted(base.parent.iterdir()) == sorted(graph_paths(base, name))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_equal_graphs_give_equal_files(name: str, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        write_graph(GRAPH, tmp_path / folder / "a", name)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+@pytest.mark.parametrize("place", ["edges", "nodes", "replace"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_tidies_up(name: str, place: str, tmp_path: Path) -> None:
+    base = tmp_path / "a.test"
+    write_graph(GRAPH, base, name)
+    old = contents(tmp_path)
+    command = [sys.executable, "-c", KILLED, place, base, name]
+    child = subprocess.run(command, check=False, env={"PYTHONPATH": ":".join(sys.path)})
+    assert child.returncode == -signal.SIGKILL
+    after = contents(tmp_path)
+    assert len(after) > len(old)  # otherwise this test shows nothing
+    assert {file: after[file] for file in old} == old
+    write_graph(GRAPH, base, name)
+    assert contents(tmp_path) == old
+
+
+def test_an_error_of_the_graph_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    class Broken(MemoryGraph):
+        def nodes(self) -> Iterator[tuple[int, str, str]]:
+            yield 1, "a", "x"
+            raise RuntimeError("the database went away")
+
+    write_graph(GRAPH, tmp_path / "a")
+    old = contents(tmp_path)
+    with pytest.raises(RuntimeError, match="went away"):
+        write_graph(Broken([], GRAPH.links, GRAPH.columns), tmp_path / "a")
+    assert contents(tmp_path) == old
+
+
+def test_two_writers_of_one_target_do_not_disturb_each_other(tmp_path: Path) -> None:
+    target = tmp_path / "a.gexf"
+    with replacing(target) as slow:
+        slow.write(b"slow")
+        with replacing(target) as fast:
+            fast.write(b"fast")
+        assert target.read_bytes() == b"fast"
+    assert contents(tmp_path) == {"a.gexf": b"slow"}
+
+
+def test_files_of_other_targets_are_not_taken_for_leftovers(tmp_path: Path) -> None:
+    others = ["a.gexf.part", ".a.gexf.part", ".a.gexf.backup.part", ".b.gexf.0123456789ab.part"]
+    for name in others:
+        (tmp_path / name).touch()
+    (tmp_path / ".a.gexf.0123456789ab.part").touch()
+    write_graph(GRAPH, tmp_path / "a")
+    assert sorted(contents(tmp_path)) == sorted([*others, "a.gexf"])
+
+
+def test_others_may_read_the_file_as_the_umask_says(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_graph(GRAPH, tmp_path / "a")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.gexf").stat().st_mode) == 0o640
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "a.gexf").symlink_to(tmp_path / "elsewhere.gexf")
+    write_graph(GRAPH, tmp_path / "a")
+    assert (tmp_path / "a.gexf").is_symlink()
+    assert (tmp_path / "elsewhere.gexf").stat().st_size > 0
+
+
+def test_an_unknown_format_names_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"'svg': use one of gexf, graphml, csv"):
+        write_graph(GRAPH, tmp_path / "a", "svg")
+
+
+def test_a_target_that_is_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.gexf").mkdir()
+    with pytest.raises(ConfigError, match="is not a file"):
+        write_graph(GRAPH, tmp_path / "a")
+
+
+def test_a_folder_that_can_not_be_made_is_one_clear_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"file/a\.gexf: can't be written \(.*\); choose another folder"):
+        write_graph(GRAPH, tmp_path / "file" / "a")
+
+
+def test_a_full_disk_is_one_clear_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    class FullDisk(MemoryGraph):
+        def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+            yield 1, [(1, 1)]
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(StoreError, match=r"a\.gexf: not written \(No space left"):
+        write_graph(FullDisk([], []), tmp_path / "a")
+    assert contents(tmp_path) == {}

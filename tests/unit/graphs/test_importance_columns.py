@@ -1,0 +1,53 @@
+"""The graph of a site has the importance of its pages, if the crawl knows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.graphs.export import write_site_graphs
+from crawlers.storage.queries import sites_of
+from tests.support.scored_store import A, B, Linked, store
+
+networkx = pytest.importorskip("networkx")
+
+PAGES = [
+    Linked(f"{A}/", (f"{B}/", f"{A}/1", f"{A}/2", f"{A}/new")),
+    Linked(f"{A}/1", (f"{A}/",), body="same"),
+    Linked(f"{A}/2", (f"{A}/",), body="same"),
+    Linked(f"{B}/", (f"{A}/",)),
+    Linked(f"{A}/new"),
+]
+
+
+def written(database, folder, crawl_id, measures=()):
+    sites = sites_of(database, crawl_id)
+    formats = ["gexf", "graphml", "csv"]
+    list(write_site_graphs(database, crawl_id, sites, sites, folder, formats, measures))
+    return networkx.read_gexf(folder / "a.test.gexf")
+
+
+def test_duplicates_are_as_important_as_all_of_them_together(database, tmp_path):
+    crawl = store(database, PAGES)
+    graph = written(database, tmp_path, crawl.id)
+    found = {node["label"]: node["importance"] for _, node in graph.nodes(data=True)}
+    importance = {url: crawl.share(url) for url in crawl.pages}
+    expected = {f"{A}/": importance[f"{A}/"], f"{A}/1": importance[f"{A}/1"] + importance[f"{A}/2"]}
+    assert found == pytest.approx(expected, abs=1e-12)
+    in_graphml = networkx.read_graphml(tmp_path / "a.test.graphml")
+    assert {node["label"]: node["importance"] for _, node in in_graphml.nodes(data=True)} == found
+    head, first, *_ = (tmp_path / "a.test.nodes.csv").read_text().splitlines()
+    assert head.endswith(",duplicates,importance")
+    assert first.endswith(f",{found[f'{A}/']}")
+
+
+def test_measures_stand_behind_it(database, tmp_path):
+    crawl = store(database, PAGES)
+    written(database, tmp_path, crawl.id, ["pagerank"])
+    assert (tmp_path / "a.test.nodes.csv").read_text().splitlines()[0].endswith(",importance,pagerank")
+
+
+def test_graphs_of_other_crawls_have_no_such_attribute(database, tmp_path):
+    crawl = store(database, PAGES, order="bfs")
+    graph = written(database, tmp_path, crawl.id)
+    assert all("importance" not in node for _, node in graph.nodes(data=True))
+    assert "importance" not in (tmp_path / "a.test.gexf").read_text()

@@ -1,0 +1,55 @@
+"""Tests of what all writers of graphs share."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from crawlers.graphs.model import EDGES_AT_ONCE, PAGE_COLUMNS, MemoryGraph, write_edges
+from crawlers.items import Node
+from crawlers.storage.files.cells import cell, clean
+
+
+def test_a_node_is_a_row_of_the_page_columns_as_it_stands() -> None:
+    assert Node._fields == ("id", "url", *(column.name for column in PAGE_COLUMNS))
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_cleaned_text_is_what_an_xml_parser_accepts(text: str) -> None:
+    element = etree.Element("a")
+    element.text = clean(text)  # lxml raises ValueError for what XML can't hold
+
+
+@pytest.mark.parametrize("code", [*range(9), 11, 12, *range(14, 32), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF])
+def test_each_illegal_character_leaves_one_visible_mark(code: int) -> None:
+    assert clean(f"a{chr(code)}b") == "a\ufffdb"
+
+
+@pytest.mark.parametrize("text", ["\t\n\r", "\x7f\x85\u2028", "\ud7ff\ue000\ufffd", "\U00010000\U0010ffff"])
+def test_legal_characters_stay(text: str) -> None:
+    assert clean(text) == text
+
+
+@given(st.floats())
+def test_a_float_reads_back_exactly_or_is_absent(value: float) -> None:
+    text = cell(value)
+    assert (text is None) if not math.isfinite(value) else (text is not None and float(text) == value)
+
+
+def test_numbers_of_numpy_are_written_as_plain_numbers() -> None:
+    assert (cell(np.float64(0.5)), cell(np.int64(3))) == ("0.5", "3")
+
+
+def test_a_page_with_more_links_than_fit_one_piece_keeps_all_of_them() -> None:
+    targets = [(number, 1) for number in range(EDGES_AT_ONCE * 2 + 1)]
+    out = io.BytesIO()
+    graph = MemoryGraph([], [(7, targets), (8, []), (9, [(7, 2)])])
+    assert write_edges(graph, out, ("", ">", "*", "\n")) == len(targets) + 1
+    lines = out.getvalue().decode().splitlines()
+    assert lines == [f"7>{target}*1" for target, _ in targets] + ["9>7*2"]

@@ -1,0 +1,239 @@
+"""The graph of a site is a function of the web: redirects followed, duplicates folded, whatever came first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.graphs.files import graph_paths, write_graph
+from crawlers.graphs.site_graph import SOURCES_AT_ONCE, SiteGraph
+from crawlers.items import Node, State
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.crawls import SiteRow, add_sites, reserve_page_ids
+from crawlers.storage.database import Database
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+_numbers = count(1)
+DONE, MOVED, REFUSED = State.DONE, State.MOVED, State.REFUSED
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A page as the crawl left it; links, external URLs and redirects by index or name."""
+
+    path: str
+    level: int = 1
+    state: State = DONE
+    body: str | None = None  # equal bodies are duplicates; None: like no other
+    links: dict[int, int] = field(default_factory=dict)
+    external: tuple[str, ...] = ()
+    moved_to: int | None = None
+    leaves: bool = False  # its redirect leads to another site
+    title: str = ""
+
+
+def store(database: Database, pages: list[Stored], order: list[int] | None = None) -> int:
+    """A new site with *pages*, numbered in *order*; returns its id."""
+    order = order or list(range(len(pages)))
+    site_id = add_sites(database, 1, [SiteRow(0, f"http://host{next(_numbers)}.test", 1, None, 0.0)], 0.0)[0].id
+    ids = dict(zip(order, reserve_page_ids(database, len(pages)), strict=True))
+    unit = Unit()
+    for index in order:
+        page, page_id = pages[index], ids[index]
+        url = f"http://a.test{page.path}"
+        body = (page.body or page.path).encode().hex().zfill(32)[-32:]
+        unit.new_pages.append(
+            [page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]
+        )
+        moved_to = None if page.moved_to is None else ids[page.moved_to]
+        status = {DONE: 200, MOVED: 301}.get(page.state, 404)
+        content_hash = body if page.state is DONE else None
+        unit.ended_pages.append(
+            [page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title, None, None, 9]
+        )
+        unit.links.append([page_id, {ids[target]: count for target, count in page.links.items()}])
+        for url in page.external + (("http://left.test/",) if page.leaves else ()):
+            tag = "redirect" if url == "http://left.test/" else "a"
+            unit.external_urls.append([url_key(url), "http://b.test", url, url_key(url)])
+            unit.link_contexts.append([url_key(tag), "", "", "", "", tag])
+            unit.external_links.append([page_id, url_key(url), url_key(tag), 1])
+    with database.write() as connection:
+        write_unit(connection, unit)
+    return site_id
+
+
+def graph_of(
+    database: Database, pages: list[Stored], order: list[int] | None = None
+) -> tuple[list[tuple[int, list[tuple[int, int]]]], list[Node]]:
+    graph = SiteGraph(database, store(database, pages, order), "a.test")
+    edges = list(graph.edges())
+    return edges, list(graph.nodes())
+
+
+def test_page_becomes_a_node_with_all_that_is_known_of_it(database: Database) -> None:
+    pages = [
+        Stored("/", 0, links={1: 3, 2: 1}, title="Home"),
+        Stored("/a/", 1, links={0: 1}, external=("http://b.test/x", "http://b.test/y")),
+        Stored("/gone/", 1, REFUSED, links={0: 5}),
+    ]
+    edges, nodes = graph_of(database, pages)
+    assert edges == [(1, [(2, 3)]), (2, [(1, 1)])]
+    assert nodes == [
+        Node(1, "http://a.test/", 0, 200, "Home", 1, 1, 0, 0),
+        Node(2, "http://a.test/a/", 1, 200, "", 1, 1, 2, 0),
+    ]
+
+
+def test_nodes_are_numbered_by_level_and_then_by_url_in_the_order_of_code_points(database: Database) -> None:
+    paths = ["/b", "/B", "/a~", "/a-", "/é", "/z", "/_"]
+    pages = [Stored("/deep", 0), *(Stored(path, 1) for path in paths)]
+    _, nodes = graph_of(database, pages)
+    assert [node.url.removeprefix("http://a.test") for node in nodes] == ["/deep", *sorted(paths)]
+    assert [node.id for node in nodes] == list(range(1, 9))
+
+
+def test_duplicates_are_one_node_where_the_nearest_of_them_stands(database: Database) -> None:
+    pages = [
+        Stored("/", 0, links={1: 1, 2: 2, 3: 4}),
+        Stored("/far/", 2, body="same", links={4: 1}),
+        Stored("/near2/", 1, body="same"),
+        Stored("/near1/", 1, body="same"),
+        Stored("/end/", 3, links={2: 1}),
+    ]
+    edges, nodes = graph_of(database, pages)
+    assert [(node.url, node.duplicates, node.in_degree) for node in nodes] == [
+        ("http://a.test/", 0, 0),
+        ("http://a.test/near1/", 2, 2),
+        ("http://a.test/end/", 0, 1),
+    ]
+    assert edges == [(1, [(2, 7)]), (2, [(3, 1)]), (3, [(2, 1)])]
+
+
+def test_links_between_duplicates_and_to_the_page_itself_are_no_edges(database: Database) -> None:
+    pages = [Stored("/", 0, links={0: 2, 1: 1}, body="same"), Stored("/index/", 1, links={0: 1}, body="same")]
+    edges, nodes = graph_of(database, pages)
+    assert edges == [(1, [])]
+    assert (nodes[0].in_degree, nodes[0].out_degree) == (0, 0)
+
+
+def test_links_to_redirects_lead_to_where_they_end(database: Database) -> None:
+    pages = [
+        Stored("/", 0, links={1: 1, 2: 1, 3: 1}),
+        Stored("/r1/", 1, MOVED, moved_to=2),
+        Stored("/r2/", 1, MOVED, moved_to=3),
+        Stored("/end/", 1),
+    ]
+    edges, nodes = graph_of(database, pages)
+    assert edges == [(1, [(2, 3)]), (2, [])]
+    assert len(nodes) == 2
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        [Stored("/r1/", 1, MOVED, moved_to=2), Stored("/r2/", 1, MOVED, moved_to=1)],
+        [Stored("/r1/", 1, MOVED, moved_to=1), Stored("/r2/", 1, MOVED, moved_to=1)],
+        [Stored("/r1/", 1, MOVED, moved_to=2), Stored("/r2/", 1, REFUSED)],
+        [Stored("/r1/", 1, MOVED), Stored("/r2/", 1, MOVED)],
+    ],
+    ids=["circle", "itself", "refused", "nowhere"],
+)
+def test_links_to_redirects_that_end_nowhere_are_no_edges(database: Database, ends: list[Stored]) -> None:
+    edges, nodes = graph_of(database, [Stored("/", 0, links={1: 1, 2: 1}), *ends])
+    assert edges == [(1, [])]
+    assert (len(nodes), nodes[0].external_links) == (1, 0)
+
+
+def test_links_to_redirects_that_leave_the_site_count_as_external_once(database: Database) -> None:
+    pages = [
+        Stored("/", 0, links={1: 1, 2: 4}, external=("http://b.test/x",)),
+        Stored("/r1/", 1, MOVED, moved_to=2),
+        Stored("/r2/", 1, MOVED, leaves=True),
+    ]
+    edges, nodes = graph_of(database, pages)
+    assert edges == [(1, [])]
+    assert nodes[0].external_links == 2
+
+
+def test_edges_of_more_pages_than_one_query_reads_are_all_there(database: Database) -> None:
+    size = 2 * SOURCES_AT_ONCE + 3
+    pages = [Stored(f"/{number:04}/", 1, links={(number + 1) % size: 1}) for number in range(size)]
+    edges, nodes = graph_of(database, pages)
+    assert edges == [(n, [(n % size + 1, 1)]) for n in range(1, size + 1)]
+    assert {node.in_degree for node in nodes} == {1}
+
+
+def test_page_that_is_stored_while_the_graph_is_written_waits_for_the_next_one(database: Database) -> None:
+    site_id = store(database, [Stored("/", 0)])
+    graph = SiteGraph(database, site_id, "a.test")
+    with database.write() as connection:
+        row = [10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0, 0]
+        write_unit(connection, Unit(new_pages=[row], links=[[10**6, {1: 1}]]))
+    assert list(graph.edges()) == [(1, [])]
+    assert len(list(graph.nodes())) == 1
+
+
+def test_site_of_another_crawl_is_not_seen(database: Database) -> None:
+    store(database, [Stored("/other/", 0)])
+    _, nodes = graph_of(database, [Stored("/", 0)])
+    assert [node.url for node in nodes] == ["http://a.test/"]
+
+
+def test_site_without_pages_is_an_empty_graph(database: Database) -> None:
+    graph = SiteGraph(database, 99, "a.test")
+    assert (len(graph), list(graph.edges()), list(graph.nodes())) == (0, [], [])
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> list[Stored]:
+    size = draw(st.integers(1, 9))
+    index = st.integers(0, size - 1)
+    return [
+        Stored(
+            f"/{draw(st.sampled_from(['a', 'B', 'é', '~']))}{number}/",
+            draw(st.integers(0, 3)),
+            draw(st.sampled_from([DONE, DONE, DONE, MOVED, REFUSED])),
+            draw(st.sampled_from([None, None, "x", "y"])),
+            draw(st.dictionaries(index, st.integers(1, 3), max_size=5)),
+            tuple(draw(st.sets(st.sampled_from(["http://b.test/1", "http://b.test/2"])))),
+            draw(st.none() | index),
+            draw(st.booleans()),
+        )
+        for number in range(size)
+    ]
+
+
+def gexf(database: Database, folder: Path, pages: list[Stored], order: list[int]) -> bytes:
+    graph = SiteGraph(database, store(database, pages, order), "a.test", "pages and links")
+    write_graph(graph, folder / "graph", "gexf")
+    return graph_paths(folder / "graph", "gexf")[0].read_bytes()
+
+
+def test_file_is_the_same_to_the_byte_whatever_came_first_and_whichever_database_holds_it(
+    tmp_path: Path, postgresql_url: str
+) -> None:
+    databases = [Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}"), Database(postgresql_url)]
+
+    @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+    @given(pages=sites(), rng=st.randoms(use_true_random=False))
+    def check(pages: list[Stored], rng: random.Random) -> None:
+        order = list(range(len(pages)))
+        files = set()
+        for database in (*databases, databases[0]):
+            rng.shuffle(order)
+            files.add(gexf(database, tmp_path, pages, order))
+        assert len(files) == 1
+
+    check()
+    for database in databases:
+        database.close()

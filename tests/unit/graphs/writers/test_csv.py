@@ -1,0 +1,49 @@
+"""Tests of the CSV writer, by reading back with the csv module."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.graphs.writers.csv import write_csv
+from crawlers.storage.files.cells import clean
+
+
+def tables(graph: MemoryGraph) -> tuple[list[list[str]], list[list[str]]]:
+    nodes, edges = io.BytesIO(), io.BytesIO()
+    write_csv(graph, nodes, edges)
+    read = [
+        list(csv.reader(io.StringIO(table.getvalue().decode(), newline=""), strict=True)) for table in (nodes, edges)
+    ]
+    return read[0], read[1]
+
+
+def test_headings_are_those_that_gephi_looks_for() -> None:
+    columns = (Column("level", "integer"), Column("own", "boolean"))
+    nodes, edges = tables(MemoryGraph([(1, "a,b", -2, None), (2, "b", 0, True)], [(1, [(2, 3)])], columns))
+    assert nodes == [["Id", "Label", "level", "own"], ["1", "a,b", "-2", ""], ["2", "b", "0", "true"]]
+    assert edges == [["Source", "Target", "Type", "Weight"], ["1", "2", "Directed", "3"]]
+
+
+@pytest.mark.parametrize("start", list("=+-@\t\r\n＝＋－＠"))
+def test_no_text_begins_like_a_formula(start: str) -> None:
+    graph = MemoryGraph([(1, f"{start}1", f"{start}2")], [], (Column("title", "string"),))
+    assert tables(graph)[0][1] == ["1", f"'{start}1", f"'{start}2"]
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_comes_back_once_the_guard_is_removed(title: str) -> None:
+    graph = MemoryGraph([(1, title, title)], [], (Column("title", "string"),))
+    (row,) = tables(graph)[0][1:]
+    assert [text.removeprefix("'") for text in row[1:]] == [clean(title)] * 2
+    assert not row[2].startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match="node 1 has 0 values for 1 columns"):
+        tables(MemoryGraph([(1, "a")], [], (Column("x", "string"),)))

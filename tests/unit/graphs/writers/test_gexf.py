@@ -1,0 +1,264 @@
+"""Tests of the GEXF writer: its structure, what comes back from readers, its memory."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import tracemalloc
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
+from crawlers.graphs.writers.gexf import write_gexf
+from crawlers.items import Node
+from crawlers.storage.files.cells import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NS = "{http://gexf.net/1.3}"
+GRAPH = MemoryGraph(
+    [
+        Node(1, "http://a.test/", 0, 200, 'Home & "more"', 2, 1, 0, 0),
+        Node(2, "http://a.test/x?a=1&b=<2>", 1, 200, " two\n\tlines\r", 1, 1, 4, 1),
+        Node(3, "http://a.test/ü", 1, 200, "", 0, 1, 0, 0),
+    ],
+    [(1, [(2, 3)]), (2, [(1, 1)]), (3, [(1, 2)])],
+    name="a.test:8600",
+    description="pages < & >",
+)
+
+
+def gexf(graph: MemoryGraph, date: datetime.date | None = None) -> bytes:
+    out = io.BytesIO()
+    write_gexf(graph, out, io.BytesIO(), date)
+    return out.getvalue()
+
+
+# What the GEXF 1.3 schema says of the part that we use: for each element its attributes (with a test of the
+# value, required first) and its children in order.
+INTEGER = str.isdecimal
+TYPES = {"integer", "long", "double", "float", "boolean", "string"}  # the schema has more
+TEXT = bool  # any, but not empty
+ELEMENTS = {
+    "gexf": ({"version": "1.3".__eq__}, {}, ["meta?", "graph"]),
+    "meta": (
+        {},
+        {"lastmodifieddate": datetime.date.fromisoformat},
+        ["creator?", "keywords?", "description?"],
+    ),
+    "creator": ({}, {}, []),
+    "keywords": ({}, {}, []),
+    "description": ({}, {}, []),
+    "graph": (
+        {},
+        {"defaultedgetype": "directed".__eq__, "mode": "static".__eq__},
+        ["attributes*", "nodes", "edges"],
+    ),
+    "attributes": ({"class": {"node", "edge"}.__contains__}, {"mode": "static".__eq__}, ["attribute*"]),
+    "attribute": ({"id": TEXT, "title": TEXT, "type": TYPES.__contains__}, {}, []),
+    "nodes": ({}, {}, ["node*"]),
+    "node": ({"id": INTEGER}, {"label": lambda _: True}, ["attvalues?"]),
+    "attvalues": ({}, {}, ["attvalue*"]),
+    "attvalue": ({"for": TEXT, "value": lambda _: True}, {}, []),
+    "edges": ({}, {}, ["edge*"]),
+    "edge": ({"source": INTEGER, "target": INTEGER}, {"weight": float, "id": TEXT}, []),
+}
+VALUES = {"integer": int, "long": int, "double": float, "boolean": ["true", "false"].index, "string": str}
+
+
+def problems(text: bytes) -> Iterator[str]:
+    """Yield what is wrong with a GEXF file, as the schema and a careful reader would see it."""
+    root = etree.fromstring(text)
+    for element in root.iter():
+        name = element.tag.removeprefix(NS)
+        if name == element.tag or name not in ELEMENTS:
+            yield f"unknown element {element.tag}"
+            continue
+        required, optional, children = ELEMENTS[name]
+        known = {**optional, **required}
+        for missing in required.keys() - element.attrib.keys():
+            yield f"{name} without {missing}"
+        for key, value in element.attrib.items():
+            if key.startswith("{http://www.w3.org/2001/XMLSchema-instance}"):
+                continue
+            try:
+                is_good = key in known and known[key](value) is not False
+            except ValueError:
+                is_good = False
+            if not is_good:
+                yield f"{name} {key}={value!r}"
+        yield from _wrong_children(name, [child.tag.removeprefix(NS) for child in element], children)
+        if children and (element.text or "").strip():
+            yield f"text in {name}"
+    yield from _wrong_references(root)
+
+
+def _wrong_children(name: str, found: list[str], wanted: list[str]) -> Iterator[str]:
+    place = 0
+    for want in wanted:
+        count = 0
+        while place < len(found) and found[place] == want.rstrip("?*"):
+            place, count = place + 1, count + 1
+        if (count > 1 and not want.endswith("*")) or (count == 0 and not want.endswith(("?", "*"))):
+            yield f"{name} has {count} {want}"
+    if place < len(found):
+        yield f"{name} has {found[place]} out of place"
+
+
+def _wrong_references(root: etree._Element) -> Iterator[str]:
+    types = {element.get("id"): element.get("type") for element in root.iter(f"{NS}attribute")}
+    for value in root.iter(f"{NS}attvalue"):
+        try:
+            VALUES[types[value.get("for")]](value.get("value"))
+        except (KeyError, TypeError, ValueError):
+            yield f"attvalue {dict(value.attrib)}"
+    nodes = [node.get("id") for node in root.iter(f"{NS}node")]
+    if len(nodes) != len(set(nodes)):
+        yield "an id given twice"
+    pairs = [(edge.get("source"), edge.get("target")) for edge in root.iter(f"{NS}edge")]
+    if len(pairs) != len(set(pairs)):
+        yield "parallel edges"
+    yield from (f"edge {pair}" for pair in pairs if not set(pair) <= set(nodes))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        GRAPH,
+        MemoryGraph([], []),
+        MemoryGraph([(1, "", 0.1, True, None)], [(1, [(1, 1)])], (
+            Column("rank & < \"", "double"), Column("own", "boolean"), Column("big", "long"),
+        )),
+        MemoryGraph([(1, "a"), (2, "b")], [(1, [(2, 1)])], ()),
+    ],
+    ids=["pages", "empty", "other columns", "no columns"],
+)  # fmt: skip
+def test_file_has_the_structure_of_the_schema(graph: MemoryGraph) -> None:
+    assert list(problems(gexf(graph, datetime.date(2026, 1, 2)))) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("gexf.net/1.3", "www.gexf.net/1.2draft"),
+        ('version="1.3"', 'version="1.2"'),
+        ('version="1.3"', ""),
+        ('mode="static">\n<attributes', 'mode="static" name="a">\n<attributes'),
+        ('mode="static">\n<attributes', 'mode="still">\n<attributes'),
+        ("<edges>", "<edges></edges><edges>"),
+        ("</nodes>\n<edges>", "<edges/></nodes>\n<edges>"),
+        ("edge ", "link "),
+        ('type="integer"', 'type="int"'),
+        ('class="node"', 'class="nodes"'),
+        ('title="level" ', ""),
+        ('value="200"', 'value="ok"'),
+        ('value="200"', ""),
+        ('for="level"', 'for="depth"'),
+        (' target="2"', ""),
+        ('target="2"', 'target="4"'),
+        ('weight="3"', 'weight="many"'),
+        ('weight="3"', 'width="3"'),
+        ('id="2"', 'id="1"'),
+        ('id="2"', ""),
+        ('source="2" target="1"', 'source="1" target="2"'),
+        ("<nodes>", "<nodes>text"),
+        ("2026-01-02", "2 January 2026"),
+    ],
+)
+def test_the_check_of_the_structure_finds_mistakes(right: str, wrong: str) -> None:
+    text = gexf(GRAPH, datetime.date(2026, 1, 2)).decode()
+    assert right in text
+    assert list(problems(text.replace(right, wrong).encode()))
+
+
+def test_equal_graphs_give_equal_bytes_and_no_date() -> None:
+    assert gexf(GRAPH) == gexf(GRAPH)
+    assert b"lastmodifieddate" not in gexf(GRAPH)
+
+
+def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
+    network = nx.read_gexf(io.BytesIO(gexf(GRAPH)), node_type=int, version="1.3")
+    assert network.is_directed()
+    assert not network.is_multigraph()
+    for row in GRAPH.rows:
+        names = ["label", *(column.name for column in PAGE_COLUMNS)]
+        assert dict(network.nodes[row[0]]) == dict(zip(names, row[1:], strict=True))
+    assert set(network.edges(data="weight")) == {(1, 2, 3.0), (2, 1, 1.0), (3, 1, 2.0)}
+
+
+def test_nothing_is_written_for_a_value_of_none() -> None:
+    graph = MemoryGraph([(1, "a", None, 2)], [], (Column("x", "string"), Column("y", "integer")))
+    network = nx.read_gexf(io.BytesIO(gexf(graph)), version="1.3")
+    assert dict(network.nodes["1"]) == {"label": "a", "y": 2}
+
+
+def test_name_and_description_are_in_the_file() -> None:
+    meta = etree.fromstring(gexf(GRAPH)).find(f"{NS}meta")
+    assert meta.findtext(f"{NS}keywords") == "a.test:8600"
+    assert meta.findtext(f"{NS}description") == "pages < & >"
+
+
+def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match="argument"):
+        gexf(MemoryGraph([(1, "a")], [], (Column("x", "string"),)))
+
+
+@given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
+def test_any_text_comes_back_from_lxml_and_networkx(label: str, title: str) -> None:
+    graph = MemoryGraph([(1, label, title)], [], (Column("title", "string"),), name=title, description=label)
+    text = gexf(graph)
+    root = etree.fromstring(text)
+    node = root.find(f".//{NS}node")
+    assert node.get("label") == clean(label)
+    assert node.find(f".//{NS}attvalue").get("value") == clean(title)
+    assert root.findtext(f".//{NS}description") == clean(label)
+    read = nx.read_gexf(io.BytesIO(text), version="1.3").nodes["1"]
+    assert (read["label"], read["title"]) == (clean(label), clean(title))
+
+
+class EndlessGraph:
+    """A graph that exists only while it is walked."""
+
+    name = description = ""
+    columns = (Column("title", "string"),)
+
+    def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        for source in range(2000):
+            yield source, [(target, 1) for target in range(50)]
+
+    def nodes(self) -> Iterator[tuple[int, str, str]]:
+        return ((number, f"http://a.test/{number}", "title" * 20) for number in range(20_000))
+
+
+class Counter(io.RawIOBase):
+    """Counts what is written to it, and remembers nothing."""
+
+    size = 0
+
+    def write(self, text: bytes) -> int:  # type: ignore[override]
+        self.size += len(text)
+        return len(text)
+
+    def readinto(self, _buffer: object) -> int:
+        return 0
+
+    def seek(self, *_place: int) -> int:
+        return 0
+
+
+def test_memory_does_not_grow_with_the_graph() -> None:
+    out, edges = Counter(), Counter()
+    tracemalloc.start()
+    try:
+        write_gexf(EndlessGraph(), out, edges)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert out.size + edges.size > 8_000_000
+    assert peak < 1_000_000 + 2 * (1 << 20)  # two blocks of copying

@@ -1,0 +1,66 @@
+"""Tests of the GraphML writer, by reading back."""
+
+from __future__ import annotations
+
+import datetime
+import io
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
+from crawlers.graphs.writers.graphml import write_graphml
+from crawlers.items import Node
+from crawlers.storage.files.cells import clean
+
+GRAPH = MemoryGraph(
+    [
+        Node(1, "http://a.test/", 0, 200, 'Home & "more"', 1, 1, 0, 0),
+        Node(2, "http://a.test/x?a=1&b=<2>", 1, 200, " two\n\tlines\r", 1, 1, 4, 1),
+    ],
+    [(1, [(2, 3)]), (2, [(1, 1)])],
+    name="a.test:8600",
+    description="pages < & >",
+)
+
+
+def graphml(graph: MemoryGraph, date: datetime.date | None = None) -> bytes:
+    out = io.BytesIO()
+    write_graphml(graph, out, io.BytesIO(), date)
+    return out.getvalue()
+
+
+def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
+    network = nx.read_graphml(io.BytesIO(graphml(GRAPH)), node_type=int)
+    assert type(network) is nx.DiGraph
+    names = ["label", *(column.name for column in PAGE_COLUMNS)]
+    assert dict(network.nodes(data=True)) == {row[0]: dict(zip(names, row[1:], strict=True)) for row in GRAPH.rows}
+    assert set(network.edges(data="weight")) == {(1, 2, 3), (2, 1, 1)}
+    assert (network.graph["name"], network.graph["description"]) == ("a.test:8600", "pages < & >")
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [("integer", -3), ("long", 1 << 40), ("double", 1e-9), ("boolean", False), ("string", "x")],
+)
+def test_every_type_keeps_its_values(type_: str, value: object) -> None:
+    graph = MemoryGraph([(1, "a", value), (2, "b", None)], [], (Column("any name, even <this>", type_),))
+    network = nx.read_graphml(io.BytesIO(graphml(graph)))
+    assert network.nodes["1"]["any name, even <this>"] == value
+    assert type(network.nodes["1"]["any name, even <this>"]) is type(value)
+    assert dict(network.nodes["2"]) == {"label": "b"}
+
+
+def test_a_date_is_there_only_if_given() -> None:
+    assert "date" not in nx.read_graphml(io.BytesIO(graphml(GRAPH))).graph
+    text = graphml(GRAPH, datetime.date(2026, 1, 2))
+    assert nx.read_graphml(io.BytesIO(text)).graph["date"] == "2026-01-02"
+
+
+@given(st.text(st.characters(exclude_categories=()), min_size=1))
+def test_any_text_comes_back(title: str) -> None:
+    graph = MemoryGraph([(1, title, title)], [], (Column("title", "string"),))
+    read = nx.read_graphml(io.BytesIO(graphml(graph))).nodes["1"]
+    assert (read["label"], read["title"]) == (clean(title), clean(title))

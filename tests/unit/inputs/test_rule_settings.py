@@ -1,0 +1,73 @@
+"""The settings name a site rule, or one sentence says what they could name."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.errors import ConfigError
+from crawlers.inputs.rule_settings import PROFILES, chosen, chosen_rule, rule_name, rule_options
+
+
+def given(**values: object) -> Settings:
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.update(values)
+    return settings
+
+
+def test_without_a_word_the_rule_is_the_quantum_rule():
+    assert rule_name(given()) == "roundrobin"
+
+
+@pytest.mark.parametrize(("profile", "rule"), [("universities", "ucb1"), ("institutes", "gittins"), ("", "roundrobin")])
+def test_profiles_name_the_published_rules(profile, rule):
+    assert rule_name(given(PROFILE=profile)) == rule
+    assert type(chosen_rule(given(PROFILE=profile))) is type(RULES[rule](RuleOptions()))
+
+
+def test_a_rule_goes_before_a_profile():
+    assert rule_name(given(RULE="auto", PROFILE="universities")) == "auto"
+    assert set(PROFILES.values()) <= set(RULES)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_can_be_named(name):
+    made = chosen_rule(given(RULE=name, PAGE_BUDGET=10))
+    assert type(made) is type(RULES[name](RuleOptions(page_budget=10)))
+
+
+def test_settings_arrive_as_options_whether_they_are_numbers_or_texts():
+    settings = given(
+        PAGE_BUDGET="7",
+        RULE_SEED=3,
+        ROUNDROBIN_QUANTUM_PAGES="4",
+        ROUNDROBIN_QUANTUM_SECONDS="1.5",
+        GITTINS_BATCH_PAGES=6,
+        UCB1_INITIAL_PAGES="2",
+        RAW_UCB_C="0.3",
+    )
+    assert rule_options(settings) == RuleOptions(7, 3, 4, 1.5, 6, 2, 0.3)
+    assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"RULE": "nosuch"}, "RULE='nosuch' is unknown; known are: auto, best, gittins"),
+        ({"RULE": "Auto"}, "RULE='Auto' is unknown"),
+        ({"PROFILE": "schools"}, "PROFILE='schools' is unknown; known are: institutes, universities"),
+        ({"RULE": "trivial"}, "RULE=trivial needs PAGE_BUDGET"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(values, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        chosen_rule(given(**values))
+
+
+def test_a_choice_without_a_value_is_that_of_the_empty_name_or_unknown():
+    assert chosen({"": 1, "b": 2}, "X", None) == chosen({"": 1, "b": 2}, "X", "") == 1
+    with pytest.raises(ConfigError, match="X=None is unknown; known are: a, b"):
+        chosen({"b": 2, "a": 1}, "X", None)

@@ -1,0 +1,147 @@
+"""The list of seeds: what people write is read, what is written reads back, and what is wrong is named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.hosts_file import parse_hosts
+from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
+from crawlers.items import Seed
+
+ZIN = Seed(1, "http://zin.example", "http://zin.example/ru/", "Zoological Institute", "ZIN", True, 2, 5, 0.5)
+BIN = Seed(2, "https://bin.example", "https://bin.example/", None, "bin.example:8080", False)
+OTHER = Seed(3, "http://bin.example", "http://bin.example/")
+SEEDS = [ZIN, BIN, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("text", "site", "start_url"),
+    [
+        ("example.org", "http://example.org", "http://example.org/"),
+        ("HTTPS://Example.org:443/a/../ru/#top", "https://example.org", "https://example.org/ru/"),
+        ("example.org:8080/?lang=ru", "http://example.org:8080", "http://example.org:8080/?lang=ru"),
+        ("http://[::1]:8600/x", "http://[::1]:8600", "http://[::1]:8600/x"),
+        ("http://пример.рф/", "http://xn--e1afmkfd.xn--p1ai", "http://xn--e1afmkfd.xn--p1ai/"),
+    ],
+)
+def test_a_start_url_may_have_a_path(text, site, start_url):
+    assert seed_address(text) == (site, start_url)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "http://", "ftp://a.example", "mailto:me@a.example", "http://me@a.example/", "http://a b/", "http://a,b/"],
+)
+def test_what_is_no_address_is_named(text):
+    with pytest.raises(ConfigError) as raised:
+        seed_address(text)
+    assert str(raised.value).startswith(f"{text!r}: ")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_are_those_of_hosts_txt(name):
+    place = list(LIMITS).index(name)
+    least, most = LIMITS[name]
+    for value in (least, most):
+        assert seed_limit(str(value), name) == value
+        parse_hosts(f"a.example;{';' * place}{value}", "hosts.txt")
+    for value in (least - 1, most + 1):
+        with pytest.raises(ConfigError, match=name):
+            seed_limit(str(value), name)
+        with pytest.raises(ConfigError):
+            parse_hosts(f"a.example;{';' * place}{value}", "hosts.txt")
+
+
+def test_columns_may_stand_in_any_order_and_be_left_out():
+    text = "\ufeffStart URL;Short name;Full name\r\n\r\nhttp://a.example/ru/;A;The A; with a semicolon\r\n"
+    with pytest.raises(ConfigError, match="row 3: 4 cells, expected 3"):
+        parse_seeds(text, "seeds.csv")
+    assert parse_seeds(text.replace("The A; with a semicolon", '"The A; with a semicolon"'), "seeds.csv") == [
+        {
+            "site": "http://a.example",
+            "start_url": "http://a.example/ru/",
+            "short_name": "A",
+            "name": "The A; with a semicolon",
+            "enabled": True,
+        }
+    ]
+
+
+def test_an_empty_cell_is_not_a_missing_column():
+    (change,) = parse_seeds("start_url,short_name,enabled,parallel\na.example,,no,\n", "seeds.csv")
+    assert change["short_name"] is change["parallel"] is None
+    assert change["enabled"] is False
+    assert "max_level" not in change
+
+
+def test_a_text_without_that_header_is_a_hosts_file():
+    assert parse_seeds("# my sites\nhttps://a.example;4;;500\n", "hosts.txt") == [
+        {"site": "https://a.example", "enabled": True, "parallel": 4, "max_level": None, "delay_s": 0.5}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("start_url,nmae\na.example,A\n", "unknown column 'nmae'; the columns are number, full_name"),
+        ("start_url,start_url\na.example,b.example\n", "the column start_url stands there twice"),
+        ("number,full_name\n1,A\n", "the column start_url is missing"),
+        ("start_url\n", "names no site"),
+        ("start_url,parallel\na.example,0\n", "row 2: parallel is '0', expected a whole number from 1 to 1000"),
+        ("start_url,number\na.example,0\n", "row 2: number is '0'"),
+        ("start_url,enabled\na.example,perhaps\n", "row 2: enabled is 'perhaps', expected yes or no"),
+        ("start_url\nhttp://a.example/\na.example/x\n", "row 3: http://a.example stands in row 2 already"),
+        ('start_url,full_name\na.example,"A\n', "this is no CSV"),
+        ('start_url,full_name\na.example,"A"B\n', "this is no CSV"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_named(text, message):
+    with pytest.raises(ConfigError) as raised:
+        parse_seeds(text, "seeds.csv")
+    assert str(raised.value).startswith("seeds.csv")
+    assert message in str(raised.value)
+
+
+def test_every_faulty_row_is_named_but_no_screen_full():
+    with pytest.raises(ConfigError) as raised:
+        parse_seeds("start_url\n" + "ftp://x\n" * 60, "seeds.csv")
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 52
+    assert lines[-2:] == ["… and 10 more", "Nothing was changed; mend the file."]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).map(tidy_name).filter(bool)
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda host, path, name, short, enabled, limits: Seed(
+                1, f"http://{host}.example", f"http://{host}.example/{path}", name, short, enabled, *limits
+            ),
+            st.from_regex("[a-z0-9]{1,5}", fullmatch=True),
+            st.from_regex("[a-z0-9/,;]{0,5}", fullmatch=True),
+            st.none() | TEXTS,
+            st.none() | TEXTS,
+            st.booleans(),
+            st.tuples(
+                st.none() | st.integers(1, 1000),
+                st.none() | st.integers(0, 10_000),
+                st.none() | st.integers(0, 86_400_000).map(lambda delay_ms: delay_ms / 1000),
+            ),
+        ),
+        min_size=1,
+        unique_by=lambda seed: seed.site,
+    )
+)
+def test_what_is_written_reads_back(seeds):
+    def change(seed):
+        known = {"name": seed.name, "short_name": seed.short_name, "enabled": seed.enabled, "parallel": seed.parallel}
+        limits = {"max_level": seed.max_level, "delay_s": seed.delay_s}
+        return {"site": seed.site, "start_url": seed.start_url, "number": seed.number, **known, **limits}
+
+    assert parse_seeds(format_seeds(seeds), "seeds.csv") == [change(seed) for seed in seeds]

@@ -1,0 +1,216 @@
+"""topic.yaml as people write it: what it says, and every mistake its sentence."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.errors import ConfigError
+from crawlers.inputs import topic_file
+from crawlers.inputs.topic_file import MOST_BYTES, TopicSpec, parse_topic, read_topic
+
+LEAST = "keywords: [unicode]\nroots: [http://a.example/]\n"
+
+
+def problem(text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_topic(text, "topic.yaml")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 600
+    return message
+
+
+def test_the_example_of_the_documentation_is_read_as_it_says():
+    text = topic_file.__doc__.split("\n\n", 1)[1]
+    assert parse_topic(textwrap.dedent(text), "topic.yaml") == TopicSpec(
+        keywords={"charact": 2.0, "encod": 2.0, "unicod": 3.0, "кодировк": 1.0},
+        examples=("http://encodings.example/utf8.html", "examples/unicode.html"),
+        roots=("http://encodings.example/", "http://text.example/docs/"),
+        weights=STRATEGIES["mixed"],
+        scope="sites",
+        language="auto",
+        budget=2000,
+    )
+
+
+def test_what_is_left_out_or_left_empty_has_its_default():
+    expected = TopicSpec({"unicod": 1.0}, (), ("http://a.example/",), STRATEGIES["mixed"], "sites", "auto", None)
+    assert parse_topic(LEAST, "topic.yaml") == expected
+    assert parse_topic(LEAST + "strategy:\nbudget:\nscope: []\nexamples: # none\n", "topic.yaml") == expected
+
+
+def test_keywords_are_split_into_terms_and_terms_of_several_add_up():
+    spec = parse_topic(
+        "{keywords: {text encoding of texts: 2, the encodings: 0.5, 字符编码: 1}, roots: a.example}", "t"
+    )
+    assert spec.keywords == {"text": 4.0, "encod": 2.5, "字符": 1.0, "符编": 1.0, "编码": 1.0}
+    assert spec.roots == ("http://a.example/",), "a bare host means http, a single value a list of one"
+
+
+def test_keywords_are_stemmed_in_the_language_that_is_named():
+    spec = parse_topic("{keywords: [Häuser], roots: [a.example], language: German}", "topic.yaml")
+    assert (spec.keywords, spec.language) == ({"haus": 1.0}, "de")
+
+
+def test_a_topic_that_names_no_language_has_that_of_the_setting():
+    assert parse_topic("{keywords: [Häuser], roots: [a.example]}", "topic.yaml", "de").keywords == {"haus": 1.0}
+    spec = parse_topic("{keywords: [texts], roots: [a.example], language: en}", "topic.yaml", "de")
+    assert (spec.keywords, spec.language) == ({"text": 1.0}, "en")
+    with pytest.raises(ConfigError, match="TOPIC_LANGUAGE: there is no language 'xx'"):
+        parse_topic(LEAST, "topic.yaml", "xx")
+
+
+def test_words_that_yaml_takes_for_values_stay_words():
+    assert parse_topic("{keywords: [null, true, 0x1F, no way], roots: a.example}", "t").keywords == {
+        "null": 1.0,
+        "true": 1.0,
+        "0x1f": 1.0,
+        "way": 1.0,
+    }
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_strategies_are_known_by_name(name):
+    assert parse_topic(LEAST + f"strategy: {name}", "topic.yaml").weights == STRATEGIES[name]
+
+
+def test_of_own_weights_those_left_out_are_nothing():
+    assert parse_topic(LEAST + "alpha: 0.25\ngamma: 0.75", "topic.yaml").weights == Weights(0.25, 0.0, 0.75)
+
+
+def test_a_scope_is_a_name_or_domains_that_hold_the_roots():
+    assert parse_topic(LEAST + "scope: all", "topic.yaml").scope == "all"
+    text = "{keywords: [unicode], roots: [http://www.a.example/x, https://пример.рф:8443/], scope: %s}"
+    spec = parse_topic(text % "[A.example, пример.рф, A.example]", "topic.yaml")
+    assert spec.scope == "a.example,xn--e1afmkfd.xn--p1ai"
+
+
+def test_examples_may_do_without_keywords():
+    spec = parse_topic("{examples: [a/b.html, HTTP://A.example/x], roots: [a.example, http://a.example/]}", "t")
+    assert (spec.keywords, spec.examples, spec.roots) == (
+        {},
+        ("a/b.html", "http://a.example/x"),
+        ("http://a.example/",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("keywords: [a", "topic.yaml:1: this is no YAML (did not find expected ',' or ']'); check colons"),
+        ("a: b: c", "topic.yaml:1: this is no YAML (mapping values are not allowed"),
+        ("a\x00b", "topic.yaml:1: this is no YAML (control characters are not allowed); save it as plain text"),
+        ("a: 1\n---\nb: 2", "topic.yaml:2: a second document begins here; keep one, without ---"),
+        ("", "topic.yaml: expected fields such as `keywords: [unicode]`, each on a line of its own"),
+        ("unicode text", "topic.yaml: expected fields such as"),
+        ("- unicode", "topic.yaml: expected fields such as"),
+        ("? [a]\n: b", "topic.yaml:1: expected a single value here, not a list or mapping"),
+        (LEAST + "lenguage: ru", "topic.yaml:3: there is no field 'lenguage'; did you mean language?"),
+        (LEAST + "xyz: 1", "topic.yaml:3: there is no field 'xyz'; write one of: keywords examples roots strategy"),
+        (LEAST + "roots: [b.example]", "topic.yaml:3: roots is here for the second time; keep one of the two"),
+        ("roots: [a.example]", "topic.yaml: there are neither keywords nor examples; name at least one word or page"),
+        ("keywords: []\nroots: [a.example]", "topic.yaml: there are neither keywords nor examples"),
+        ("keywords: [text, ' ']", "topic.yaml:1: a value is missing here; write it, or leave out the line"),
+        ("keywords:\n  text:\n", "topic.yaml:2: a value is missing here"),
+        ("keywords: [text, the]", "topic.yaml:1: the keyword 'the' has no term; leave it out: function words, numbers"),
+        ("keywords:\n  text: 1\n  1991: 2", "topic.yaml:3: the keyword '1991' has no term"),
+        ("keywords:\n  text: -1", "topic.yaml:2: the weight of 'text' is '-1', expected a number from 0.001 to 1000"),
+        ("keywords: {text: 0}", "topic.yaml:1: the weight of 'text' is '0', expected a number from 0.001 to 1000"),
+        ("keywords: {text: much}", "topic.yaml:1: the weight of 'text' is 'much', expected a number from 0.001"),
+        ("keywords: {text: .nan}", "topic.yaml:1: the weight of 'text' is '.nan', expected a number from 0.001"),
+        ("keywords: {text: nan}", "topic.yaml:1: the weight of 'text' is 'nan', expected a number from 0.001"),
+        ("keywords: {text: [1]}", "topic.yaml:1: expected a single value here, not a list or mapping"),
+        ("keywords:\n- [text]", "topic.yaml:2: expected a single value here, not a list or mapping"),
+        ("keywords: [text]", "topic.yaml: roots is missing; name at least one URL where the crawl begins"),
+        ("keywords: [text]\nroots:", "topic.yaml: roots is missing"),
+        (
+            "keywords: [text]\nroots: {a: b}",
+            "topic.yaml:2: roots is a mapping, expected a list; write each value behind",
+        ),
+        (
+            "keywords: [text]\nroots:\n- a.example\n- ftp://b.example",
+            "topic.yaml:4: 'ftp://b.example': this is no address",
+        ),
+        (
+            "keywords: [text]\nroots: ['http://']",
+            "topic.yaml:2: 'http://': this is no address of a site; write http://",
+        ),
+        ("examples: [mailto://b.example]", "topic.yaml:1: 'mailto://b.example': this is no address of a site"),
+        (
+            LEAST + "scope: [b.example, c.example]",
+            "topic.yaml:2: the root http://a.example/ is outside the scope (b.example,c.example); "
+            "add a.example to scope, or leave the root out",
+        ),
+        (
+            "{keywords: [text], roots: [http://ba.example], scope: [a.example]}",
+            "the root http://ba.example/ is outside",
+        ),
+        (LEAST + "scope: hosts", "topic.yaml:3: scope is 'hosts', expected sites, all, or a list: [example.org]"),
+        (LEAST + "scope: {a: b}", "topic.yaml:3: scope is a mapping, expected a list"),
+        (LEAST + "scope: ['*.a.example']", "topic.yaml:3: '*.a.example' in scope is no domain; write a domain such as"),
+        (LEAST + "scope: [http://a.example]", "topic.yaml:3: 'http://a.example' in scope is no domain"),
+        (
+            LEAST + "strategy: best",
+            "topic.yaml:3: there is no strategy 'best'; write one of: anchor breadth links mixed",
+        ),
+        (
+            LEAST + "strategy: links\nalpha: 1",
+            "topic.yaml:4: alpha and strategy exclude each other; keep one of the two",
+        ),
+        (
+            LEAST + "alpha: 0.4\nbeta: 0.4",
+            "topic.yaml:3: alpha=0.4, beta=0.4, gamma=0 sum to 0.8, expected 1; divide each by their sum",
+        ),
+        (LEAST + "gamma: -1", "topic.yaml:3: gamma is '-1', expected a number from 0 to 1"),
+        (LEAST + "beta: half", "topic.yaml:3: beta is 'half', expected a number from 0 to 1"),
+        (LEAST + "language: xx", "topic.yaml:3: language: there is no language 'xx'; write one of: auto zh ar"),
+        (LEAST + "budget: 0", "topic.yaml:3: budget is '0', expected a number of pages from 1 to 1000000000"),
+        (LEAST + "budget: many", "topic.yaml:3: budget is 'many', expected a number of pages"),
+        (LEAST + "budget: -5", "topic.yaml:3: budget is '-5', expected a number of pages"),
+        (LEAST + "budget: 1.5", "topic.yaml:3: budget is '1.5', expected a number of pages"),
+        (LEAST + "budget: " + "9" * 5000, "topic.yaml:3: budget is '9999"),
+        (LEAST + "budget: [1, 2]", "topic.yaml:3: expected a single value here"),
+        ("a: &x [lol]\nb: [*x, *x]", "topic.yaml:2: aliases (*name) are not supported; write the value itself"),
+        ("&x a: *x", "topic.yaml:1: aliases (*name) are not supported"),
+        ("[" * 50_000, "topic.yaml:1: more than 100 lists are within each other"),
+        ("a: " * 10_000, "topic.yaml:1: this is no YAML"),
+    ],
+)
+def test_every_mistake_is_one_sentence_with_the_remedy(text, sentence):
+    assert sentence in problem(text)
+
+
+@given(st.text(st.sampled_from("abc:-[]{}&*!|>#'\"?, \n\t%@`0.é\u2028\x07"), max_size=60))
+def test_no_text_is_more_than_a_mistake(text):
+    with pytest.raises(ConfigError):
+        parse_topic(text, "topic.yaml")
+
+
+def test_a_file_is_read_with_or_without_a_byte_order_mark(tmp_path):
+    file = tmp_path / "topic.yaml"
+    for mark in (b"", b"\xef\xbb\xbf"):
+        file.write_bytes(mark + LEAST.replace("\n", "\r\n").encode())
+        assert read_topic(str(file)).keywords == {"unicod": 1.0}
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+    def read(path) -> str:
+        with pytest.raises(ConfigError) as caught:
+            read_topic(str(path))
+        return str(caught.value)
+
+    file = tmp_path / "topic.yaml"
+    assert read(file) == f"{file} can't be read: No such file or directory; check name and permissions"
+    assert read(tmp_path) == f"{tmp_path} can't be read: Is a directory; check name and permissions"
+    assert "can't be read: embedded null byte" in read("a\0b")
+    file.write_bytes("ключ".encode("cp1251"))
+    assert read(file).startswith(f"{file} is no UTF-8 text (invalid")
+    file.write_bytes("я".encode() * MOST_BYTES)
+    assert read(file).startswith(f"{file} is larger than")
+    file.write_text("a: [", "utf-8")
+    assert read(file).startswith(f"{file}:1: this is no YAML")

@@ -1,0 +1,76 @@
+"""The story of a page tells what it was before, and which links came and went."""
+
+from __future__ import annotations
+
+from crawlers.items import State
+from crawlers.reports.change_history import change_story
+from crawlers.reports.history_wording import SHOWN
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from tests.support.scored_store import A, Linked, store
+
+PAGES = [
+    Linked(f"{A}/", (f"{A}/came", f"{A}/more", f"{A}/more")),
+    *(Linked(f"{A}/{n}") for n in ("came", "more", "gone")),
+]
+
+
+def told(database, crawl, changes=(), links=()):
+    home = crawl.pages[f"{A}/"]
+    unit = Unit(
+        page_changes=[[home, *change] for change in changes],
+        link_changes=[[home, crawl.pages[f"{A}/{name}"], *change] for name, *change in links],
+    )
+    with database.write() as connection:
+        write_unit(connection, unit)
+    with database.read() as connection:
+        return change_story(connection, home)
+
+
+def time(second):
+    return f"1970-01-01 00:00:{second:02}+00:00"
+
+
+def test_page_that_never_changed_has_no_such_lines(database):
+    assert told(database, store(database, PAGES)) == []
+
+
+def test_former_states_are_told_the_latest_first(database):
+    changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
+    assert told(database, store(database, PAGES), changes) == [
+        "  changed 2 times:",
+        f"    refused, status 404 until {time(40)}; otherwise on {time(50)}",
+        f"    done, status 200, content abababab until {time(20)}; otherwise on {time(30)}",
+    ]
+
+
+def test_links_came_went_and_were_other_in_number(database):
+    changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
+    links = [
+        ("came", 30.0, None, 0),
+        ("gone", 30.0, None, 0),
+        ("gone", 40.0, 35.0, 1),
+        ("more", 50.0, 45.0, 1),
+    ]
+    assert told(database, store(database, PAGES), changes, links)[2:] == [
+        "  its links changed 4 times:",
+        f"    {A}/more: 1 until {time(45)}, 2 on {time(50)}",
+        f"    {A}/gone: first seen {time(30)}, last seen {time(35)}, gone on {time(40)}",
+        f"    {A}/came: first seen {time(30)}",
+        f"    {A}/gone: first seen {time(30)}",
+    ]
+
+
+def test_link_that_was_there_from_the_beginning_has_no_first_time(database):
+    changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
+    lines = told(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])
+    assert lines[3] == f"    {A}/gone: last seen {time(20)}, gone on {time(30)}"
+
+
+def test_of_many_changes_the_latest_are_told(database):
+    changes = [(30.0 + number, 20.0, int(State.DONE), 200, "ab" * 16) for number in range(SHOWN + 2)]
+    links = [("gone", 30.0 + number, 20.0, number % 2) for number in range(SHOWN + 2)]
+    lines = told(database, store(database, PAGES), changes, links)
+    assert lines[0] == f"  changed {SHOWN + 2} times, the last {SHOWN} of them:"
+    assert lines[SHOWN + 1] == f"  its links changed {SHOWN + 2} times, the last {SHOWN} of them:"
+    assert len(lines) == 2 * (SHOWN + 1)

@@ -1,0 +1,108 @@
+"""The story of a news page: who announced it, which rule it fits, what became of its article."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from crawlers.items import ARTICLE, State
+from crawlers.reports.document_history import document_story
+from crawlers.storage.news import stored_rules
+from crawlers.storage.schema.tables import page
+from tests.support.news_store import SITE, NewsStore
+from tests.support.scored_store import A, Linked, store
+
+
+@pytest.fixture
+def crawl(sqlite):
+    return NewsStore(sqlite)
+
+
+def told(crawl, number):
+    with crawl.database.read() as connection:
+        row = connection.execute(select(page).where(page.c.id == number)).one()
+        return document_story(connection, crawl.id, row)
+
+
+def key_of(crawl, number):
+    with crawl.database.read() as connection:
+        return connection.execute(select(page.c.key).where(page.c.id == number)).scalar_one()
+
+
+def test_document_is_announced_fits_a_rule_and_has_versions(database):
+    crawl = NewsStore(database)
+    feed = crawl.poll("/rss", "feed", 5.0)
+    about = {"authors": '["Ada", "Bob"]', "section": "sport", "canonical": f"{SITE}/1"}
+    number = crawl.document("/news/1", 60.0, title="First", text="x" * 1500, published="1970-01-01", **about)
+    crawl.write(feed_items=[[feed, key_of(crawl, number), 30.0, 40.0, "A title"]])
+    rule = stored_rules.add_rule(crawl.database, "one.example", "/news/.+", 0.5)
+    lines = [
+        f"  announced by {SITE}/rss 1970-01-01 00:00:40+00:00, as published 1970-01-01 00:00:30+00:00: A title",
+        f"  fits rule {rule.number}: /news/.+ (hand, weight 0.5)",
+        "  document: First",
+        "    stored 1970-01-01 00:01:00+00:00, published 1970-01-01, 1,500 characters, found by rule",
+        "    by Ada, Bob, in sport, en",
+        f"    calls itself {SITE}/1",
+    ]
+    assert told(crawl, number) == lines
+    crawl.document("/news/1", 120.0, again=number, title="Second", text="y")
+    crawl.document("/news/1", 180.0, again=number, title="Third", text="z")
+    assert told(crawl, number)[2:] == [
+        "  document: Third",
+        "    stored 1970-01-01 00:01:00+00:00, 1 characters, found by rule",
+        "    en",
+        "    version 3, since 1970-01-01 00:03:00+00:00; before that:",
+        "      version 2, since 1970-01-01 00:02:00+00:00, 1 characters: Second",
+        "      version 1, since 1970-01-01 00:01:00+00:00, 1,500 characters: First",
+    ]
+
+
+def test_copy_names_the_document_that_is_stored(crawl):
+    number = crawl.document("/a", 60.0)
+    copy = crawl.page("/b", 70.0, reason=f"nearly the same text as document {number}")
+    assert told(crawl, copy) == ["  fits no rule", f"  no document: nearly the same text as {SITE}/a"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"), [("no text", ": no text"), ("", ", for nothing says that it is an article")]
+)
+def test_page_that_is_no_document_says_why(crawl, reason, why):
+    assert told(crawl, crawl.page("/b", 70.0, reason=reason))[1:] == [f"  no document{why}"]
+
+
+def test_rule_that_forbids_decides_and_the_nearest_domain_has_the_word(crawl):
+    number = crawl.page("/video/1", 70.0, state=State.WAITING)
+    stored_rules.add_rule(crawl.database, "example", "/.*", 1.0)
+    stored_rules.add_rule(crawl.database, "one.example", "/.+/1", 1.0)
+    forbids = stored_rules.add_rule(crawl.database, "one.example", "/video/.*", 0.0)
+    assert told(crawl, number) == [f"  rule {forbids.number} says that it is no article: /video/.* (hand)"]
+    elsewhere = crawl.page("/other", 70.0, state=State.WAITING)
+    assert told(crawl, elsewhere) == ["  fits no rule"]
+
+
+def test_feed_tells_of_its_polls_only(crawl):
+    feed = crawl.poll("/rss", "feed", 60.0, failures=2, problem="status 500")
+    assert told(crawl, feed) == [
+        "  a feed that comes back: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00, failed 2 times in a "
+        "row: status 500"
+    ]
+    hub = crawl.poll("/", "page", 60.0)
+    assert told(crawl, hub)[:2] == [
+        "  fits no rule",
+        "  a page that comes back: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
+    ]
+
+
+def test_article_that_is_fetched_once_more_tells_of_its_document_too(crawl):
+    number = crawl.document("/news/1", 60.0, title="First")
+    crawl.write(polls=[[number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None]])
+    lines = told(crawl, number)
+    assert lines[1].startswith("  an article that comes back: ")
+    assert "  document: First" in lines
+
+
+def test_other_missions_have_none(sqlite):
+    crawl = store(sqlite, [Linked(f"{A}/")])
+    with sqlite.read() as connection:
+        row = connection.execute(select(page)).first()
+        assert document_story(connection, crawl.id, row) == []

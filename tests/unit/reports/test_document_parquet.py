@@ -1,0 +1,60 @@
+"""The documents of a crawl as a Parquet file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.reports import document_parquet
+from crawlers.reports.document_parquet import COLUMNS, check_parquet, write_documents
+from tests.support.news_store import SITE, NewsStore
+
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, monkeypatch):
+    monkeypatch.setattr(document_parquet, "BATCH_ROWS", 2)  # several batches
+    crawl = NewsStore(sqlite)
+    NewsStore(sqlite, "other").document("/a", 1.0)
+    full = {"authors": '["Ada", "Bob"]', "published_at": 1e9, "published": "2001-09-09T03:46:40+02:00", "section": "x"}
+    for number in range(5):
+        crawl.document(f"/{number}", 100.0 + number, **(full if number == 4 else {}))
+    path = tmp_path / "documents.parquet"
+    assert write_documents(sqlite, crawl.id, path) == 5
+    table = parquet.read_table(path)
+    assert table.column_names == [name for name, _ in COLUMNS]
+    rows = table.to_pylist()
+    assert [row["url"] for row in rows] == [f"{SITE}/{number}" for number in range(5)]
+    assert rows[0] == {
+        "url": f"{SITE}/0",
+        "canonical_url": None,
+        "title": "Title of /0",
+        "text": "The text of /0.",
+        "published": None,
+        "published_at": None,
+        "authors": [],
+        "section": None,
+        "language": "en",
+        "image": None,
+        "site": SITE,
+        "stored_at": datetime.fromtimestamp(100, UTC),
+        "changed_at": None,
+        "version": 1,
+        "taken_by": "rule",
+    }
+    assert rows[4]["authors"] == ["Ada", "Bob"]
+    assert rows[4]["published_at"] == datetime.fromtimestamp(1e9, UTC)
+    assert [file.name for file in tmp_path.glob("*.parquet*")] == [path.name]
+
+
+def test_crawl_without_documents_gives_an_empty_table(sqlite, tmp_path):
+    assert write_documents(sqlite, NewsStore(sqlite).id, tmp_path / "d.parquet") == 0
+    assert parquet.read_table(tmp_path / "d.parquet").num_rows == 0
+
+
+def test_without_the_package_the_setting_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(document_parquet.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET needs pyarrow.*pip install pyarrow"):
+        check_parquet("DOCUMENTS_PARQUET")

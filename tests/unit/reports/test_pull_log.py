@@ -1,0 +1,51 @@
+"""The pulls of a crawl as people look at them."""
+
+from __future__ import annotations
+
+from crawlers.reports.pull_log import pull_log, settings_of
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+
+
+def begin(database, name, *sites, settings=None):
+    rows = [crawls.SiteRow(0, site, 1, None, 0.0) for site in sites]
+    return crawls.begin(database, name, "extlinks", rows, {"settings": settings or {}}, 0.0)
+
+
+def write(database, unit):
+    with database.write() as connection:
+        write_unit(connection, unit)
+
+
+def test_pulls_come_in_the_order_in_which_they_ended_and_sites_in_that_of_the_list(database):
+    crawl = begin(database, "one", "http://z.test", "http://a.test")
+    z, a = (site.id for site in crawl.sites)
+    write(database, Unit(pulls=[[a, 9, 2.0, 5.0], [z, 4, 0.0, 1.0]]))
+    write(database, Unit(pulls=[[a, 9, 1.5, 0.5]]))
+    log = pull_log(database, crawl.id)
+    assert log.sites == [(z, "http://z.test", None), (a, "http://a.test", None)]
+    assert log.pulls == [(a, 2.0), (z, 0.0), (a, 1.5)]
+
+
+def test_a_site_that_is_not_available_says_why(database):
+    crawl = begin(database, "one", "http://a.test", "http://b.test")
+    write(database, Unit(site_availability=[[crawl.sites[1].id, "status 500"]]))
+    assert [why for _, _, why in pull_log(database, crawl.id).sites] == [None, "status 500"]
+
+
+def test_other_crawls_are_not_seen(database):
+    one, two = begin(database, "one", "http://a.test"), begin(database, "two", "http://a.test")
+    write(database, Unit(pulls=[[one.sites[0].id, 1, 1.0, 0.0], [two.sites[0].id, 2, 2.0, 0.0]]))
+    assert pull_log(database, two.id) == ([(two.sites[0].id, "http://a.test", None)], [(two.sites[0].id, 2.0)])
+    assert pull_log(database, 99) == ([], [])
+
+
+def test_settings_are_those_that_each_crawl_runs_with_now(database):
+    one = begin(database, "one", settings={"RULE": "auto", "PAGE_BUDGET": 7, "PROFILE": ""})
+    two = begin(database, "two", settings={"RULE": "ucb1"})
+    resumed = begin(database, "one", settings={"RULE": "gittins"})
+    assert resumed.id == one.id
+    assert settings_of(database, one.id) == {"RULE": "gittins", "PAGE_BUDGET": "7", "PROFILE": ""}
+    assert settings_of(database, two.id) == {"RULE": "ucb1"}
+    assert settings_of(database, 99) == {}

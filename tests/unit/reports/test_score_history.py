@@ -1,0 +1,89 @@
+"""The story of a page tells what the order with scores knows of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import Weights
+from crawlers.reports.score_history import score_story
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from tests.support.scored_store import A, Linked, store
+
+HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
+PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked(f"{A}/moved", moved_to=HOME)]
+
+
+def told(database, crawl, url):
+    with database.read() as connection:
+        return score_story(connection, crawl.id, crawl.pages[url])
+
+
+def test_page_that_was_read_has_importance_cash_and_its_place(database):
+    crawl = store(database, PAGES)
+    page = crawl.pages[HOME]
+    with database.write() as connection:
+        pulls = [[crawl.sites[A], page, 0.0, 0.0]] * 3
+        write_unit(connection, Unit(pulls=pulls))
+    rank = 1 + (crawl.opic.importance(crawl.pages[OTHER]) > crawl.opic.importance(page))
+    before = int(crawl.opic.score(crawl.pages[OTHER]) > crawl.opic.score(page))
+    assert told(database, crawl, HOME) == [
+        f"  importance {round(crawl.share(HOME), 12):.12g}, number {rank} of 2 pages read",
+        f"  cash {crawl.opic.cash(page):.6g}",
+        "  downloads counted so far: 3",
+        f"  waits to be fetched again: {before} such pages of its site have a higher score",
+    ]
+
+
+def test_page_that_was_only_found_has_cash_and_its_place(database):
+    crawl = store(database, PAGES)
+    assert told(database, crawl, NEW) == [
+        f"  cash {crawl.opic.cash(crawl.pages[NEW]):.6g}",
+        "  waits to be fetched for the first time: 0 such pages of its site have a higher score",
+    ]
+
+
+def test_page_that_moved_has_nothing_any_more(database):
+    assert told(database, store(database, PAGES), f"{A}/moved") == []
+
+
+def test_crawl_without_scores_has_nothing(database):
+    crawl = store(database, PAGES, order="bfs")
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM importance")
+    assert told(database, crawl, HOME) == []
+
+
+@pytest.mark.parametrize("weights", [Weights(0.5, 0.25, 0.25), None])
+def test_topic_has_a_score_of_three_parts(database, weights):
+    settings = {"TOPIC": json.dumps([{}, [], [0.5, 0.25, 0.25], "en"])} if weights else {}
+    crawl = store(database, PAGES, order="topic", mission="topic", settings=settings)
+    home, other, new = (crawl.pages[url] for url in (HOME, OTHER, NEW))
+    scores = TopicScores(weights or Weights(0.4, 0.3, 0.3))
+    scores.found(home, 0)
+    scores.fetched(home, {})
+    scores.found(other, 1)
+    scores.found(new, 1)
+    scores.found(crawl.pages[f"{A}/moved"], 1)
+    scores.fetched(crawl.pages[f"{A}/moved"], {other: 0.25, new: 0.75})
+    rows = [
+        [page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page)]
+        for page in (home, other, new)
+    ]
+    unit = Unit(relevance=rows, order_totals=[[crawl.id, json.dumps(scores.totals())]], topic_pages=[[home, 0.5, "{}"]])
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM importance")
+        write_unit(connection, unit)
+    a, b, c = (0.5, 0.25, 0.25) if weights else (0.4, 0.3, 0.3)
+    anchor, distance, rank = scores.parts(other)
+    assert told(database, crawl, OTHER) == [
+        f"  score {scores.score(other):.4f} = {a} x {anchor:.4f} (text of links) + {b} x {distance:.4f} (1 over its "
+        f"distance 2) + {c} x {rank:.4f} (TimelyRank)",
+        "  waits to be fetched for the first time: 1 such pages of its site have a higher score",
+    ]
+    first, similarity = told(database, crawl, HOME)
+    assert first.startswith(f"  score {scores.score(home):.4f} = ")
+    assert similarity == "  similarity to the topic 0.5000"

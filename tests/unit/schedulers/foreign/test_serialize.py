@@ -1,0 +1,143 @@
+"""A request becomes text and the same request again; what can't is kept, and what was lost says so."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import FormRequest, Request, Spider
+
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.errors import BadUrl
+from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
+
+URL = "http://a.example/x"
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+class OneSpider(Spider):
+    name = "one"
+
+    def parse_it(self, response):
+        pass
+
+    def failed(self, failure):
+        pass
+
+
+SPIDER = OneSpider()
+
+
+def again(request, keeper=None):
+    keeper = keeper or RequestKeeper(SPIDER)
+    return keeper.read(keeper.write(request))
+
+
+@given(
+    st.binary(max_size=30),
+    st.dictionaries(st.sampled_from(["X-A", "X-B", "Accept"]), st.binary(max_size=8).filter(lambda b: b.strip() == b)),
+    st.dictionaries(st.text(max_size=5), JSON, max_size=3),
+    st.dictionaries(st.text(max_size=5), JSON, max_size=3),
+    st.sampled_from(["GET", "POST", "PUT"]),
+    st.integers(-100, 100),
+    st.booleans(),
+)
+def test_request_comes_back_as_it_was(body, headers, meta, cb_kwargs, method, priority, dont_filter):
+    request = Request(
+        URL,
+        callback=SPIDER.parse_it,
+        errback=SPIDER.failed,
+        method=method,
+        headers=headers,
+        body=body,
+        meta=meta,
+        cb_kwargs=cb_kwargs,
+        cookies={"a": "b"},
+        priority=priority,
+        dont_filter=dont_filter,
+        flags=["x"],
+    )
+    keeper = RequestKeeper(SPIDER)
+    text = keeper.write(request)
+    assert "kept" not in json.loads(text)
+    assert keeper.read(text).to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
+
+
+def test_class_of_a_request_comes_back():
+    found = again(FormRequest(URL, formdata={"a": "ü"}))
+    assert type(found) is FormRequest
+    assert (found.method, found.body) == ("POST", b"a=%C3%BC")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"meta": {"x": object()}},
+        {"meta": {"x": b"bytes"}},
+        {"meta": {"x": (1, 2)}},
+        {"meta": {1: "a key that is no text"}},
+        {"cb_kwargs": {"x": {1, 2}}},
+        {"callback": lambda response: None},
+    ],
+)
+def test_request_that_is_no_json_is_kept_as_it_is(odd):
+    keeper = RequestKeeper(SPIDER)
+    request = Request(URL, **odd)
+    text = keeper.write(request)
+    assert keeper.read(text) is request
+    with pytest.raises(LookupError, match="lost with its process"):
+        keeper.read(text)
+
+
+def test_only_the_first_request_that_is_no_json_is_logged(caplog):
+    keeper = RequestKeeper(SPIDER)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            keeper.read(keeper.write(Request(URL, meta={"x": object()})))
+    assert len(caplog.records) == 1
+    assert "no more such requests will be shown" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "change", [{"callback": "gone"}, {"_class": "no.such.Request"}, {"_class": "json.loads"}, {"priority": "high"}]
+)
+def test_request_of_a_spider_that_has_changed_says_so(change):
+    keeper = RequestKeeper(SPIDER)
+    fields = {**json.loads(keeper.write(Request(URL, callback=SPIDER.parse_it))), **change}
+    with pytest.raises(LookupError, match="the spider has changed"):
+        keeper.read(json.dumps(fields))
+
+
+# What a request is known by
+
+
+def key(*arguments, unique="", **more):
+    return target_of_request(Request(*arguments, **more), Normalization(), unique=unique).key
+
+
+def test_requests_are_equal_by_normal_form_method_and_body():
+    assert key(URL) == key("HTTP://A.example:80/./x#part") == key(URL, headers={"X": "1"}, meta={"a": 1})
+    others = [
+        key(URL),
+        key(URL, method="POST"),
+        key(URL, method="POST", body="a"),
+        key(URL, body="a"),
+        key(URL + "?y=1"),
+    ]
+    assert len(set(others)) == len(others)
+
+
+def test_unique_requests_equal_nothing():
+    assert len({key(URL), key(URL, unique="1"), key(URL, unique="2")}) == 3
+
+
+def test_url_that_is_none_is_refused():
+    with pytest.raises(BadUrl):
+        key("ftp://a.example/x")

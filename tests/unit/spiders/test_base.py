@@ -1,0 +1,228 @@
+"""What all spiders over listed sites share: the list, the tags, and room for parts of the user's own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.spiders.base import link_tags, read_hosts
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+BODIES = {
+    "/": links("/a", "/a", "http://b.example/x", "mailto:x@b.example", "/moved"),
+    "/a": "<title>A</title>" + links("/", "/?x=1"),
+}
+OWN = '''
+"""Parts that a user brings along."""
+
+from scrapy import signals
+
+
+class Downloads:
+    def process_response(self, request, response):
+        response.headers["X-Own"] = "seen"
+        print("downloader", response.status)
+        return response
+
+
+class Outputs:
+    async def process_spider_output(self, response, result):
+        async for output in result:
+            print("spider", type(output).__name__, response.headers["X-Own"].decode())
+            yield output
+
+
+class Items:
+    def process_item(self, item):
+        print("item", item.state.name)
+        item.title = item.title.upper()
+        return item
+
+
+class Extension:
+    @classmethod
+    def from_crawler(cls, crawler):
+        extension = cls()
+        crawler.signals.connect(extension.closed, signals.spider_closed)
+        return extension
+
+    def closed(self, reason):
+        print("closed", reason)
+'''
+
+
+# The list
+
+
+def sites(limits):
+    return [one.site for one in limits]
+
+
+def test_hosts_come_from_a_file(tmp_path):
+    file = tmp_path / "hosts.txt"
+    file.write_text("# sites\nhttp://a.example;2;3;500\n\nb.example\n", "utf-8")
+    first, second = read_hosts(str(file))
+    assert (first.site, first.parallel, first.max_level, first.delay_s) == ("http://a.example", 2, 3, 0.5)
+    assert second.site == "http://b.example"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("http://a.example", ["http://a.example"]),
+        ("a.example", ["http://a.example"]),
+        ("a.example,https://b.example:8443;1", ["http://a.example", "https://b.example:8443"]),
+        ("http://127.0.0.1:8600;8;;0", ["http://127.0.0.1:8600"]),
+        ("localhost,", ["http://localhost"]),
+    ],
+)
+def test_hosts_may_be_the_sites_themselves(text, wanted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert sites(read_hosts(text)) == wanted
+
+
+def test_file_wins_over_a_site_of_the_same_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.example").write_text("http://b.example", "utf-8")
+    assert sites(read_hosts("a.example")) == ["http://b.example"]
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_missing_hosts_are_one_sentence_with_the_remedy(nothing):
+    with pytest.raises(ConfigError, match=r"no sites are given: add -a hosts=hosts\.txt"):
+        read_hosts(nothing)
+
+
+@pytest.mark.parametrize("name", ["hosts.txt", "folder/hosts", "localhost", "/no/such/hosts.txt"])
+def test_missing_file_is_one_sentence_that_says_where_it_was_looked_for(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=f"hosts={name}: there is no such file") as told:
+        read_hosts(name)
+    assert (str(tmp_path) in str(told.value)) == (not name.startswith("/"))
+
+
+def test_folder_is_no_hosts_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts").mkdir()
+    for name in ("hosts", str(tmp_path / "hosts")):
+        with pytest.raises(ConfigError, match="hosts"):
+            read_hosts(name)
+
+
+def test_file_that_is_not_utf_8_is_one_sentence(tmp_path):
+    file = tmp_path / "hosts.txt"
+    file.write_bytes("http://a.example # Köln".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"no UTF-8 text .* at byte 20.*; save it as UTF-8"):
+        read_hosts(str(file))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_file_that_may_not_be_read_is_one_sentence(tmp_path):
+    file = tmp_path / "hosts.txt"
+    file.write_text("http://a.example", "utf-8")
+    file.chmod(0)
+    with pytest.raises(ConfigError, match="can't be read"):
+        read_hosts(str(file))
+
+
+# The tags
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("a", {"a"}),
+        ("a,area,frame,iframe,meta", {"a", "area", "frame", "iframe", "meta"}),
+        (" A , Frame ,", {"a", "frame"}),
+        (["a", "meta"], {"a", "meta"}),
+    ],
+)
+def test_link_tags_are_read_whatever_their_case_and_blanks(text, tags):
+    assert link_tags(Settings({"LINK_TAGS": text})) == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "named"), [("a,img", "img"), ("", "nothing"), (" , ", "nothing"), ("image,x", "image, x")]
+)
+def test_unknown_link_tags_are_named(text, named):
+    with pytest.raises(ConfigError, match=f"LINK_TAGS names {named}; known are: a, area"):
+        link_tags(Settings({"LINK_TAGS": text}))
+
+
+# Parts of the user's own, and feeds
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    """A crawl with a user's own parts and two feeds."""
+    project = Project(tmp_path_factory.mktemp("own"))
+    (project.folder / "own.py").write_text(OWN, "utf-8")
+    with Web(site=pages(BODIES)) as web:
+        outcome = project.crawl(
+            web.hosts(),
+            "-O",
+            "pages.jsonl",
+            "-O",
+            "pages.csv",
+            DOWNLOADER_MIDDLEWARES={"own.Downloads": 545},
+            SPIDER_MIDDLEWARES={"own.Outputs": 545},
+            ITEM_PIPELINES={"own.Items": 300},
+            EXTENSIONS={"own.Extension": 0},
+        )
+        assert outcome.status == 0, outcome.log
+        yield project, web["site"].origin, outcome
+
+
+def test_users_own_parts_work_beside_ours(crawled):
+    project, _, outcome = crawled
+    said = outcome.output.splitlines()
+    assert said.count("downloader 200") == 2  # and 404 for robots.txt and two pages
+    assert said.count("spider Page seen") == said.count("item DONE") + said.count("item REFUSED") == 4
+    assert said[-1] == "closed finished"
+    assert project.states() == [("finished", "finished")]
+
+
+def test_what_the_users_pipeline_changes_is_stored(crawled):
+    project, origin, _ = crawled
+    assert project.query("SELECT title FROM page WHERE url = :url", url=f"{origin}/a") == [("A",)]
+    assert project.query("SELECT title FROM page WHERE url = :url", url=f"{origin}/") == [("LINKS",)]
+
+
+def test_feeds_have_every_answer_as_json(crawled):
+    project, origin, outcome = crawled
+    assert "Traceback" not in outcome.log
+    lines = (project.folder / "pages.jsonl").read_text("utf-8").splitlines()
+    found = {page["url"]: page for page in map(json.loads, lines)}
+    assert set(found) == {f"{origin}{path}" for path in ("/", "/a", "/moved", "/?x=1")}
+    home, missing = found[f"{origin}/"], found[f"{origin}/moved"]
+    assert (home["state"], home["status"], home["level"], home["title"]) == ("done", 200, 0, "LINKS")
+    assert home["links"] == [{"url": f"{origin}/a", "count": 2}, {"url": f"{origin}/moved", "count": 1}]
+    (outside,) = home["external"]
+    assert outside["url"] == "http://b.example/x"
+    assert {"site", "anchor", "context", "position", "rel", "tag", "count"} < set(outside)
+    assert home["bad"] == [{"raw": "mailto:x@b.example", "reason": "scheme mailto"}]
+    assert (missing["state"], missing["reason"], missing["moved_to"]) == ("refused", "status 404", None)
+    stored = project.query("SELECT content_hash FROM page WHERE url = :url", url=f"{origin}/")
+    assert stored == [(home["content_hash"],)]
+
+
+def test_feeds_have_every_answer_as_csv(crawled):
+    project, origin, _ = crawled
+    with (project.folder / "pages.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["url"]: row for row in csv.DictReader(file)}
+    assert len(rows) == 4
+    assert rows[f"{origin}/a"]["state"] == "done"
+    assert len(rows[f"{origin}/a"]["content_hash"]) == 32
+
+
+def test_parts_that_the_project_needs_stay_when_the_user_names_others(crawled):
+    project, origin, _ = crawled
+    assert project.pages(origin)["/a"] == (State.DONE, "")
+    assert (project.folder / "result").is_dir()

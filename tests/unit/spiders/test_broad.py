@@ -1,0 +1,106 @@
+"""A broad crawl: what it is told wrongly, where it goes, and orders that it was not made for."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.items import State
+from tests.support.sites.project import Project
+from tests.support.sites.server import Exchange, Web, links, pages
+
+QUICK = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "RETRY_TIMES": 0}
+
+
+def broad(project: Project, *arguments: str, **settings: object):
+    return project.run("crawl", "broad", *arguments, **{**QUICK, **settings})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "words"),
+    [
+        ((), {}, "no sites are given"),
+        (("-a", "hosts=http://a.test"), {"SCOPE": "exa mple.org"}, "SCOPE: 'exa mple.org' is no domain"),
+        (("-a", "hosts=http://a.test"), {"SCOPE": "example.org,,"}, "SCOPE: '' is no domain"),
+        (("-a", "hosts=http://a.test"), {"ORDER": "best"}, "ORDER"),
+    ],
+)
+def test_what_is_told_wrongly_is_one_sentence(tmp_path, arguments, settings, words):
+    ended = broad(Project(tmp_path), *arguments, **settings)
+    assert ended.status != 0
+    assert len(ended.errors) == 1
+    assert words in ended.errors[0]
+    assert "Traceback" not in ended.log
+    assert not (tmp_path / "crawl.sqlite").exists()
+
+
+def test_crawl_level_by_level_goes_to_other_sites_and_ends(tmp_path):
+    project = Project(tmp_path)
+    a_bodies, b_bodies = {}, {"/": links("/2"), "/1": links("/2"), "/2": "end"}
+    with Web(a=pages(a_bodies), b=pages(b_bodies)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        a_bodies["/"] = links("/1", f"{b}/1")
+        a_bodies["/1"] = links("/")
+        b_bodies["/2"] = links(f"{a}/1")
+        ended = broad(project, "-a", f"hosts={a}", SCOPE="all", ORDER="bfs", RULE="roundrobin")
+    assert ended.status == 0
+    assert {path: state for path, (state, _) in project.pages(b).items()} == {"/1": State.DONE, "/2": State.DONE}
+    assert project.states() == [("finished", "finished")]
+
+
+def moving(to: list[str]):
+    """A site whose page /1 has moved to the address in *to*."""
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.path == "/1":
+            await exchange.page(b"", 301, Location=to[0])
+        else:
+            await exchange.page(
+                links("/1") if exchange.path == "/" else "missing", 200 if exchange.path == "/" else 404
+            )
+
+    return answer
+
+
+def test_page_that_moved_to_another_site_of_the_scope_is_followed(tmp_path):
+    project, to = Project(tmp_path), []
+    with Web(a=moving(to), b=pages({"/here": "here"})) as web:
+        to.append(f"{web['b'].origin}/here")
+        broad(project, "-a", f"hosts={web['a'].origin}", SCOPE="all", PAGE_BUDGET=6)
+        assert project.pages(web["a"].origin)["/1"][0] is State.MOVED
+        assert project.pages(web["b"].origin)["/here"][0] is State.DONE
+
+
+def test_redirect_to_a_site_too_many_is_not_followed_as_a_page_of_the_site_that_it_left(tmp_path):
+    project, to = Project(tmp_path), []
+    with Web(a=moving(to), b=pages({"/here": "here"})) as web:
+        to.append(f"{web['b'].origin}/here")
+        broad(project, "-a", f"hosts={web['a'].origin}", SCOPE="all", SCOPE_MOST_SITES=1, PAGE_BUDGET=6)
+        assert "/here" not in web["b"].paths
+        assert project.pages(web["a"].origin)["/1"][0] is State.REFUSED
+
+
+def test_site_is_available_if_its_home_page_is_whatever_leads_there_from_elsewhere(tmp_path):
+    project, to = Project(tmp_path), []
+    with Web(a=moving(to), b=pages({"/": links("/ok"), "/ok": "ok"})) as web:
+        to.append(f"{web['b'].origin}/missing")
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=12)
+    assert dict(project.query("SELECT site, availability FROM site"))[web["b"].origin] is None
+
+
+def test_new_pages_may_get_all_that_the_virtual_page_gives(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages({"/": links("/1", "/2"), "/1": links("/"), "/2": links("/3"), "/3": "end"})) as web:
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, AOPIC_UNCRAWLED_WEIGHT="inf")
+    assert len(project.pages(web["a"].origin)) == 4
+
+
+def test_home_page_that_vanished_and_is_looked_for_waits_once_when_the_crawl_goes_on(tmp_path):
+    project, bodies = Project(tmp_path), {"/": links("/1"), "/1": links("/")}
+    with Web(a=pages(bodies)) as web:
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=6)
+        del bodies["/"]
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=16)
+        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=20)
+        assert project.pages(web["a"].origin)["/"][0] is State.REFUSED
+    changes = project.query("SELECT state, status FROM page_change")
+    assert changes == [(int(State.DONE), 200)]

@@ -1,0 +1,328 @@
+"""A harvest of external links: its budget, its rewards, its memory, and sites that can't be had."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.items import State
+from tests.support.sites.project import Project
+from tests.support.sites.server import Exchange, Web, links, pages
+
+ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
+PULLS = """
+    SELECT s.site, g.url, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
+    ORDER BY p.id"""
+FOUND = "SELECT DISTINCT u.url FROM external_link e JOIN external_url u ON u.id = e.url_id"
+
+
+def rich(number: int, per_page: int) -> dict[str, str]:
+    """A home page and *number* pages with so many external links each, of which the first is on all of them."""
+    bodies = {"/": links(*(f"/{n}.html" for n in range(number)))}
+    for n in range(number):
+        own = (f"http://x{n}-{i}.example/" for i in range(per_page - 1))
+        bodies[f"/{n}.html"] = links("/", "http://everywhere.example/", *own)
+    return bodies
+
+
+def harvest(project: Project, *arguments: str, **settings: object):
+    return project.run("crawl", "extlinks", *arguments, **{**ONE, **settings})
+
+
+def test_rule_reads_where_links_are_found(tmp_path):
+    project = Project(tmp_path)
+    with Web(poor=pages(rich(30, 1)), good=pages(rich(30, 6))) as web:
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", RULE="gittins", GITTINS_BATCH_PAGES=2, PAGE_BUDGET=30)
+        poor, good = web["poor"].origin, web["good"].origin
+    assert ended.status == 0
+    pulls = project.query(PULLS)
+    assert len(pulls) == 30
+    assert sum(site == poor for site, _, _ in pulls) == 2
+    assert [reward for site, _, reward in pulls if site == good][:4] == [0, 6, 5, 5]
+    assert sum(reward for _, _, reward in pulls) == len(project.query(FOUND)) + 1  # everywhere is new once a site
+    assert project.states() == [("interrupted", "page_budget")]
+    earned = int(sum(reward for _, _, reward in pulls))
+    assert f"Crawl extlinks (page_budget): 30 pages, {earned} new links; has spent its PAGE_BUDGET" in ended.log
+
+
+def test_larger_budget_goes_on_with_the_choices_of_a_run_that_had_it_from_the_start(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "whole").mkdir()
+    with Web(a=pages(rich(12, 2)), b=pages(rich(12, 5)), c=pages(rich(12, 3))) as web:
+        parts, whole = Project(tmp_path / "parts", RULE="auto"), Project(tmp_path / "whole", RULE="auto")
+        for budget in (7, 8, 20):
+            harvest(parts, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=budget)
+            assert len(parts.query(PULLS)) == budget
+        harvest(whole, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=20)
+    assert parts.query(PULLS) == whole.query(PULLS)
+
+
+def test_budget_is_never_passed_by_requests_in_flight(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(60, 2))) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=25, CONCURRENT_REQUESTS=16)
+        asked = [path for path in web["a"].paths if path != "/robots.txt"]
+    assert len(asked) == 25
+    assert len(project.query(PULLS)) == 25
+
+
+def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_path):
+    bodies = {"/": links("/missing", "/secret", "/paper.pdf", "/a")}
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.path == "/a":
+            await exchange.page("", 301, Location="/b")
+        else:
+            await pages(bodies, "User-agent: *\nDisallow: /secret")(exchange)
+
+    project = Project(tmp_path)
+    with Web(a=answer) as web:
+        ended = harvest(project, "-a", f"hosts={web.hosts()}")
+        origin = web["a"].origin
+    assert ended.status == 0
+    assert [url.removeprefix(origin) for _, url, _ in project.query(PULLS)] == ["/", "/missing", "/a", "/b"]
+    assert project.states() == [("finished", "finished")]
+
+
+def test_seeds_of_the_store_are_harvested(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages({"/ru/": links("http://b.example/"), "/": ""}), b=pages({"/": ""})) as web:
+        a, b = web["a"].origin, web["b"].origin
+        assert project.run("sites", "add", f"{a}/ru/").status == 0
+        assert project.run("sites", "add", b).status == 0
+        assert project.run("sites", "disable", b).status == 0
+        assert harvest(project).status == 0
+    assert project.pages() == {f"{a}/ru/": (State.DONE, "")}
+    assert project.query(FOUND) == [("http://b.example/",)]
+
+
+def test_without_any_site_one_sentence_says_how_to_name_some(tmp_path):
+    ended = harvest(Project(tmp_path))
+    assert ended.status == 2
+    assert len(ended.errors) == 1
+    assert "scrapy sites add" in ended.errors[0]
+    assert "-a hosts=" in ended.errors[0]
+
+
+def test_list_of_hosts_is_no_wish_to_harvest_them_again(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages({"/": ""})) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}")
+    assert harvest(project).status == 2
+
+
+def test_site_that_is_not_available_is_left_alone_and_tried_again_on_the_next_run(tmp_path):
+    project = Project(tmp_path, RETRY_TIMES=0)
+    working = False
+
+    async def answer(exchange: Exchange) -> None:
+        if working or exchange.path == "/robots.txt":
+            await pages({"/": links("http://b.example/")})(exchange)
+        else:
+            await exchange.page("no", 500)
+
+    with Web(sick=answer, well=pages(rich(9, 2))) as web:
+        hosts = f"hosts={web.hosts()}"
+        ended = harvest(project, "-a", hosts, PAGE_BUDGET=6)
+        sick = web["sick"].origin
+        assert project.site(sick)["availability"] == "status 500"
+        assert f"{sick}/ is not available: status 500" in ended.log
+        assert web["sick"].count("/") == 1
+        working = True
+        harvest(project, "-a", hosts, PAGE_BUDGET=100)
+        assert project.site(sick)["availability"] is None
+        assert project.pages(sick) == {"/": (State.DONE, "")}
+
+
+def test_levels_frames_and_every_href_are_read(tmp_path):
+    bodies = {f"/{n}.html": links(f"/{n + 1}.html") for n in range(1, 9)}
+    bodies["/"] = links("/1.html") + '<link rel="alternate" href="http://alternate.example/"><area href="/area.html">'
+    bodies["/area.html"] = '<frameset><frame src="/frame.html"></frameset>'
+    bodies["/frame.html"] = links("http://framed.example/")
+    project = Project(tmp_path)
+    with Web(a=pages(bodies)) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}")
+        states = project.pages(web["a"].origin)
+    assert states["/5.html"][0] is State.DONE
+    assert states["/6.html"] == (State.REJECTED, "too deep: level 6, the limit is 5")
+    assert {url for (url,) in project.query(FOUND)} == {"http://alternate.example/", "http://framed.example/"}
+
+
+@pytest.mark.parametrize("heals", [True, False])
+def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
+    whole = links("http://first.example/", "http://second.example/").encode()
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.path == "/robots.txt":
+            await exchange.page("", 404)
+        elif heals and exchange.asked.headers.get("accept-encoding") == "identity":
+            await exchange.page(whole)
+        else:
+            await exchange.head(Content_Length=len(whole) + 1000)
+            await exchange.body(whole[: whole.index(b"second") - 20])
+
+    project = Project(tmp_path, RETRY_BACKOFF_SECONDS=0.01)
+    with Web(a=answer) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}")
+        page = project.pages(web["a"].origin)["/"]
+    found = {url for (url,) in project.query(FOUND)}
+    assert page == (State.DONE, "" if heals else "the body ended early")
+    assert found == ({"http://first.example/", "http://second.example/"} if heals else {"http://first.example/"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "words"),
+    [
+        ("RULE", "nosuch", "known are: auto"),
+        ("PROFILE", "schools", "known are: institutes, universities"),
+        ("REWARD", "money", "known are: links, new_hosts, new_links"),
+        ("PAGE_BUDGET", "many", "whole number"),
+        ("RULE", "trivial", "needs PAGE_BUDGET"),
+        ("GITTINS_BATCH_PAGES", 0, "1 or more"),
+    ],
+)
+def test_wrong_setting_is_one_sentence_and_changes_nothing(tmp_path, setting, value, words):
+    ended = harvest(Project(tmp_path), "-a", "hosts=http://127.0.0.1:9", **{setting: value})
+    assert ended.status == 2
+    assert len(ended.errors) == 1
+    assert setting in ended.errors[0]
+    assert words in ended.errors[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_profile_chooses_the_published_rule(tmp_path):
+    """R2 stays with the site that began better; R3 shares."""
+    shares = {}
+    for profile in ("institutes", "universities"):
+        (tmp_path / profile).mkdir()
+        project = Project(tmp_path / profile, PROFILE=profile)
+        with Web(poor=pages(rich(40, 2)), good=pages(rich(40, 3))) as web:
+            harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=50)
+            shares[profile] = sum(site == web["poor"].origin for site, _, _ in project.query(PULLS))
+    assert shares["institutes"] == 10
+    assert shares["universities"] > shares["institutes"]
+
+
+# Going on otherwise than before
+
+
+def test_list_in_another_order_or_without_a_site_changes_nothing_of_what_was_learnt(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    with Web(a=pages(rich(12, 2)), b=pages(rich(12, 5)), c=pages(rich(12, 3))) as web:
+        one, other = Project(tmp_path / "one", RULE="auto"), Project(tmp_path / "other", RULE="auto")
+        for project, later in ((one, web.hosts()), (other, web.hosts("c", "a", "b"))):
+            harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=8)
+            assert harvest(project, "-a", f"hosts={later}", PAGE_BUDGET=20).status == 0
+        assert other.query(PULLS) == one.query(PULLS)
+        ended = harvest(other, "-a", f"hosts={web.hosts('a', 'c')}", PAGE_BUDGET=26)
+        assert ended.status == 0
+        assert "1 sites of the crawl extlinks are not on today's list" in ended.log
+        later = other.query(PULLS)[20:]
+        assert len(later) == 6
+        assert {site for site, _, _ in later} <= {web["a"].origin, web["c"].origin}
+
+
+@pytest.mark.parametrize(("setting", "first", "then"), [("ORDER", "bfs", "groups"), ("REWARD", "links", "new_hosts")])
+def test_crawl_can_not_change_its_order_or_reward_on_its_way(tmp_path, setting, first, then):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(12, 2))) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5, **{setting: first})
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, **{setting: then})
+        assert ended.status == 2
+        assert len(ended.errors) == 1
+        assert f"{setting}={then}" in ended.errors[0]
+        assert "-s CRAWL=another" in ended.errors[0]
+        assert harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, **{setting: first}).status == 0
+    assert len(project.query(PULLS)) == 9
+
+
+def test_rule_may_change_on_the_way_and_the_report_tells_of_the_new_one(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(12, 2)), b=pages(rich(12, 4))) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5, RULE="ucb1")
+        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, RULE="gittins")
+    assert "RULE=gittins, ORDER=bfs: 9 pages" in project.run("lab", "report").output
+
+
+def test_budget_that_ends_with_the_web_finishes_the_crawl(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(4, 2))) as web:
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5)
+    assert project.states() == [("finished", "finished")]
+    assert "PAGE_BUDGET:" not in ended.log
+
+
+def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(5, 2)), b=pages(rich(5, 2))) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=4)
+        ended = harvest(project, "-a", f"hosts={web.hosts('a')}")
+        assert "waits for sites that today's list leaves out" in ended.log
+        assert project.states() == [("interrupted", "finished")]
+        harvest(project, "-a", f"hosts={web.hosts()}")
+    assert project.states() == [("finished", "finished")]
+
+
+def test_start_page_that_is_never_asked_for_makes_its_site_not_available(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages({"/paper.pdf": ""})) as web:
+        project.run("sites", "add", f"{web['a'].origin}/paper.pdf")
+        harvest(project)
+        assert project.site(web["a"].origin)["availability"] == "extension pdf"
+
+
+@pytest.mark.parametrize("at_once", [1, 8])
+def test_levels_of_the_order_groups_are_put_right_and_nothing_is_lost_behind_a_long_way(tmp_path, at_once):
+    """A rich group leads down a chain; a poor page, read last, knows a short way into its middle."""
+    bodies = {"/": links("/rich/1.html", *(f"/z{n}/x.html" for n in range(30)))}
+    for n in range(1, 9):
+        own = (f"http://e{n}-{i}.example/" for i in range(9))
+        bodies[f"/rich/{n}.html"] = links(f"/rich/{n + 1}.html", *own)
+    bodies |= {f"/z{n}/x.html": "" for n in range(29)}
+    bodies["/z29/x.html"] = links("/rich/7.html")
+    bodies["/rich/9.html"] = links("http://last.example/")
+    project = Project(tmp_path)
+    with Web(a=pages(bodies)) as web:
+        settings = {"RULE": "auto", "ORDER": "groups", "MAX_LEVEL": 4, "CONCURRENT_REQUESTS": at_once}
+        harvest(project, "-a", f"hosts={web.hosts()}", **settings)
+        rows = project.query("SELECT url, level, state FROM page WHERE url LIKE '%/rich/%' ORDER BY url")
+        found = [(url.removeprefix(web["a"].origin), level, State(state)) for url, level, state in rows]
+    levels = {1: 1, 2: 2, 3: 3, 4: 4, 7: 2, 8: 3, 9: 4}
+    wanted = [(f"/rich/{n}.html", level, State.DONE) for n, level in levels.items()]
+    assert found == sorted([*wanted, ("/rich/5.html", 5, State.REJECTED)])
+    assert ("http://last.example/",) in project.query(FOUND)
+    assert project.states() == [("finished", "finished")]
+
+
+@pytest.mark.parametrize("order", ["bfs", "groups"])
+def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order):
+    listed = [f"/n/{n}.html" for n in range(300)]
+    bodies = {"/": links(*listed)}
+    bodies |= {path: links(f"http://e{n}.example/") for n, path in enumerate(listed)}
+    bodies["/n/99.html"] += links("/deeper.html")
+    bodies["/deeper.html"] = ""
+    project = Project(tmp_path)
+    with Web(a=pages(bodies)) as web:
+        harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order)
+    assert len(project.query(FOUND)) == 300
+    assert {state for (state,) in project.query("SELECT DISTINCT state FROM page")} == {State.DONE}
+
+
+@pytest.mark.parametrize("order", ["bfs", "groups"])
+def test_endless_part_is_cut_whatever_the_order(tmp_path, order):
+    """Every page of the calendar links to the next ten months, and says the same."""
+
+    async def answer(exchange: Exchange) -> None:
+        if exchange.path == "/robots.txt":
+            await exchange.page("", 404)
+            return
+        month = int(exchange.path.rpartition("=")[2] or 0) if "=" in exchange.path else 0
+        await exchange.page(links(*(f"/calendar?month={month * 10 + n}" for n in range(1, 11))))
+
+    project = Project(tmp_path, MAX_LEVEL=4)  # 11,111 months without an end
+    with Web(a=answer) as web:
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order, CONCURRENT_REQUESTS=8)
+    assert ended.status == 0
+    done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]
+    assert 150 < done < 1200
+    assert project.query("SELECT count(*) FROM page WHERE reason LIKE 'trap: %'")[0][0] > 100

@@ -1,0 +1,167 @@
+"""A WARC file holds every answer, and stays readable whatever happens to the process that writes it."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+
+import pytest
+
+from crawlers.errors import ConfigError, StoreError
+from crawlers.storage.files import warc_file
+from crawlers.storage.files.warc_file import Exchange, WarcFile, check_warc
+
+archive = pytest.importorskip("warcio.archiveiterator")
+
+ABOUT = {"software": "test"}
+BODY = os.urandom(300) + b"\x1f\x8b\x08" * 20  # what looks like the beginning of a record
+
+
+def exchange(number=0, **changes):
+    answered = [("Content-Type", "text/html"), ("Content-Encoding", "br"), ("content-length", "7"), ("X-A", "1")]
+    asked = [("Accept", "*/*"), ("User-Agent", "test")]
+    url = f"http://one.example:8080/{number}?a=b"
+    found = Exchange(url, "GET", asked, b"", "HTTP/1.1", 200, "OK", answered, BODY, "", "127.0.0.1")
+    return found._replace(**changes)
+
+
+def write(path, *exchanges):
+    file = WarcFile(path, ABOUT)
+    for one in exchanges:
+        file.add(one)
+    file.close()
+
+
+def records(path):
+    with path.open("rb") as stream:
+        return [
+            (one.rec_type, one.rec_headers.get_header("WARC-Target-URI"), one.content_stream().read())
+            for one in archive.ArchiveIterator(stream, check_digests="raise")
+        ]
+
+
+def urls(path):
+    return [url for kind, url, _ in records(path) if kind == "response"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "deep" / "crawl.warc.gz"
+
+
+def test_answer_is_kept_with_its_request(path):
+    write(path, exchange())
+    with path.open("rb") as stream:
+        info, response, request = [
+            (one.rec_type, one.rec_headers, one.http_headers, one.content_stream().read())
+            for one in archive.ArchiveIterator(stream, check_digests="raise")
+        ]
+    assert (info[0], info[3]) == ("warcinfo", b"software: test\r\n")
+    assert response[0] == "response"
+    assert response[1].get_header("WARC-Target-URI") == "http://one.example:8080/0?a=b"
+    assert response[1].get_header("WARC-IP-Address") == "127.0.0.1"
+    assert response[1].get_header("WARC-Truncated") is None
+    assert response[2].get_statuscode() == "200"
+    assert response[2].headers == [("Content-Type", "text/html"), ("X-A", "1"), ("Content-Length", str(len(BODY)))]
+    assert response[3] == BODY
+    assert (request[0], request[2].statusline, request[2].protocol) == ("request", "/0?a=b HTTP/1.1", "GET")
+    assert request[2].get_header("Host") == "one.example:8080"
+    assert request[1].get_header("WARC-Concurrent-To") == response[1].get_header("WARC-Record-ID")
+
+
+def test_cut_answer_says_so(path):
+    write(path, exchange(truncated="length", ip_address=""))
+    text = gzip.decompress(path.read_bytes())
+    assert b"WARC-Truncated: length" in text
+    assert b"WARC-IP-Address" not in text
+
+
+def test_next_run_appends(path):
+    write(path, exchange(1))
+    write(path, exchange(2), exchange(3))
+    assert urls(path) == [f"http://one.example:8080/{n}?a=b" for n in (1, 2, 3)]
+    assert [kind for kind, *_ in records(path)].count("warcinfo") == 2
+
+
+def test_run_without_answers_leaves_the_file_as_it_was(path):
+    write(path)
+    assert not path.exists()
+    write(path, exchange())
+    before = path.read_bytes()
+    write(path)
+    assert path.read_bytes() == before
+
+
+def test_torn_end_is_cut_off_wherever_it_is_torn(path):
+    write(path, exchange(1))
+    first = path.stat().st_size
+    write(path, exchange(2))
+    whole = path.read_bytes()
+    for size in [*range(first + 1, first + 40), *range(first + 40, len(whole), 61), len(whole) - 1]:
+        path.write_bytes(whole[:size])
+        write(path, exchange(3))
+        found = urls(path)  # raises for a broken record
+        assert found[0].endswith("/1?a=b")
+        assert found[-1].endswith("/3?a=b")
+
+
+def test_file_that_was_torn_in_its_first_record_begins_anew(path):
+    write(path, exchange(1))
+    path.write_bytes(path.read_bytes()[:30])
+    write(path, exchange(2))
+    assert urls(path) == ["http://one.example:8080/2?a=b"]
+
+
+def test_record_larger_than_the_first_look_is_found(path, monkeypatch):
+    monkeypatch.setattr(warc_file, "LOOK_BYTES", 64)
+    write(path, exchange(1))
+    write(path, exchange(2))
+    assert len(urls(path)) == 2
+
+
+@pytest.mark.parametrize("content", [b"something else", gzip.compress(b"a text", mtime=0)], ids=["text", "gzip"])
+def test_file_of_something_else_is_not_touched(path, content):
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="is no compressed WARC file; name another file"):
+        WarcFile(path, ABOUT)
+    assert path.read_bytes() == content
+
+
+def test_two_crawls_do_not_write_one_file(path):
+    file = WarcFile(path, ABOUT)
+    with pytest.raises(ConfigError, match="is being written by another crawl"):
+        WarcFile(path, ABOUT)
+    file.close()
+    write(path, exchange())
+
+
+def test_full_disk_leaves_whole_records(path, monkeypatch):
+    file = WarcFile(path, ABOUT)
+    file.add(exchange(1))
+    write_part = os.pwrite
+
+    def full(descriptor, data, offset):
+        if len(data) < 300:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_part(descriptor, data[:100], offset)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(warc_file.os, "pwrite", full)
+        with pytest.raises(StoreError, match="No space left on device; make room"):
+            file.add(exchange(2))
+    file.add(exchange(3))
+    file.close()
+    assert urls(path) == [f"http://one.example:8080/{n}?a=b" for n in (1, 3)]
+
+
+def test_without_the_package_the_setting_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(warc_file.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=r"^WARC_FILE needs warcio.*pip install warcio"):
+        check_warc("WARC_FILE", "crawl.warc.gz")
+
+
+def test_name_says_that_the_file_is_compressed():
+    with pytest.raises(ConfigError, match=r"^WARC_FILE=x.warc: such files are compressed; name it \*\.warc\.gz$"):
+        check_warc("WARC_FILE", "x.warc")

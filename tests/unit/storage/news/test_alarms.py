@@ -1,0 +1,152 @@
+"""Alarms of a crawl are found in the store, raised once, and ended when they are over."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select, text
+
+from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.news.alarms import _FAILED, look
+from crawlers.storage.schema.news_tables import alarm
+from tests.support.news_store import DAY, OTHER, SITE, NewsStore
+
+NOW = 1000 * DAY
+
+
+@pytest.fixture
+def crawl(sqlite):
+    return NewsStore(sqlite)
+
+
+def seen(crawl, now=NOW, pause=None):
+    return look(crawl.database, crawl.id, Limits(), now, pause or Pause())
+
+
+def open_now(crawl, now=NOW):
+    return [(one.kind, one.subject) for one in seen(crawl, now).open]
+
+
+def articles(crawl, *ages, **more):
+    for number, age in enumerate(ages):
+        crawl.document(f"/{number}-{age}", NOW - age, **more)
+
+
+def test_alarm_is_raised_once_and_ended_when_it_is_over(database):
+    crawl = NewsStore(database)
+    crawl.poll("/", "home", NOW)
+    feed = crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9, problem="status 500")
+    first = seen(crawl)
+    assert [(one.kind, one.subject) for one in first.raised] == [(DEAD_FEED, f"{SITE}/rss")]
+    assert first.raised[0].message.startswith("status 500")
+    again = seen(crawl, NOW + 60)
+    assert (again.raised, again.ended, again.open) == ([], [], first.open)
+    crawl.write(polls=[[feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 0, 3, NOW, "[]", None]])
+    over = seen(crawl, NOW + 120)
+    assert (over.raised, over.ended, over.open) == ([], first.raised, [])
+    crawl.write(polls=[[feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 1, 3, NOW, "[]", None]])
+    assert open_now(crawl, NOW + 5 * DAY) == [(DEAD_FEED, f"{SITE}/rss")]
+    with crawl.database.read() as connection:
+        rows = connection.execute(select(alarm.c.raised_at, alarm.c.ended_at).order_by(alarm.c.id)).all()
+    assert rows == [(NOW, NOW + 120), (NOW + 5 * DAY, None)]
+
+
+def test_feed_is_dead_since_it_was_had_last(crawl):
+    old, new = NOW - 2 * DAY, NOW - DAY / 2
+    crawl.poll("/", "home", NOW)
+    crawl.poll("/known", "feed", NOW, fetched_at=old, failures=3)
+    crawl.poll("/lately", "feed", NOW, fetched_at=new, failures=3)
+    crawl.poll("/gone", "sitemap", NOW, failures=3, state=State.REFUSED, state_at=old)
+    crawl.poll("/gone-lately", "feed", NOW, failures=3, state=State.REFUSED, state_at=new)
+    crawl.poll("/broken", "feed", NOW, problem="no feed", newest_at=old)
+    crawl.poll("/odd", "feed", NOW, problem="not well-formed", newest_at=new)
+    crawl.poll("/page", "page", NOW, fetched_at=old, failures=3)
+    moved = crawl.poll("/moved", "feed", NOW, fetched_at=old, failures=3)
+    crawl.write(news_score=[[moved, crawl.sites[SITE], -1, 0.0, 0.0, 0.0]])
+    assert open_now(crawl) == [(DEAD_FEED, f"{SITE}/{path}") for path in ("broken", "gone", "known")]
+
+
+def test_source_without_new_articles_is_silent(crawl):
+    articles(crawl, *(4 * DAY + n * 3600.0 for n in range(9)))
+    articles(crawl, *(2 * DAY + n * 3600.0 for n in range(9)), site=OTHER)
+    assert open_now(crawl) == [(SILENT, SITE)]
+
+
+def test_archive_that_is_read_hides_no_silence_and_makes_none(crawl):
+    for number in range(60):  # stored today, of former years
+        crawl.document(f"/archive/{number}", NOW - number, published_at=NOW - 900 * DAY + number)
+        crawl.document(f"/archive/{number}", NOW - number, published_at=NOW - 900 * DAY + number, site=OTHER)
+    crawl.document("/today", NOW - 3600.0, published_at=NOW - 7200.0, site=OTHER)  # not among the latest 50
+    assert open_now(crawl) == [(SILENT, SITE)]
+
+
+def test_date_in_the_future_is_not_believed(crawl):
+    articles(crawl, *(n * DAY for n in range(5, 12)), published_at=NOW + 900 * DAY)
+    assert open_now(crawl, NOW + 60 * DAY) == [(SILENT, SITE)]
+
+
+def test_extraction_fails_if_few_pages_of_the_last_day_became_documents(crawl):
+    for number in range(20):
+        crawl.page(f"/a{number}", NOW - 60, reason="no text")
+        crawl.page(f"/copy{number}", NOW - 60, reason="same text as document 7", site=OTHER)
+        crawl.page(f"/old{number}", NOW - 2 * DAY, reason="no text", site=OTHER)
+        crawl.page(f"/lost{number}", NOW - 60, reason="status 404", state=State.REFUSED, site=OTHER)
+        crawl.poll(f"/hub{number}", "page", NOW - 60, problem="timeout", site=OTHER)
+    crawl.document("/good", NOW - 60)
+    (one,) = seen(crawl).open
+    assert (one.kind, one.subject) == (EXTRACTION, SITE)
+    assert one.message.startswith("of 21 pages of the last day that look like articles 1 became documents")
+    assert "no text" in one.message
+
+
+def test_discovery_stopped_if_polls_are_answered_and_bring_nothing(crawl):
+    articles(crawl, *(n * 3600.0 for n in range(48)))
+    articles(crawl, *(n * 3600.0 for n in range(48)), site=OTHER)
+    crawl.poll("/rss", "feed", NOW - 60, newest_at=NOW - 3 * DAY)
+    crawl.poll("/", "page", NOW - 60, newest_at=NOW - 2.5 * DAY)
+    crawl.poll("/rss", "feed", NOW - 60, newest_at=NOW - 3 * DAY, site=OTHER)
+    crawl.poll("/", "page", NOW - 60, newest_at=NOW - DAY, site=OTHER)
+    assert open_now(crawl) == [(DISCOVERY, SITE)]
+
+
+def test_other_crawls_are_not_asked(crawl):
+    other = NewsStore(crawl.database, "other")
+    other.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
+    other.poll("/", "home", NOW, fetched_at=NOW - 2 * DAY, failures=9)
+    articles(other, *(4 * DAY + n * 3600.0 for n in range(9)))
+    assert open_now(crawl) == []
+    assert len(open_now(other)) == 3
+    assert open_now(crawl) == []
+
+
+def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database):
+    crawl = NewsStore(database)
+    lost = {"failures": 9, "problem": "timeout", "state": State.FAILED}
+    crawl.poll("/", "home", NOW, state_at=NOW - 2 * DAY, **lost)
+    crawl.poll("/rss", "feed", NOW, state_at=NOW - DAY / 2, **lost)
+    crawl.poll("/hub", "page", NOW)
+    crawl.poll("/", "home", NOW, site=OTHER, state_at=NOW - 2 * DAY, **lost)
+    assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first was had this day"
+    crawl.poll("/far", "feed", NOW, site=SITE)
+    crawl.write(feeds=[[OTHER, f"{SITE}/far", "feed"]])
+    assert open_now(crawl) == [], "a feed on another's host"
+    crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
+    found = seen(crawl, NOW + 2 * DAY).open
+    assert [(one.kind, one.subject) for one in found] == [(DEAD_FEED, f"{SITE}/rss"), (UNREACHABLE, SITE)]
+    assert "timeout; neither its start page nor any of its feeds can be had" in found[1].message
+
+
+def test_sources_that_are_left_out_have_no_alarms(crawl):
+    crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
+    articles(crawl, *(4 * DAY + n * 3600.0 for n in range(9)))
+    assert len(open_now(crawl)) == 3
+    crawls.begin(crawl.database, "news", "news", [SiteRow(0, OTHER, 1, None, 0.0)], {}, NOW)
+    assert open_now(crawl) == []
+
+
+def test_look_for_failed_extraction_reads_no_more_than_the_pages_in_question(crawl):
+    with crawl.database.read() as connection:
+        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {_FAILED.text}"), {"since": NOW}).all()
+    assert "USING INDEX page_without_document (fetched_at>?)" in plan[0].detail

@@ -1,0 +1,74 @@
+"""Which documents are held against a text: those with a fingerprint like its own."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.dedup.simhash import Simhash, simhash
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.news.document_bands import DocumentBands
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOMAIN = "example.org"
+
+
+def fingerprint(seed: int, edits: int = 0) -> Simhash:
+    rng = random.Random(seed)
+    words = [f"w{rng.randrange(500)}" for _ in range(200)]
+    return simhash([*words[edits:], *("edit" + str(n) for n in range(edits))])
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory) -> Iterator[tuple[Database, Writer]]:
+    database = Database(f"sqlite:///{tmp_path_factory.mktemp('bands') / 'crawl.sqlite'}")
+    writer = Writer(database)
+    yield database, writer
+    writer.close()
+    database.close()
+
+
+@pytest.fixture
+def bands(stored: tuple[Database, Writer]) -> DocumentBands:
+    database, writer = stored
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM document_band")
+    return DocumentBands(database, writer.flush, 12, most_uncommitted=5)
+
+
+def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept: Simhash, domain: str = DOMAIN) -> None:
+    unit = Unit()
+    bands.keep(domain, kept, page, unit)
+    stored[1].submit(unit)
+
+
+def test_documents_are_found_nearest_first(bands, stored):
+    keep(bands, stored, 1, fingerprint(1, edits=4))
+    keep(bands, stored, 2, fingerprint(1))
+    keep(bands, stored, 3, fingerprint(2))
+    keep(bands, stored, 4, fingerprint(1), domain="example.com")
+    assert bands.near(DOMAIN, fingerprint(1)) == [2, 1]
+    stored[1].flush()
+    assert DocumentBands(stored[0], stored[1].flush, 12).near(DOMAIN, fingerprint(1)) == [2, 1]
+    assert DocumentBands(stored[0], stored[1].flush, 0).near(DOMAIN, fingerprint(1)) == [2]
+
+
+def test_none_is_forgotten_before_it_is_committed(bands, stored):
+    for page in range(1, 40):
+        keep(bands, stored, page, fingerprint(page))
+        assert all(bands.near(DOMAIN, fingerprint(one)) == [one] for one in range(1, page + 1))
+
+
+def test_a_document_that_changed_is_found_by_what_it_says_and_by_what_it_said(bands, stored):
+    keep(bands, stored, 1, fingerprint(1))
+    keep(bands, stored, 1, fingerprint(2))
+    for _ in range(2):
+        assert bands.near(DOMAIN, fingerprint(1)) == bands.near(DOMAIN, fingerprint(2)) == [1]
+        stored[1].flush()
+        bands = DocumentBands(stored[0], stored[1].flush, 12)

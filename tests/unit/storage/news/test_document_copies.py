@@ -1,0 +1,266 @@
+"""No document twice within a domain, and none lost that merely looks like another."""
+
+from __future__ import annotations
+
+import random
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+
+from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.urls.keys import content_hash
+from crawlers.items import Article
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.news.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT, SAME_URL, Copy, Duplicates
+from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.redis_keys import open_document_keys
+from crawlers.storage.writer import Writer
+from tests.support.services import running_redis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SITE = "https://www.example.org"
+RNG = random.Random(1)
+WORDS = ["".join(RNG.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(RNG.randrange(3, 9))) for _ in range(600)]
+
+
+def prose(seed: int, count: int = 160) -> str:
+    return " ".join(random.Random(seed).choices(WORDS, k=count))
+
+
+def article(seed: int = 1, canonical: str = "", **changes: str) -> Article:
+    return replace(Article(f"Title {seed}", prose(seed), None, "", (), "", "en", canonical, "", "rule"), **changes)
+
+
+def body_hash(article: Article) -> bytes:
+    return content_hash(f"{article.title} {article.text}".encode())
+
+
+class Crawl:
+    """Pages that are judged and stored as the pipeline does; their keys are at *keys_url*, "": in the store."""
+
+    def __init__(self, database: Database, most_distance: int = 12, keys_url: str = "") -> None:
+        self._database = database
+        self._keys_url = keys_url
+        self._most_distance = most_distance
+        self._pages = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """As a process that begins now."""
+        self._writer = Writer(self._database)
+        self._keys = open_document_keys(self._keys_url, self._database, self._writer.flush)
+        self.duplicates = Duplicates(self._database, self._keys, self._writer.flush, self._most_distance)
+
+    def end(self) -> None:
+        self._keys.close()
+        self._writer.close()
+
+    def resume(self) -> None:
+        self.end()
+        self.begin()
+
+    def meet(self, url: str, article: Article, page_id: int | None = None, *, stored: bool = True) -> Copy | int:
+        """What it is a copy of; else the number of the new document. Not *stored*: the process is killed before."""
+        self._pages += 1
+        page = page_id or self._pages
+        unit = Unit()
+        copy = self.duplicates.judge(page, url, article, unit, content_hash=body_hash(article))
+        if copy is None:
+            prints = document_print(url, article)
+            row = [page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule"]
+            unit.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
+        if stored:
+            self._writer.submit(unit)
+        return page if copy is None else copy
+
+    def same_bytes(self, page: int, url: str, article: Article) -> int | None:
+        return self.duplicates.same_bytes(page, url, body_hash(article))
+
+    def documents(self) -> list[int]:
+        self._writer.flush()
+        with self._database.read() as connection:
+            return [page for (page,) in connection.execute(text("SELECT page_id FROM document ORDER BY page_id"))]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Iterator[Database]:
+    """Made once: its tables take longer than a test."""
+    database = Database(f"sqlite:///{tmp_path_factory.mktemp('copies') / 'crawl.sqlite'}")
+    yield database
+    database.close()
+
+
+def empty(store: Database) -> None:
+    with store.write() as connection:
+        for table in ("document", "document_key", "document_band"):
+            connection.execute(text(f"DELETE FROM {table}"))
+
+
+@pytest.fixture
+def crawl(store: Database) -> Iterator[Crawl]:
+    empty(store)
+    crawl = Crawl(store)
+    yield crawl
+    crawl.end()
+
+
+@pytest.fixture(params=["store", "redis"])
+def any_crawl(request: pytest.FixtureRequest, store: Database) -> Iterator[Crawl]:
+    """With keys in the store, and in Redis, where they are claimed before the document is stored."""
+    empty(store)
+    with running_redis() if request.param == "redis" else nullcontext("") as url:
+        crawl = Crawl(store, keys_url=url)
+        yield crawl
+        crawl.end()
+
+
+def reprinted(seed: int = 1) -> Article:
+    words = prose(seed).split()
+    words[20], words[90] = "changed", "words"
+    del words[140]
+    return article(seed, text=" ".join(words), title="Another headline")
+
+
+COPIES = [
+    (f"{SITE}/a?utm_source=rss", article(2), SAME_URL),
+    ("http://example.org/a", article(2), SAME_URL),
+    ("https://m.example.org/b", article(1, f"{SITE}/a", text=prose(1)[:600]), SAME_CANONICAL),
+    (f"{SITE}/print/a", article(1, title="Print"), SAME_TEXT),
+    (f"{SITE}/print/a", article(1, text=prose(1).upper().replace(" ", " - ")), SAME_TEXT),
+    ("https://sport.example.org/a", reprinted(), NEARLY_SAME),
+]
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
+@pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
+def test_a_copy_is_told(crawl, committed, url, found, reason):
+    assert crawl.meet(f"{SITE}/a", article(1)) == 1
+    if committed:
+        crawl.resume()
+    assert crawl.meet(url, found) == Copy(1, reason)
+    assert crawl.documents() == [1]
+
+
+def test_what_a_copy_brought_is_known_of_the_document(crawl):
+    crawl.meet(f"{SITE}/a", article(1))
+    assert crawl.meet(f"{SITE}/print/a", reprinted()) == Copy(1, NEARLY_SAME)
+    crawl.resume()
+    assert crawl.meet(f"{SITE}/third", reprinted()) == Copy(1, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, SAME_URL)
+
+
+LOOK_ALIKES = [
+    (f"{SITE}/b", article(2)),
+    ("https://www.example.com/a", article(1)),  # another domain
+    (f"{SITE}/b", article(2, f"{SITE}/a")),  # a wrong canonical URL
+    (f"{SITE}/b", article(2, title="Title 1")),
+    (f"{SITE}/b", article(1, text=" ".join(prose(1).split()[:80] + prose(2).split()[:80]))),
+]
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
+@pytest.mark.parametrize(("url", "found"), LOOK_ALIKES, ids=range(len(LOOK_ALIKES)))
+def test_a_look_alike_is_a_document(crawl, committed, url, found):
+    crawl.meet(f"{SITE}/a", article(1))
+    if committed:
+        crawl.resume()
+    assert crawl.meet(url, found) == 2
+    assert crawl.documents() == [1, 2]
+
+
+def test_captions_that_are_equal_are_told_apart_by_their_titles(crawl):
+    assert crawl.meet(f"{SITE}/a", article(1, text="For subscribers only.")) == 1
+    assert crawl.meet(f"{SITE}/b", article(2, text="For subscribers only.")) == 2
+    assert crawl.meet(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, SAME_TEXT)
+
+
+def test_one_wrong_canonical_url_on_all_pages_hides_none_not_even_its_own(crawl):
+    wrong = f"{SITE}/news/5"
+    for number in range(1, 8):
+        assert crawl.meet(f"{SITE}/news/{number}", article(number, wrong)) == number
+    assert crawl.meet(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, SAME_TEXT)
+
+
+def test_the_canonical_page_met_after_its_copy_is_the_copy(crawl):
+    assert crawl.meet(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
+    assert crawl.meet(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, SAME_URL)
+
+
+def test_a_document_that_changed_is_no_copy_whatever_it_says_now(crawl):
+    crawl.meet(f"{SITE}/a", article(1))
+    crawl.meet(f"{SITE}/b", article(2))
+    for _ in range(2):
+        assert crawl.meet(f"{SITE}/a", article(2), page_id=1) == 1
+        assert crawl.meet(f"{SITE}/a", article(3), page_id=1) == 1
+        crawl.resume()
+    assert crawl.meet(f"{SITE}/c", article(3)) == Copy(1, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/d", reprinted(3)) == Copy(1, NEARLY_SAME)
+    assert crawl.documents() == [1, 2]
+
+
+def test_a_copy_that_became_a_document_of_its_own_stays_one(crawl):
+    crawl.meet(f"{SITE}/a", article(1))
+    assert crawl.meet(f"{SITE}/b", article(1), page_id=2) == Copy(1, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/b", article(2), page_id=2) == 2
+    for _ in range(2):
+        assert crawl.meet(f"{SITE}/b", reprinted(2), page_id=2) == 2  # nearly the same as itself
+        assert crawl.meet(f"{SITE}/b", article(1), page_id=2) == 2
+        crawl.resume()
+    assert crawl.documents() == [1, 2]
+
+
+def test_a_claim_without_a_document_is_void(any_crawl):
+    assert any_crawl.meet(f"{SITE}/a", article(1), stored=False) == 1
+    any_crawl.resume()
+    assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
+    assert any_crawl.meet(f"{SITE}/b", article(1)) == 2
+    assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
+    assert any_crawl.meet(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT)
+    assert any_crawl.documents() == [2]
+
+
+def test_the_same_bytes_are_known_of_other_pages_of_the_domain(any_crawl):
+    any_crawl.meet(f"{SITE}/a", article(1))
+    for _ in range(2):
+        assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) == 1
+        assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) is None
+        assert any_crawl.same_bytes(2, f"{SITE}/b", article(2)) is None
+        assert any_crawl.same_bytes(2, "https://www.example.com/b", article(1)) is None
+        any_crawl.resume()
+
+
+def test_known_urls_are_recognised_before_they_are_fetched(crawl):
+    crawl.meet("https://m.example.org/b", article(1, f"{SITE}/a"))
+    for _ in range(2):
+        assert crawl.duplicates.holder(f"{SITE}/a?from=rss", "example.org") == 1
+        assert crawl.duplicates.holder(f"{SITE}/b", "example.org") is None
+        crawl.resume()
+
+
+def test_a_distance_of_0_leaves_equal_fingerprints_only(crawl, store):
+    crawl = Crawl(store, most_distance=0)
+    assert crawl.meet(f"{SITE}/a", article(1)) == 1
+    assert crawl.meet(f"{SITE}/b", reprinted()) == 2
+    crawl.end()
+
+
+def test_a_quicker_process_wins(crawl, monkeypatch):
+    crawl.meet(f"{SITE}/a", article(1))
+    monkeypatch.setattr(SqlDocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
+    assert crawl.meet(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT)
+
+
+def test_all_engines_find_what_is_committed(database):
+    crawl = Crawl(database)
+    for seed in range(1, 20):
+        assert crawl.meet(f"{SITE}/{seed}", article(seed)) == seed
+    crawl.resume()
+    for seed in range(1, 20):
+        assert crawl.meet(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, NEARLY_SAME)
+    crawl.end()

@@ -1,0 +1,124 @@
+"""Iterations are counted with the pages: whatever is committed is counted, and nothing else."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from crawlers.algorithms.news.iteration_counts import Day, Iteration
+from crawlers.items import News, Page, State
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.news.iterations import Iterations, days_of, iterations_of, last_iteration
+from tests.support.news_store import DAY, NewsStore
+
+
+@pytest.fixture
+def crawl(sqlite):
+    return NewsStore(sqlite)
+
+
+def counting(crawl, pages=0, seconds=0.0):
+    return Iterations(crawl.database, crawl.id, pages, seconds)
+
+
+def page(state=State.DONE, **news):
+    found = Page(1, "http://one.example/", 1, state)
+    found.news = News(**news)
+    return found
+
+
+def count(iterations, crawl, now, *pages, again=False, commit=True):
+    """All in one batch, as the writer has them."""
+    unit = Unit()
+    for one in pages:
+        own = Unit()
+        iterations.count(one, own, now, is_again=again)
+        unit.extend(own)
+    if commit:
+        with crawl.database.write() as connection:
+            write_unit(connection, unit)
+
+
+def test_each_download_is_one_of_four_kinds(crawl):
+    iterations = counting(crawl)
+    answers = [
+        page(fits=True, outcome="new"),
+        page(fits=True, outcome="duplicate"),
+        page(fits=True),
+        page(),
+        page(State.MOVED),
+        page(outcome="new"),  # it looks like an article, and is one
+        page(State.REFUSED),
+        page(State.FAILED, kind="feed"),
+        page(kind="feed"),
+        page(State.REJECTED),  # never asked for
+    ]
+    count(iterations, crawl, 10.0, *answers)
+    count(iterations, crawl, 11.0, page(fits=True, outcome="changed"), again=True)
+    assert iterations_of(crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
+
+
+def test_iteration_ends_after_so_many_pages_and_says_so(crawl, caplog):
+    caplog.set_level(logging.INFO)
+    iterations = counting(crawl, pages=2)
+    for now in range(5):
+        count(iterations, crawl, float(now), page(fits=True, outcome="new"))
+    found = iterations_of(crawl.database, crawl.id)
+    assert [(one.began_at, one.ended_at, one.pages, one.total_documents) for one in found] == [
+        (0.0, 1.0, 2, 2),
+        (2.0, 3.0, 2, 4),
+        (4.0, 4.0, 1, 5),
+    ]
+    assert [record.message for record in caplog.records] == [str(one) for one in found[:2]]
+
+
+def test_iteration_ends_after_so_long(crawl):
+    iterations = counting(crawl, seconds=60.0)
+    for now in (0.0, 59.0, 60.0, 500.0):
+        count(iterations, crawl, now, page())
+    assert [(one.began_at, one.pages) for one in iterations_of(crawl.database, crawl.id)] == [
+        (0.0, 2),
+        (60.0, 1),
+        (500.0, 1),
+    ]
+
+
+def test_run_goes_on_with_what_is_committed(database):
+    crawl = NewsStore(database)
+    first = counting(crawl, pages=4)
+    count(first, crawl, 1.0, page(fits=True), page())
+    count(first, crawl, 2.0, page(fits=True), commit=False)  # killed before that
+    again = counting(crawl, pages=4)
+    count(again, crawl, 9.0, page(fits=True), page(), page())
+    crawl.document("/a", 10.0)
+    assert days_of(crawl.database, crawl.id) == [Day(0.0, 1, 1)]
+    assert iterations_of(crawl.database, crawl.id) == [
+        Iteration(1, 1.0, 9.0, fit=2, not_fit=2),
+        Iteration(2, 9.0, 9.0, not_fit=1),
+    ]
+    assert last_iteration(crawl.database, crawl.id).number == 2
+
+
+def test_documents_of_earlier_runs_count_in_all(crawl):
+    crawl.document("/a", 5.0)
+    for total in (2, 3):
+        iterations = counting(crawl)
+        count(iterations, crawl, 6.0, page(fits=True, outcome="new"))
+        assert last_iteration(crawl.database, crawl.id).total_documents == total
+
+
+def test_crawls_are_counted_apart(crawl):
+    other = NewsStore(crawl.database, "other")
+    count(counting(crawl), crawl, 1.0, page())
+    count(counting(other), other, 1.0, page(), page())
+    assert [one.pages for one in iterations_of(crawl.database, other.id)] == [2]
+    assert last_iteration(crawl.database, 99) is None
+
+
+def test_days_have_their_new_documents_and_all_that_there_were(crawl):
+    for path, stored_at in (("/a", 10.0), ("/b", DAY - 1), ("/c", DAY), ("/d", 3 * DAY + 5)):
+        crawl.document(path, stored_at)
+    NewsStore(crawl.database, "other").document("/a", 10.0)
+    assert days_of(crawl.database, crawl.id) == [Day(0.0, 2, 2), Day(DAY, 1, 3), Day(3 * DAY, 1, 4)]

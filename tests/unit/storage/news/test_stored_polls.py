@@ -1,0 +1,110 @@
+"""What the store knows of pages that come back, of what they announced, and of sites and their rules."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert, update
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import State
+from crawlers.storage.news import stored_polls
+from crawlers.storage.news.stored_polls import (
+    PlacedSite,
+    known_items,
+    labels_of,
+    moved_pages,
+    pages_over,
+    pages_without_document,
+    placed_sites,
+    polls_of,
+    removed_feeds,
+)
+from crawlers.storage.schema.news_tables import feed
+from crawlers.storage.schema.tables import page
+from tests.support.news_store import OTHER, SITE, NewsStore
+
+NOW = 1e9
+
+
+@pytest.fixture
+def crawl(database):
+    return NewsStore(database)
+
+
+def test_polls_are_those_of_the_crawl_that_come_back(crawl):
+    first = crawl.poll("/rss", "feed", NOW, failures=2, problem="timeout")
+    gone = crawl.poll("/gone", "page", NOW)
+    crawl.write(news_score=[[gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0]])
+    NewsStore(crawl.database, "other").poll("/rss", "feed", NOW)
+    (row,) = polls_of(crawl.database, crawl.id)
+    assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
+
+
+def test_items_that_a_feed_announced_before_are_known(crawl, monkeypatch):
+    monkeypatch.setattr(stored_polls, "MOST_KEYS", 3)  # in several statements
+    crawl.write(feed_items=[[7, key, None, NOW, ""] for key in range(5)] + [[8, 9, None, NOW, ""]])
+    assert known_items(crawl.database, 7, range(2, 10)) == {2, 3, 4}
+    assert known_items(crawl.database, 7, []) == set()
+
+
+def test_pages_without_document_were_read_and_are_no_copies(crawl):
+    plain = crawl.page("/plain", NOW, reason="no text")
+    crawl.document("/good", NOW)
+    crawl.page("/copy", NOW, reason="same text as document 7")
+    crawl.page("/lost", NOW, state=State.REFUSED)
+    crawl.page("/elsewhere", NOW, site=OTHER)
+    keys = [url_key(SITE + path) for path in ("/plain", "/good", "/copy", "/lost", "/unknown")]
+    keys.append(url_key(f"{OTHER}/elsewhere"))
+    assert pages_without_document(crawl.database, crawl.id, SITE, keys) == [(plain, "no text", NOW)]
+
+
+def test_labels_come_oldest_first(crawl):
+    pages = [crawl.page(f"/{n}", NOW) for n in range(3)]
+    crawl.write(page_labels=[[page, crawl.sites[SITE], float(page)] for page in reversed(pages)])
+    other = NewsStore(crawl.database, "other")
+    other.write(page_labels=[[other.page("/0", NOW), other.sites[SITE], 1.0]])
+    assert list(labels_of(crawl.database, crawl.id)) == [(SITE, f"{SITE}/{n}", float(p)) for n, p in enumerate(pages)]
+
+
+def test_site_says_by_which_rules_its_pages_wait_and_whether_any_does(crawl):
+    crawl.write(site_rules=[[crawl.sites[SITE], "old"], [crawl.sites[OTHER], "old"]])
+    crawl.write(site_rules=[[crawl.sites[SITE], None], [crawl.sites[SITE], "new"], [crawl.sites[OTHER], None]])
+    crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
+    crawl.page("/done", NOW)
+    assert placed_sites(crawl.database, crawl.id) == [
+        PlacedSite(crawl.sites[SITE], SITE, "new", waits=False),
+        PlacedSite(crawl.sites[OTHER], OTHER, None, waits=True),
+    ]
+
+
+def test_removed_feeds_are_those_that_a_person_took_out_or_of_sources_that_are_left_out(crawl):
+    rows = [
+        {"seed_id": 1, "url": f"{SITE}/{name}", "kind": "feed", "is_given": name == "given", "enabled": name == "kept"}
+        for name in ("given", "found", "kept")
+    ]
+    with crawl.database.write() as connection:
+        connection.execute(insert(feed), rows)
+    assert removed_feeds(crawl.database, {SITE}.__contains__) == [f"{SITE}/given", f"{SITE}/found"]
+    assert len(removed_feeds(crawl.database, {OTHER}.__contains__)) == 3
+
+
+def test_pages_that_are_over_can_be_asked_for_once_more(crawl):
+    over = crawl.page("/over", NOW, reason="a feed that was removed")
+    crawl.page("/moved", NOW, state=State.MOVED)
+    crawl.poll("/polled", "feed", NOW)
+    number = crawl.sites[SITE]
+    wanted = [(number, url_key(SITE + path)) for path in ("/over", "/moved", "/polled", "/unknown")]
+    wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/over")))
+    assert pages_over(crawl.database, wanted) == [(SITE, (over, "a feed that was removed", NOW))]
+    assert pages_over(crawl.database, []) == []
+
+
+def test_pages_that_moved_tell_where_they_led_in_the_end_even_in_a_circle(crawl):
+    number = crawl.sites[SITE]
+    pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
+    for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):
+        with crawl.database.write() as connection:
+            connection.execute(update(page).where(page.c.id == pages[path]).values(moved_to=pages[target]))
+    keys = {path: url_key(SITE + path) for path in pages}
+    found = moved_pages(crawl.database, [(number, keys["/a"]), (number, keys["/c"])])
+    assert sorted(found) == sorted([(keys["/a"], keys["/b"]), (keys["/b"], keys["/there"]), (keys["/c"], keys["/c"])])

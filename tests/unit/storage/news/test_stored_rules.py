@@ -1,0 +1,149 @@
+"""Rules are replaced by where they come from, and never against what a person said of one."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert
+
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.storage.news.documents import EARLIER
+from crawlers.storage.news.stored_rules import (
+    HAND,
+    LEARNT,
+    add_rule,
+    content_rules,
+    edit_rule,
+    forbid_rule,
+    list_rules,
+    pages_of_domain,
+    pin_rule,
+    remove_rule,
+    replace_content,
+    replace_learnt,
+    replace_rules,
+    rule_numbered,
+    rules_by_domain,
+)
+from crawlers.storage.schema.news_tables import document
+from crawlers.storage.schema.tables import page, site
+
+A, B = "a.example", "b.example"
+
+
+def learnt(regex, weight=0.9, support=40):
+    return UrlRule(regex, weight, LEARNT, False, support, 0.87, 1000.0)
+
+
+def regexes(database):
+    return {domain: {rule.regex for rule in rules} for domain, rules in rules_by_domain(database).items()}
+
+
+def numbers(database):
+    return {rule.rule.regex: rule.number for rule in list_rules(database)}
+
+
+def test_what_was_learnt_comes_back_as_it_was(sqlite):
+    rules = [learnt("/a"), learnt("/b", 0.5)]
+    replace_learnt(sqlite, A, rules)
+    assert rules_by_domain(sqlite) == {A: rules}
+
+
+def test_learnt_again_the_same_rule_keeps_its_number_and_others_go(sqlite):
+    replace_learnt(sqlite, A, [learnt("/a"), learnt("/b")])
+    replace_learnt(sqlite, B, [learnt("/b")])
+    before = numbers(sqlite)
+    replace_learnt(sqlite, A, [learnt("/b", 0.4, 80), learnt("/c")])
+    assert regexes(sqlite) == {A: {"/b", "/c"}, B: {"/b"}}
+    (b, c) = list_rules(sqlite, A)[::-1]
+    assert (b.rule, c.number in before.values()) == (learnt("/b", 0.4, 80), False)
+    replace_learnt(sqlite, A, [])
+    assert regexes(sqlite) == {B: {"/b"}}
+
+
+def test_what_a_person_said_stays_when_rules_are_learnt(sqlite):
+    replace_learnt(sqlite, A, [learnt("/pinned"), learnt("/wrong"), learnt("/narrow"), learnt("/gone")])
+    number = numbers(sqlite)
+    pin_rule(sqlite, number["/pinned"])
+    forbid_rule(sqlite, number["/wrong"])
+    edit_rule(sqlite, number["/narrow"], "/narrower")
+    add_rule(sqlite, A, "/mine", 0.7)
+    remove_rule(sqlite, number["/gone"])
+    replace_learnt(sqlite, A, [learnt("/wrong"), learnt("/mine"), learnt("/pinned", 0.1), learnt("/new")])
+    rules = {rule.regex: rule for rule in rules_by_domain(sqlite)[A]}
+    assert rules == {
+        "/pinned": UrlRule("/pinned", 0.9, LEARNT, True, 40, 0.87, 1000.0),
+        "/wrong": UrlRule("/wrong", 0.0, HAND, True, 40, 0.87, 1000.0),
+        "/narrower": UrlRule("/narrower", 0.9, HAND, True),
+        "/mine": UrlRule("/mine", 0.7, HAND, True),
+        "/new": learnt("/new"),
+    }
+
+
+def test_rules_of_a_file_stand_above_learnt_ones_and_below_commands(database):
+    replace_learnt(database, A, [learnt("/both"), learnt("/learnt")])
+    add_rule(database, A, "/mine", 1.0)
+    file = [UrlRule("/both", 1.0, HAND), UrlRule("/mine", 0.2, HAND), UrlRule("/file", 0.0, HAND)]
+    for _ in range(2):
+        with database.write() as connection:
+            replace_rules(connection, HAND, {A: file, B: []})
+        rules = {rule.regex: (rule.weight, rule.origin) for rule in rules_by_domain(database)[A]}
+        assert rules == {"/both": (1.0, HAND), "/mine": (1.0, HAND), "/file": (0.0, HAND), "/learnt": (0.9, LEARNT)}
+    replace_learnt(database, A, [learnt("/both")])
+    with database.write() as connection:
+        replace_rules(connection, HAND, {A: file[:1], B: []})
+    rules = {rule.regex: rule.origin for rule in rules_by_domain(database)[A]}
+    assert rules == {"/both": HAND, "/mine": HAND}, "what stands no more in the file goes, unless it was pinned"
+
+
+def test_a_rule_that_is_added_again_is_changed(sqlite):
+    replace_learnt(sqlite, A, [learnt("/a")])
+    first = add_rule(sqlite, A, "/a", 0.5)
+    assert first.rule == UrlRule("/a", 0.5, HAND, is_pinned=True)
+    assert add_rule(sqlite, A, "/a", 0.2).number == first.number
+    assert add_rule(sqlite, B, "/a", 0.2).number != first.number
+
+
+def test_unknown_numbers_and_expressions_that_are_there_are_told(sqlite):
+    for action in (rule_numbered, pin_rule, forbid_rule, remove_rule, lambda *its: edit_rule(*its, "/x")):
+        with pytest.raises(ConfigError, match="there is no rule 7; `scrapy sites rules` shows all"):
+            action(sqlite, 7)
+    first, second = (add_rule(sqlite, A, regex, 1.0).number for regex in ("/a", "/b"))
+    with pytest.raises(ConfigError, match=f"rule {first} of {A} is '/a' already; pin that one and remove {second}"):
+        edit_rule(sqlite, second, "/a")
+    assert edit_rule(sqlite, second, "/b").rule.regex == "/b"
+
+
+def test_content_rules_are_replaced_by_domain(sqlite):
+    with sqlite.write() as connection:
+        replace_content(connection, {A: {"title": "h1", "text": "article"}, B: {"title": "h2"}})
+    with sqlite.write() as connection:
+        replace_content(connection, {A: {"title": "//h1"}})
+    assert content_rules(sqlite) == {A: {"title": "//h1"}, B: {"title": "h2"}}
+
+
+def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_what_became_of_them(sqlite):
+    sites = {1: "http://a.example", 2: "http://a.example", 3: "https://www.a.example", 4: "http://notA.example".lower()}
+    row = {"crawl_id": 1, "seed_id": 1, "parallel": 1, "delay_s": 0.0}
+    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    pages = [
+        {"id": n, "site_id": n, "key": n, "url": f"{name}/{n}", "state": int(State.DONE), **unsaid}
+        for n, name in sites.items()
+    ]
+    text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    with sqlite.write() as connection:
+        connection.execute(insert(site), [{**row, "id": n, "crawl_id": n, "site": name} for n, name in sites.items()])
+        connection.execute(insert(page), pages)
+        connection.execute(insert(document).values(page_id=3, site_id=3, url=pages[2]["url"], stored_at=0.0, **text))
+        waiting = {**pages[1], "id": 5, "key": 5, "url": "http://a.example/5", "state": int(State.WAITING)}
+        known = {**waiting, "id": 6, "key": 6, "url": "http://a.example/6", "state": int(State.REJECTED)}
+        connection.execute(insert(page), [waiting | {"reason": None}, known | {"reason": EARLIER.format(7)}])
+    found = [
+        ("http://a.example/2", True, False),
+        ("https://www.a.example/3", True, True),
+        ("http://a.example/5", False, False),
+        ("http://a.example/6", False, True),
+    ]
+    assert list(pages_of_domain(sqlite, A)) == found
+    assert list(pages_of_domain(sqlite, "nowhere.example")) == []

@@ -1,0 +1,211 @@
+"""Crawls are begun, gone on with and ended; and numbers of pages are given out once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select, text
+
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+A = SiteRow(0, "http://a.test", 2, None, 1.0)
+B = SiteRow(0, "http://b.test", 1, 3, 0.5)
+MANIFEST = {"settings": {"RULE": "roundrobin", "MAX_LEVEL": None, "TAGS": ["a"]}, "seeds": ["http://a.test"]}
+
+RESERVE = """
+import sys
+from crawlers.storage.crawls import reserve_page_ids
+from crawlers.storage.database import Database
+database = Database(sys.argv[1], create=False)
+sys.stdin.readline()
+for _ in range(20):
+    block = reserve_page_ids(database, 7)
+    print(block.start, block.stop)
+database.close()
+"""
+
+
+def begin(database: Database, *sites: SiteRow, name: str = "daily", mission: str = "sitegraph") -> crawls.CrawlRow:
+    return crawls.begin(database, name, mission, sites, MANIFEST, 5.0)
+
+
+def crawl_rows(database: Database) -> list[tuple[object, ...]]:
+    columns = (crawl.c.id, crawl.c.state, crawl.c.started_at, crawl.c.ended_at, crawl.c.reason)
+    with database.read() as connection:
+        return [tuple(row) for row in connection.execute(select(*columns).order_by(crawl.c.id))]
+
+
+def test_new_crawl_has_its_sites_and_settings(database: Database) -> None:
+    row = begin(database, A, B)
+    assert (row.name, row.resumed) == ("daily", False)
+    assert [(s.site, s.parallel, s.max_level, s.delay_s) for s in row.sites] == [
+        ("http://a.test", 2, None, 1.0),
+        ("http://b.test", 1, 3, 0.5),
+    ]
+    assert len({s.id for s in row.sites}) == 2
+    assert crawl_rows(database) == [(row.id, "running", 5.0, None, None)]
+    with database.read() as connection:
+        stored = dict(list(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value))))
+        assert stored == {"RULE": "roundrobin", "MAX_LEVEL": "None", "TAGS": "['a']"}
+        assert connection.execute(select(seed.c.start_url).order_by(seed.c.id)).scalars().all() == [
+            "http://a.test/",
+            "http://b.test/",
+        ]
+
+
+def test_killed_crawl_goes_on_with_the_limits_of_today(database: Database) -> None:
+    first = begin(database, A)
+    second = begin(database, SiteRow(0, "http://a.test", 9, 4, 0.0), B)
+    assert (second.id, second.resumed) == (first.id, True)
+    assert second.sites[0].id == first.sites[0].id
+    with database.read() as connection:
+        limits = connection.execute(select(site.c.parallel, site.c.max_level, site.c.delay_s).order_by(site.c.id))
+        assert [tuple(row) for row in limits] == [(9, 4, 0.0), (1, 3, 0.5)]
+
+
+def test_site_belongs_to_the_seed_of_today(database: Database) -> None:
+    begin(database, A)
+    with database.write() as connection:
+        connection.execute(seed.delete())
+        connection.execute(seed.insert().values(id=9, site="http://a.test", start_url="http://a.test/"))
+    begin(database, A)
+    with database.read() as connection:
+        assert connection.execute(select(site.c.seed_id)).scalars().all() == [9]
+
+
+def test_interrupted_crawl_goes_on_and_a_finished_one_is_followed_by_a_new_one(database: Database) -> None:
+    first = begin(database, A)
+    assert crawls.unfinished(database, "daily") == first.id
+    crawls.end(database, first.id, finished=False, reason="stop_file", now=6.0)
+    assert crawl_rows(database) == [(first.id, "interrupted", 5.0, 6.0, "stop_file")]
+    assert begin(database, A).id == first.id
+    assert crawl_rows(database) == [(first.id, "running", 5.0, None, None)]
+    crawls.end(database, first.id, finished=True, reason="finished", now=7.0)
+    assert crawls.unfinished(database, "daily") is None
+
+    second = begin(database, A)
+    assert second.id != first.id
+    assert not second.resumed
+    assert second.sites[0].id != first.sites[0].id, "two crawls of a seed share no page"
+    with database.read() as connection:
+        assert connection.execute(select(seed.c.site)).scalars().all() == ["http://a.test"]
+
+
+def test_crawls_of_different_names_know_nothing_of_each_other(database: Database) -> None:
+    assert begin(database, A).id != begin(database, A, name="other").id
+
+
+def test_unfinished_crawl_of_another_mission_is_not_gone_on_with(database: Database) -> None:
+    begin(database, A)
+    with pytest.raises(
+        ConfigError, match="unfinished crawl of the mission sitegraph, not news; give this crawl another"
+    ):
+        begin(database, A, mission="news")
+    assert [row[1] for row in crawl_rows(database)] == ["running"]
+
+
+def test_robots_txt_is_remembered_on_resumption(database: Database) -> None:
+    begin(database, A)
+    with database.write() as connection:
+        connection.execute(text("UPDATE site SET robots_status = 200, robots_text = 'x'"))
+    (row,) = begin(database, A).sites
+    assert (row.robots_status, row.robots_text) == (200, "x")
+
+
+def test_site_that_turns_up_twice_is_one(database: Database) -> None:
+    row = begin(database, A)
+    assert crawls.add_sites(database, row.id, [B], 0.0)[0].id == crawls.add_sites(database, row.id, [B], 0.0)[0].id
+    assert crawls.add_sites(database, row.id, [A], 0.0)[0].id == row.sites[0].id
+
+
+def test_numbers_of_pages_are_never_given_out_twice(database: Database) -> None:
+    assert crawls.reserve_page_ids(database, 10) == range(1, 11)
+    assert crawls.reserve_page_ids(database, 3) == range(11, 14)
+
+
+def test_processes_that_reserve_at_once_get_different_numbers(database: Database, database_url: str) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", RESERVE, database_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    numbers: list[int] = []
+    for process in processes:
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        for line in out.splitlines():
+            numbers += range(*map(int, line.split()))
+    assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
+
+
+def test_site_that_was_not_available_is_tried_again_after_an_end_and_not_after_a_kill(database: Database) -> None:
+    row = SiteRow(0, "http://a.test", 1, None, 0.0)
+    crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
+    with database.write() as connection:
+        home = [1, crawl.sites[0].id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.FAILED), "timeout", None, None]
+        write_unit(
+            connection, Unit(new_pages=[[*home, 0.0, 0.0, 0]], site_availability=[[crawl.sites[0].id, "timeout"]])
+        )
+
+    def stands() -> tuple[int, str | None]:
+        with database.read() as connection:
+            state = connection.execute(text("SELECT state FROM page")).scalar()
+            return state, connection.execute(text("SELECT availability FROM site")).scalar()
+
+    crawls.begin(database, "c", "m", [row], {}, 1.0)
+    assert stands() == (State.FAILED, "timeout"), "a kill must not make another crawl of it"
+    crawls.end(database, crawl.id, finished=False, reason="page_budget", now=2.0)
+    crawls.begin(database, "c", "m", [row], {}, 3.0)
+    assert stands() == (State.WAITING, None)
+
+
+def test_sites_come_in_the_order_of_the_first_run_whatever_today_s_list_says(database: Database) -> None:
+    a, b, c = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc")
+    first = crawls.begin(database, "c", "m", [a, b], {}, 0.0)
+    again = crawls.begin(database, "c", "m", [c, b, a], {}, 1.0)
+    assert [row.site for row in again.sites] == ["http://a.test", "http://b.test", "http://c.test"]
+    assert [row.id for row in again.sites[:2]] == [row.id for row in first.sites]
+
+
+def test_crawl_goes_on_with_what_it_found_and_its_list_still_takes(database: Database) -> None:
+    first = begin(database, A, B)
+    found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
+    crawls.add_sites(database, first.id, [found], 6.0)
+
+    def resumed(*sites: SiteRow, domain: str = "") -> list[str]:
+        keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None
+        again = crawls.begin(database, "daily", "sitegraph", sites, MANIFEST, 7.0, keeps=keeps)
+        with database.read() as connection:
+            opened = connection.execute(select(site.c.site).where(site.c.is_open).order_by(site.c.id)).scalars().all()
+        assert [row.site for row in again.sites] == opened
+        return [name.removeprefix("http://") for name in opened]
+
+    assert resumed(A, domain="a.test") == ["a.test", "sport.a.test"]
+    assert resumed(B, domain="b.test") == ["b.test"]
+    assert resumed(A) == ["a.test"]
+    sport = replace(found, start_url="http://sport.a.test/")
+    assert resumed(A, sport) == ["a.test", "sport.a.test"]
+    assert resumed(A, domain="a.test") == ["a.test"]
+    crawls.add_sites(database, first.id, [found], 8.0)
+    assert resumed() == ["a.test", "b.test", "sport.a.test"]
+    with database.read() as connection:
+        seeds = connection.execute(select(seed.c.site, seed.c.is_found)).all()
+    assert [name for name, is_found in seeds if is_found] == ["http://sport.a.test"]

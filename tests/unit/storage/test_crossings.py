@@ -1,0 +1,63 @@
+"""Links from one site of a crawl to another are links to outside, in graphs of a site and in the web fragment."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.urls.domains import host_group
+from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
+from crawlers.graphs.site_graph import SiteGraph
+from crawlers.storage.crossings import has_crossings, site_has_crossings
+from tests.support.scored_store import A, B, Linked, store
+
+PAGES = [
+    Linked(f"{A}/", (f"{B}/", f"{B}/", f"{B}/new", f"{A}/x", f"{A}/off", f"{A}/around", f"{A}/new")),
+    Linked(f"{A}/x", (f"{B}/", f"{A}/"), body="same"),
+    Linked(f"{A}/y", (f"{B}/", f"{A}/"), body="same"),
+    Linked(f"{A}/off", moved_to=f"{B}/"),
+    Linked(f"{A}/around", moved_to=f"{A}/off"),
+    Linked(f"{A}/new"),
+    Linked(f"{B}/", (f"{A}/off",)),
+    Linked(f"{B}/new"),
+]
+
+
+def test_site_graph_counts_pages_of_other_sites_as_external(database):
+    crawl = store(database, PAGES)
+    graph = SiteGraph(database, crawl.sites[A], "a.test")
+    assert list(graph.edges()) == [(1, [(2, 1)]), (2, [(1, 2)])]
+    home, same = graph.nodes()
+    # Two pages of the other site, and one redirect to it, which two links lead to.
+    assert (home.url, home.out_degree, home.in_degree, home.external_links) == (f"{A}/", 1, 1, 3)
+    assert (same.url, same.duplicates, same.external_links) == (f"{A}/x", 1, 1)
+
+
+def test_fragment_counts_different_pages_and_links_between_sites(database):
+    crawl = store(database, PAGES)
+    counts = count_fragment(database, crawl.id, host_group)
+    assert (counts.sites, counts.accompanying) == (["a.test", "b.test"], range(3, 3))
+    # Home has three links to two pages, of the equal pages one counts, and the redirect is a link.
+    assert list(counts.pairs) == [(1, 2, 2, 5), (2, 1, 1, 1)]
+    assert counts.inward == [Inward(1, 1, 1, f"{A}/off"), Inward(1, 2, 5, f"{B}/")]
+    assert counts.outward == [Outward(2, 1, 2), Outward(1, 0, 1)]
+
+
+def test_page_that_is_linked_to_as_external_and_as_a_page_of_the_crawl_is_one_url(database):
+    crawl = store(database, PAGES)
+    with database.write() as connection:
+        for statement in (
+            "INSERT INTO external_url (id, site, url, key) SELECT 1, 'http://b.test', url, key FROM page "
+            f"WHERE id = {crawl.pages[f'{B}/']}",
+            f"INSERT INTO external_link (page_id, url_id, context_id, count) VALUES ({crawl.pages[f'{A}/']}, 1, 1, 4)",
+        ):
+            connection.exec_driver_sql(statement)
+    assert list(count_fragment(database, crawl.id, host_group).pairs) == [(1, 2, 2, 9), (2, 1, 1, 1)]
+
+
+@pytest.mark.parametrize(("mission", "expected"), [("sitegraph", False), ("extlinks", False), ("broad", True)])
+def test_only_crawls_with_a_scope_have_crossings(database, mission, expected):
+    crawl = store(database, [Linked(f"{A}/", ())], mission=mission)
+    with database.read() as connection:
+        assert has_crossings(connection, crawl.id) is expected
+        assert site_has_crossings(connection, crawl.sites[A]) is expected
+        assert not site_has_crossings(connection, 99)

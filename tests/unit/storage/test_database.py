@@ -1,0 +1,167 @@
+"""Opening a database: what is refused, and how; and that a fresh one has the tables of this version."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, text
+
+from crawlers.errors import ConfigError, StoreVersionError
+from crawlers.storage.database import Database
+from crawlers.storage.schema.migrations.versions import __name__ as versions
+from crawlers.storage.schema.news_tables import metadata
+from tests.support.services import fresh_database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFINITIONS = {
+    "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'alembic%'",
+    "postgresql": """
+        SELECT table_name, column_name, data_type || is_nullable || coalesce(column_default, '')
+            || coalesce(character_maximum_length, 0)
+        FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE 'alembic%'
+        UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes
+        WHERE schemaname = 'public' AND tablename NOT LIKE 'alembic%'""",
+}
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("nonsense", "is no database URL; write for example sqlite:///crawl.sqlite"),
+        ("oracle://host/x", "only sqlite and postgresql are supported"),
+        ("nosuch://host/x", "is no database URL"),
+        ("sqlite://", "names no file"),
+        ("sqlite:///:memory:", "can't be resumed"),
+        ("sqlite:///{folder}", "is a folder"),
+        ("sqlite:///{folder}/no/x.sqlite", "does not exist; create it first"),
+        ("postgresql+psycopg://user:secret@/x?host={folder}", "check that it is a database"),
+    ],
+)
+def test_url_that_can_not_be_used_is_refused_in_one_sentence(url: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        Database(url.format(folder=tmp_path))
+    message = str(raised.value)
+    assert message.startswith("DATABASE_URL")
+    assert words in message
+    assert "\n" not in message
+    assert "secret" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("my notes\n" * 1000)
+    with pytest.raises(ConfigError, match="not a database"):
+        Database(f"sqlite:///{file}")
+    assert file.read_text() == "my notes\n" * 1000
+
+
+def test_missing_database_is_an_error_where_none_is_to_be_created(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist; crawl first"):
+        Database(f"sqlite:///{tmp_path / 'no.sqlite'}", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_database_without_tables_is_an_error_where_none_is_to_be_created(database_url: str, tmp_path: Path) -> None:
+    if database_url.startswith("sqlite"):
+        (tmp_path / "crawl.sqlite").touch()
+    with pytest.raises(StoreVersionError, match="holds no crawl; run a crawl on it first"):
+        Database(database_url, create=False)
+
+
+def test_database_of_a_newer_version_is_refused(database_url: str) -> None:
+    database = Database(database_url)
+    with database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    database.close()
+    with pytest.raises(StoreVersionError, match=r"newer version of this program \(schema 9999"):
+        Database(database_url)
+
+
+def test_opening_twice_changes_nothing(database: Database, database_url: str) -> None:
+    with database.write() as connection:
+        connection.execute(text("UPDATE id_block SET next = 77"))
+    second = Database(database_url, create=False)
+    with second.read() as connection:
+        assert connection.execute(text("SELECT next FROM id_block")).scalar() == 77
+    second.close()
+
+
+def test_fresh_database_has_the_tables_that_the_code_knows(database: Database) -> None:
+    with database.read() as connection:
+        options = {"compare_type": True, "compare_server_default": True, "include_name": _is_no_search_index}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, metadata) == []
+
+
+def _is_no_search_index(name: str | None, kind: str, parents: dict[str, str | None]) -> bool:
+    # What SQLite and PostgreSQL search documents by has no form that they share.
+    return not (name or "").startswith("document_text")
+
+
+def _definitions(url: str) -> set[Any]:
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        rows = connection.execute(text(DEFINITIONS[connection.dialect.name])).all()
+    engine.dispose()
+    return {tuple(" ".join(str(value).split()) for value in row) for row in rows}
+
+
+def _created(url: str) -> set[Any]:
+    engine = create_engine(url)
+    metadata.create_all(engine)
+    engine.dispose()
+    return _definitions(url)
+
+
+def test_migrated_sqlite_is_to_the_letter_what_the_tables_say(tmp_path: Path) -> None:
+    # compare_metadata sees neither WITHOUT ROWID nor the condition of a partial index.
+    migrated = f"sqlite:///{tmp_path / 'migrated.sqlite'}"
+    Database(migrated).close()
+    assert _definitions(migrated) == _created(f"sqlite:///{tmp_path / 'created.sqlite'}")
+
+
+def test_migrated_postgresql_is_to_the_letter_what_the_tables_say(postgresql_socket: Path) -> None:
+    with fresh_database(postgresql_socket) as migrated, fresh_database(postgresql_socket) as created:
+        Database(migrated).close()
+        assert _definitions(migrated) == _created(created)
+
+
+def test_migrations_are_frozen(tmp_path: Path) -> None:
+    # One that asked tables.py would write tomorrow's tables under today's number.
+    import importlib
+
+    module = importlib.import_module(f"{versions}.0001_foundation")
+    assert "crawlers" not in inspect.getsource(module)
+
+
+def test_failed_transaction_leaves_nothing(database: Database) -> None:
+    def fail() -> None:
+        with database.write() as connection:
+            connection.execute(text("INSERT INTO seed (site, start_url) VALUES ('http://a.test', 'http://a.test/')"))
+            raise KeyError("a bug")
+
+    with pytest.raises(KeyError):
+        fail()
+    with database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM seed")).scalar() == 0
+
+
+def test_reader_is_not_disturbed_by_a_writer(database: Database) -> None:
+    with database.write() as writing:
+        writing.execute(text("INSERT INTO seed (site, start_url) VALUES ('http://a.test', 'http://a.test/')"))
+        with database.read() as reading:
+            assert reading.execute(text("SELECT count(*) FROM seed")).scalar() == 0
+
+
+def test_name_shows_no_password(postgresql_url: str) -> None:
+    database = Database(postgresql_url.replace("postgres@", "postgres:secret@"))
+    assert "secret" not in database.name
+    assert database.path is None
+    database.close()

@@ -1,0 +1,112 @@
+"""The store tells the importance of pages as the order computed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.storage.importance import KEEPERS, shares_of_site, standing, top_pages, totals_of
+from tests.support.scored_store import A, B, Linked, store
+
+PAGES = [
+    Linked(f"{A}/", (f"{B}/", f"{A}/x", f"{A}/y"), title="Home"),
+    Linked(f"{A}/x", (f"{A}/",)),
+    Linked(f"{A}/y", (f"{A}/", f"{A}/y")),
+    Linked(f"{B}/", (f"{A}/", f"{A}/new", f"{A}/moved")),
+    Linked(f"{A}/new"),
+    Linked(f"{A}/moved", moved_to=f"{A}/"),
+]
+
+
+def totals(database, crawl_id):
+    with database.read() as connection:
+        return totals_of(connection, crawl_id)
+
+
+def top(database, crawl_id, *arguments):
+    return list(top_pages(database, crawl_id, totals(database, crawl_id), *arguments))
+
+
+def urls(database, *arguments):
+    return [page.url for page in top(database, *arguments)]
+
+
+def test_only_opic_keeps_importance():
+    assert KEEPERS == ("aopic", "aopic-cyclic", "aopic-random", "opic")
+
+
+def test_shares_are_those_of_the_algorithm_and_sum_to_one_over_all_sites(database):
+    crawl = store(database, PAGES)
+    shares = {}
+    for site_id in crawl.sites.values():
+        shares.update(shares_of_site(database, site_id, totals(database, crawl.id)))
+    assert sum(shares.values()) == pytest.approx(1.0)
+    read = {page for url, page in crawl.pages.items() if not url.endswith(("new", "moved"))}
+    assert shares == pytest.approx(
+        {crawl.pages[url]: crawl.share(url) for url in crawl.pages if crawl.pages[url] in read}
+    )
+
+
+def test_standing_has_the_cash_of_the_algorithm(database):
+    crawl = store(database, PAGES)
+    with database.read() as connection:
+        for url, page in crawl.pages.items():
+            found = standing(connection, crawl.id, page)
+            if url.endswith("moved"):
+                assert found is None
+                continue
+            assert found.cash == pytest.approx(crawl.opic.cash(page))
+            if crawl.opic.queue(page):
+                assert found.importance == pytest.approx(crawl.share(url), abs=1e-12)
+                assert found.rank[1] == 4
+            else:
+                assert (found.importance, found.rank) == (None, None)
+        first = standing(connection, crawl.id, crawl.pages[f"{A}/"])
+        assert first.rank == (1, 4)
+
+
+def test_top_pages_come_by_importance_and_equal_ones_by_url(database):
+    crawl = store(database, [Linked(f"{A}/{name}", ()) for name in "bBa~"], rounds=0)
+    assert totals(database, crawl.id) is None
+    crawl = store(database, PAGES, name="second")
+    pages = top(database, crawl.id, 9)
+    read = [one.url for one in PAGES if one.links is not None]
+    assert [page.url for page in pages] == sorted(read, key=lambda url: -crawl.opic.importance(crawl.pages[url]))
+    first = pages[0]
+    assert first.url == f"{A}/"
+    assert (first.site, first.title, first.level, first.status) == (A, "Home", 1, 200)
+    assert (first.first_seen, first.last_seen, first.changes, first.in_degree) == (10.0, 20.0, 0, 3)
+    assert sum(page.importance for page in pages) == pytest.approx(1.0)
+    (own,) = (page for page in pages if page.url == f"{A}/y")
+    assert own.in_degree == 1  # its link to itself does not count
+
+
+def test_equally_important_pages_at_the_end_of_the_list_are_taken_by_url(database):
+    names = ["b", "B", "a", "~", "é"]
+    hub = Linked(f"{A}/", tuple(f"{A}/{name}" for name in names))
+    crawl = store(database, [*(Linked(f"{A}/{name}", (f"{A}/",)) for name in names), hub], rounds=1)
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE importance SET history = 0.1, cash = 0.0, visited = 0.0")
+    for number in range(1, 7):
+        assert urls(database, crawl.id, number) == sorted([hub.url, *(f"{A}/{name}" for name in names)])[:number]
+
+
+def test_top_pages_may_be_of_some_sites_only(database):
+    crawl = store(database, PAGES)
+    assert urls(database, crawl.id, 9, [crawl.sites[B]]) == [f"{B}/"]
+    assert urls(database, crawl.id, 2, list(crawl.sites.values())) == [f"{A}/", f"{B}/"]
+
+
+def test_other_crawls_are_left_out(database):
+    store(database, PAGES, name="first")
+    crawl = store(database, [Linked(f"{A}/only", (f"{A}/only",))], name="second")
+    assert urls(database, crawl.id, 9) == [f"{A}/only"]
+    with database.read() as connection:
+        assert standing(connection, crawl.id, crawl.pages[f"{A}/only"]).rank == (1, 1)
+
+
+@pytest.mark.parametrize(("order", "rounds"), [("bfs", 3), ("topic", 3), ("aopic", 0)])
+def test_crawls_of_other_orders_or_without_a_page_know_none(database, order, rounds):
+    crawl = store(database, PAGES, order=order, rounds=rounds)
+    with database.read() as connection:
+        assert totals_of(connection, crawl.id) is None
+        assert standing(connection, crawl.id, crawl.pages[f"{A}/"]) is None

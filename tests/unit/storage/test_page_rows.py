@@ -1,0 +1,76 @@
+"""What a page becomes in the store's rows."""
+
+from __future__ import annotations
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import BadLink, ExternalLink, Page, State
+from crawlers.storage.change_set import BAD_LINK, ENDED_PAGE, Unit
+from crawlers.storage.page_rows import add_page_rows
+
+NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
+
+
+def rows_of(page: Page, moved_to: int | None = None) -> Unit:
+    unit = Unit()
+    add_page_rows(unit, page, attempts=2, fetched_at=10.0, now=11.0, moved_to=moved_to)
+    return unit
+
+
+def test_page_is_one_row_with_a_name_for_each_value() -> None:
+    page = Page(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5)
+    page.content_hash = bytes(range(16))
+    page.skeleton = -9
+    page.etag = '"7"'
+    (row,) = rows_of(page).ended_pages
+    assert dict(zip((name for name, _ in ENDED_PAGE), row, strict=True)) == {
+        "id": 7,
+        "state": 1,
+        "reason": None,
+        "attempts": 2,
+        "fetched_at": 10.0,
+        "state_at": 11.0,
+        "status": 200,
+        "moved_to": None,
+        "content_hash": "000102030405060708090a0b0c0d0e0f",
+        "skeleton": -9,
+        "title": "Title",
+        "canonical": "http://a.test/",
+        "content_type": "text/html",
+        "size_bytes": 5,
+        "etag": '"7"',
+        "last_modified": None,
+    }
+
+
+def test_what_a_page_has_not_is_null() -> None:
+    (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no answer"), moved_to=8).ended_pages
+    values = dict(zip((name for name, _ in ENDED_PAGE), row, strict=True))
+    assert (values["reason"], values["moved_to"], values["size_bytes"]) == ("no answer", 8, 0)
+    absent = ("status", "content_hash", "skeleton", "title", "canonical", "content_type")
+    assert [values[name] for name in absent] == [None] * 6
+
+
+def test_external_links_are_counted_per_url_and_context() -> None:
+    footer = NAV._replace(position="footer")
+    page = Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (footer, 2), (NAV, 3)])
+    unit = rows_of(page)
+    b = url_key("http://b.test/")
+    assert [(page_id, url_id, count) for page_id, url_id, _, count in unit.external_links] == [(7, b, 4), (7, b, 2)]
+    assert [row[1:] for row in unit.link_contexts] == [
+        ["b", "see b", "nav", "", "a"],
+        ["b", "see b", "footer", "", "a"],
+    ]
+    assert unit.external_urls == [[b, "http://b.test", "http://b.test/", 7]] * 2
+    assert [row[2] for row in unit.external_links] == [row[0] for row in unit.link_contexts]
+
+
+def test_texts_that_differ_in_where_they_are_cut_are_different_contexts() -> None:
+    other = NAV._replace(anchor="b see", context="b")
+    unit = rows_of(Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (other, 1)]))
+    assert len({row[0] for row in unit.link_contexts}) == 2
+
+
+def test_bad_links_are_kept_as_they_were_written() -> None:
+    unit = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
+    assert [name for name, _ in BAD_LINK] == ["page_id", "raw", "reason"]
+    assert unit.bad_links == [[7, "http://[", "not a URL"]] * 2

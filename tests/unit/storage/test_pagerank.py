@@ -1,0 +1,118 @@
+"""PageRank of stored links is that of networkx."""
+
+from __future__ import annotations
+
+import random
+
+import networkx as nx
+import pytest
+from scipy.stats import kendalltau
+
+from bench.simulators.scale_free import copy_model
+from crawlers.items import State
+from crawlers.storage.pagerank import DIGITS, ENOUGH, StoredPageRank
+from tests.support.scored_store import A, B, Linked, store
+
+NEAR = 10.0 ** (1 - DIGITS)
+
+
+def expected(edges, pages, damping=0.85):
+    graph = nx.DiGraph()
+    graph.add_nodes_from(pages)
+    graph.add_edges_from((source, target) for source, target in edges if source != target)
+    return nx.pagerank(graph, alpha=damping, tol=1e-14, max_iter=1000)
+
+
+def top(database, crawl, number=99, damping=0.85, sites=()):
+    ranks = StoredPageRank(database, crawl.id, damping)
+    return {found.page.url: found.pagerank for found in ranks.top(number, sites)}
+
+
+@pytest.mark.parametrize("damping", [0.85, 0.5])
+def test_a_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
+    web = copy_model(80, random.Random(3))
+    name = {page: f"{(A, B)[page % 2]}/{page}" for page in web}
+    pages = [Linked(name[page], tuple(name[target] for target in targets)) for page, targets in web.items()]
+    store(database, pages, name="another")
+    crawl = store(database, pages, order="bfs", mission="sitegraph")
+    ranks = StoredPageRank(database, crawl.id, damping)
+    assert len(ranks) == 80
+    assert ranks.error_bound() < ENOUGH
+    truth = expected(((name[a], name[b]) for a, targets in web.items() for b in targets), name.values(), damping)
+    first = list(ranks.top(20))
+    assert [found.pagerank for found in first] == pytest.approx([truth[found.page.url] for found in first], rel=NEAR)
+    best = sorted(truth.values(), reverse=True)[:20]
+    assert kendalltau([truth[found.page.url] for found in first], best).statistic == pytest.approx(1.0)
+    assert {found.page.importance for found in first} == {None}
+    assert sum(top(database, crawl, damping=damping).values()) == pytest.approx(1.0, abs=80 * NEAR)
+
+
+def test_redirects_are_followed_and_links_of_a_page_to_itself_dropped(database):
+    pages = [
+        Linked(f"{A}/", (f"{A}/moved", f"{A}/x", f"{A}/moved", f"{A}/circle")),
+        Linked(f"{A}/x", (f"{A}/x", f"{A}/", f"{A}/back")),
+        Linked(f"{B}/", (f"{A}/", f"{A}/x")),
+        Linked(f"{A}/moved", moved_to=f"{A}/further"),
+        Linked(f"{A}/further", moved_to=f"{B}/"),
+        Linked(f"{A}/back", moved_to=f"{A}/x"),
+        Linked(f"{A}/circle", moved_to=f"{A}/again"),
+        Linked(f"{A}/again", moved_to=f"{A}/circle"),
+    ]
+    crawl = store(database, pages)
+    home, x, other = (one.url for one in pages[:3])
+    edges = [(home, other), (home, x), (x, home), (other, home), (other, x)]
+    assert top(database, crawl) == pytest.approx(expected(edges, (home, x, other)), rel=NEAR)
+
+
+def test_pages_that_wait_have_a_rank_and_are_not_listed_and_those_turned_away_have_none(database):
+    pages = [
+        Linked(f"{A}/", (f"{A}/wait", f"{A}/away", f"{A}/x")),
+        Linked(f"{A}/x", (f"{A}/",)),
+        Linked(f"{A}/wait"),
+        Linked(f"{A}/away"),
+    ]
+    crawl = store(database, pages)
+    with database.write() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE page SET state = {int(State.REJECTED)} WHERE id = {crawl.pages[f'{A}/away']}"
+        )
+    home, x, wait = (one.url for one in pages[:3])
+    truth = expected([(home, wait), (home, x), (x, home)], (home, x, wait))
+    assert top(database, crawl) == pytest.approx({home: truth[home], x: truth[x]}, rel=NEAR)
+
+
+def test_equal_pages_come_by_url_and_are_not_folded(database):
+    leaves = [f"{A}/{name}" for name in "bBa~c"]
+    crawl = store(database, [Linked(f"{A}/", tuple(leaves)), *(Linked(url, (), body="same") for url in leaves)])
+    for number in range(1, 7):
+        assert list(top(database, crawl, number)) == [*sorted(leaves), f"{A}/"][:number]
+
+
+def test_the_list_may_be_of_some_sites_while_ranks_are_those_of_the_crawl(database):
+    pages = [Linked(f"{A}/", (f"{B}/",)), Linked(f"{B}/", (f"{A}/", f"{A}/x")), Linked(f"{A}/x", ())]
+    crawl = store(database, pages)
+    everywhere = top(database, crawl)
+    assert top(database, crawl, sites=[crawl.sites[B]]) == {f"{B}/": everywhere[f"{B}/"]}
+
+
+def test_importance_that_the_crawl_kept_and_what_is_told_of_pages_are_there(database):
+    crawl = store(database, [Linked(f"{A}/", (f"{A}/x",), title="Home"), Linked(f"{A}/x", (f"{A}/",))])
+    found = {one.page.url: one.page for one in StoredPageRank(database, crawl.id, 0.85).top(9)}
+    for url, page in found.items():
+        assert page.importance == pytest.approx(crawl.share(url), abs=1e-12)
+    assert found[f"{A}/"][1:] == (f"{A}/", A, "Home", 1, 200, 10.0, 20.0, 0, 1)
+
+
+def test_a_crawl_that_read_nothing_has_no_ranks(database):
+    crawl = store(database, [Linked(f"{A}/")])
+    ranks = StoredPageRank(database, crawl.id, 0.85)
+    assert len(ranks) == 0
+    assert list(ranks.top(9)) == []
+
+
+def test_it_ends_also_where_the_bound_is_out_of_reach(database, monkeypatch):
+    monkeypatch.setattr("crawlers.storage.pagerank.MOST_PUSHES", 3)
+    ring = [Linked(f"{A}/{page}", (f"{A}/{(page + 1) % 5}",)) for page in range(5)]
+    ranks = StoredPageRank(database, store(database, [*ring, Linked(f"{A}/in", (f"{A}/0",))]).id, 0.999)
+    assert ranks.error_bound() > ENOUGH
+    assert len(list(ranks.top(9))) == 6

@@ -1,0 +1,47 @@
+"""The memory of a crawl that counts rewards."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.pulls import counted, pulls_of
+
+
+@pytest.fixture
+def database(database_url):
+    database = Database(database_url)
+    yield database
+    database.close()
+
+
+def write(database, unit):
+    with database.write() as connection:
+        write_unit(connection, unit)
+
+
+def new_page(number, site_id, group):
+    return [number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, group]
+
+
+def test_pulls_come_back_in_the_order_in_which_they_ended_each_crawl_by_itself(database):
+    sites = [crawls.SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ab"]
+    one = crawls.begin(database, "one", "extlinks", sites, {}, 0.0)
+    two = crawls.begin(database, "two", "extlinks", sites[:1], {}, 0.0)
+    a, b = (row.id for row in one.sites)
+    pages = [(5, b, 2), (4, a, 0), (9, two.sites[0].id, 0), (3, b, 0)]
+    write(database, Unit(new_pages=[new_page(*row) for row in pages]))
+    write(database, Unit(pulls=[[b, 5, 2.0, 1.0], [a, 4, 0.0, 1.0], [two.sites[0].id, 9, 7.0, 1.0]]))
+    write(database, Unit(pulls=[[b, 3, 1.5, 0.5]]))
+    assert list(pulls_of(database, one.id)) == [(b, 2, 2.0), (a, 0, 0.0), (b, 0, 1.5)]
+    assert list(pulls_of(database, two.id)) == [(two.sites[0].id, 0, 7.0)]
+
+
+def test_keys_are_counted_once_a_site(database):
+    write(database, Unit(counted_keys=[[1, 10], [1, 2**60 - 1], [2, 11]]))
+    write(database, Unit(counted_keys=[[1, 10]]))
+    assert counted(database, 1, [10, 11, 2**60 - 1, 12]) == {10, 2**60 - 1}
+    assert counted(database, 1, []) == set()

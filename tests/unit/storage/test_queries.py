@@ -1,0 +1,87 @@
+"""Questions to the store that several rooms ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.change_set import Unit
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+B, A = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ba")
+
+
+def begin(database: Database, name: str, *sites: SiteRow) -> crawls.CrawlRow:
+    return crawls.begin(database, name, "sitegraph", sites, {}, 0.0)
+
+
+def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> None:
+    """Pages of a site by state and level, with their number as skeleton."""
+    unit = Unit()
+    for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
+        url = f"http://site{site_id}.test/{page_id}"
+        unit.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0])
+        skeleton = page_id if level else None
+        unit.ended_pages.append([page_id, int(state), *[None] * 3, 0.0, None, None, None, skeleton, *[None] * 4])
+        unit.ended_pages[-1][3] = 1
+    with database.write() as connection:
+        write_unit(connection, unit)
+
+
+def test_crawl_is_found_by_its_name_the_latest_first(database: Database) -> None:
+    first = begin(database, "daily", A)
+    crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
+    second = begin(database, "daily", A)
+    third = begin(database, "weekly", A)
+    assert crawl_named(database, "daily") == (second.id, "daily", "sitegraph", "running")
+    assert crawl_named(database, None).id == third.id
+
+
+def test_unknown_crawl_is_refused_with_the_names_that_are_known(database: Database) -> None:
+    with pytest.raises(ConfigError, match="holds no crawl yet; crawl first"):
+        crawl_named(database, "daily")
+    begin(database, "weekly")
+    begin(database, "daily")
+    with pytest.raises(ConfigError, match=r"CRAWL=dayly: .* it holds daily, weekly"):
+        crawl_named(database, "dayly")
+
+
+def test_sites_of_a_crawl_come_by_name(database: Database) -> None:
+    row = begin(database, "daily", B, A)
+    begin(database, "other", B)
+    assert [(s.site, s.availability) for s in sites_of(database, row.id)] == [
+        ("http://a.test", None),
+        ("http://b.test", None),
+    ]
+
+
+def test_fetched_pages_are_those_that_are_done_the_nearest_first(database: Database) -> None:
+    (site,) = begin(database, "daily", A).sites
+    add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
+    assert [(level, skeleton) for _, level, skeleton in fetched_pages(database, site.id)] == [(0, 0), (1, 4), (2, 1)]
+
+
+def test_latest_pages_are_those_that_were_found_last_in_that_order(database: Database) -> None:
+    (site,) = begin(database, "daily", A).sites
+    add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
+    assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
+
+
+def test_progress_counts_per_state_and_knows_the_deepest_page(database: Database) -> None:
+    row = begin(database, "daily", B, A)
+    b, a = row.sites
+    add_pages(database, b.id, (State.DONE, 0), (State.DONE, 3), (State.FAILED, 7))
+    other = begin(database, "other", A)
+    add_pages(database, other.sites[0].id, (State.DONE, 0))
+    empty, full = progress(database, row.id)
+    assert (empty.site, empty.counts, empty.level) == (a.site, {}, 0)
+    assert (full.site, full.counts, full.level) == (b.site, {State.DONE: 2, State.FAILED: 1}, 3)

@@ -1,0 +1,118 @@
+"""Seeds keep their numbers, are saved together or not at all, and leave without their crawls."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert, select
+
+from crawlers.errors import ConfigError
+from crawlers.items import Seed, SiteLimits, State
+from crawlers.storage.crawls import SiteRow, add_sites, begin
+from crawlers.storage.schema.tables import external_link, external_url, page, site
+from crawlers.storage.seeds import (
+    LastCrawl,
+    crawl_seeds,
+    enable_seeds,
+    last_crawls,
+    list_seeds,
+    remove_seeds,
+    save_seeds,
+)
+
+A, B, C = "http://a.example", "http://b.example", "http://c.example"
+
+
+def numbers(database):
+    return {seed.site: seed.number for seed in list_seeds(database)}
+
+
+def test_a_seed_has_a_number_its_root_as_start_and_no_limits(database):
+    assert save_seeds(database, [{"site": A}]) == [(Seed(1, A, f"{A}/"), True)]
+    assert list_seeds(database) == [Seed(1, A, f"{A}/")]
+
+
+def test_what_is_not_said_again_stays(database):
+    save_seeds(database, [{"site": A, "start_url": f"{A}/ru/", "name": "The A", "short_name": "A", "parallel": 2}])
+    saved = save_seeds(database, [{"site": A, "parallel": None, "max_level": 3, "delay_s": 0.5, "enabled": False}])
+    assert saved == [(Seed(1, A, f"{A}/ru/", "The A", "A", False, None, 3, 0.5), False)]
+
+
+def test_numbers_that_are_said_come_before_those_that_are_given(database):
+    saved = save_seeds(database, [{"site": A}, {"site": B, "number": 1}, {"site": C}])
+    assert [seed.number for seed, _ in saved] == [2, 1, 3]
+
+
+def test_a_site_that_a_crawl_finds_gets_a_free_number_too(database):
+    save_seeds(database, [{"site": A, "number": 7}])
+    add_sites(database, 1, [SiteRow(0, B, 1, None, 0.0)], 0.0)[0]
+    assert numbers(database) == {A: 7, B: 8}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"site": B, "number": 1}, f"the number 1 of {B} is that of {A}"),
+        ({"site": A, "number": 2}, f"{A} is seed 1, which can't become 2"),
+        ({"site": B, "short_name": "zin"}, f"{A} and {B} have the same short name zin"),
+        ({"site": B, "short_name": "12"}, "the short name 12 of http://b.example reads as a number"),
+    ],
+)
+def test_all_are_saved_or_none(database, change, message):
+    save_seeds(database, [{"site": A, "short_name": "ZIN"}])
+    with pytest.raises(ConfigError, match=message):
+        save_seeds(database, [{"site": C}, change])
+    assert numbers(database) == {A: 1}
+
+
+def test_a_harvest_takes_the_enabled_seeds_by_number(database):
+    save_seeds(database, [{"site": A, "number": 3, "start_url": f"{A}/ru/", "parallel": 2, "delay_s": 0.5}])
+    save_seeds(database, [{"site": B, "number": 2, "max_level": 4}, {"site": C, "number": 1, "enabled": False}])
+    add_sites(database, 1, [SiteRow(0, "http://listed.example", 1, None, 0.0)], 0.0)[0]
+    assert crawl_seeds(database) == [
+        SiteLimits(B, None, 4, None, f"{B}/"),
+        SiteLimits(A, 2, None, 0.5, f"{A}/ru/"),
+    ]
+
+
+def test_seeds_are_enabled_and_disabled(database):
+    save_seeds(database, [{"site": A}, {"site": B, "short_name": "bee"}])
+    enable_seeds(database, [1, 2], enabled=False)
+    assert crawl_seeds(database) == []
+    enable_seeds(database, [2], enabled=True)
+    assert [limits.site for limits in crawl_seeds(database)] == [B]
+
+
+def test_a_removed_seed_leaves_its_crawls_and_its_number(database):
+    begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0), SiteRow(0, B, 1, None, 0.0)], {}, 0.0)
+    remove_seeds(database, [2])
+    with database.read() as connection:
+        assert connection.execute(select(site.c.site).order_by(site.c.id)).scalars().all() == [A, B]
+    save_seeds(database, [{"site": C}])
+    assert numbers(database) == {A: 1, C: 3}
+
+
+def stored_page(number, site_id, state=State.DONE, duplicates=0):
+    url = f"http://x.example/{number}"
+    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    return {
+        "id": number, "site_id": site_id, "key": number, "url": url, "state": int(state), "duplicates": duplicates,
+        **unsaid,
+    }  # fmt: skip
+
+
+def test_the_last_crawl_says_what_there_was_and_why_not(database):
+    old = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
+    new = [add_sites(database, old.id + 1, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in (A, B)]
+    pages = [stored_page(1, old.sites[0].id), stored_page(2, new[0], duplicates=2), stored_page(3, new[0])]
+    pages.append(stored_page(4, new[0], State.REFUSED))
+    urls = [{"id": n, "site": C, "url": f"{C}/{n}", "key": key} for n, key in ((1, 1), (2, 2), (3, 2))]
+    links = [(1, 3), (2, 1), (2, 2), (3, 2), (3, 3)]
+    with database.write() as connection:
+        connection.execute(insert(page), pages)
+        connection.execute(insert(external_url), urls)
+        connection.execute(
+            insert(external_link), [{"page_id": p, "url_id": u, "context_id": 1, "count": 5} for p, u in links]
+        )
+        connection.execute(site.update().where(site.c.id == new[1]).values(availability="status 404"))
+    assert last_crawls(database, [A, B, C]) == {A: LastCrawl(4, 2, None), B: LastCrawl(0, 0, "status 404")}
+    assert last_crawls(database, []) == {}

@@ -1,0 +1,261 @@
+"""The writer: whole units in whole batches, in order; and what happens when the database refuses."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import event, text
+
+from crawlers.errors import StoreError
+from crawlers.storage.change_set import Unit
+from crawlers.storage.database import Database
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+LONG_S = 3600.0
+PATIENCE_S = 30.0  # how long a test waits before it fails
+
+
+def unit(number: int, size: int = 1) -> Unit:
+    """A page and its link: two tables, so that a half written unit shows."""
+    return Unit(
+        new_pages=[[number, 1, number, "http://a.test/" + "x" * size, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]],
+        links=[[number, {str(number): 1}]],
+    )
+
+
+def submit_for_ever(writer: Writer, size: int = 1) -> None:
+    for number in range(1, 100_000):
+        writer.submit(unit(number, size))
+
+
+def keep_others_out(connection: Connection) -> None:
+    """Until the end of the transaction; SQLite's writers keep each other out anyway."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(text("LOCK TABLE page"))
+
+
+def stored(database: Database) -> list[int]:
+    with database.read() as connection:
+        pages = [row[0] for row in connection.execute(text("SELECT id FROM page ORDER BY id"))]
+        links = [row[0] for row in connection.execute(text("SELECT source_id FROM link ORDER BY source_id"))]
+    assert pages == links, "a unit was divided"
+    return pages
+
+
+def spoil(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(text("DROP TABLE link"))
+
+
+class Commits:
+    """Counts the commits of a database, and lets a test wait for them."""
+
+    def __init__(self, database: Database) -> None:
+        self._changed = threading.Condition()
+        self.number = 0
+        event.listen(database.engine, "commit", self._count)
+
+    def _count(self, _connection: object) -> None:
+        with self._changed:
+            self.number += 1
+            self._changed.notify_all()
+
+    def wait_for(self, number: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.number >= number, PATIENCE_S)
+
+
+@pytest.fixture
+def make(database: Database) -> Iterator[Callable[..., Writer]]:
+    """Writers on the test's database, closed at its end."""
+    writers = []
+
+    def make(**batches: float) -> Writer:
+        writers.append(Writer(database, **batches))  # type: ignore[arg-type]
+        return writers[-1]
+
+    yield make
+    for writer in writers:
+        try:
+            writer.close()
+        except StoreError:
+            continue
+
+
+def test_batch_is_written_when_it_is_full(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_units=5, batch_s=LONG_S)
+    commits = Commits(database)
+    for number in range(1, 5):
+        writer.submit(unit(number))
+    assert writer.committed == 0
+    writer.submit(unit(5))
+    commits.wait_for(1)
+    writer.flush()
+    assert stored(database) == [1, 2, 3, 4, 5]
+    assert commits.number == 1
+
+
+def test_batch_is_written_when_its_time_has_come(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_units=1000, batch_s=0.01)
+    commits = Commits(database)
+    writer.submit(unit(1))
+    commits.wait_for(1)
+
+
+def test_flush_returns_when_everything_is_committed(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_units=1000, batch_s=LONG_S)
+    writer.flush()
+    for number in range(1, 4):
+        assert writer.submit(unit(number)) == number
+        writer.flush()
+        assert writer.committed == number
+        assert stored(database) == list(range(1, number + 1))
+
+
+def test_flush_hurries_only_what_was_submitted_before_it(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_units=3, batch_s=LONG_S)
+    with database.write() as connection:
+        keep_others_out(connection)
+        writer.submit(unit(1))
+        flushing = threading.Thread(target=writer.flush)
+        flushing.start()
+        with writer._changed:
+            assert writer._changed.wait_for(lambda: writer._open_units == 0, PATIENCE_S)
+        writer.submit(unit(2))
+        commits = Commits(database)
+    flushing.join(PATIENCE_S)
+    writer._thread.join(0.1)  # a chance to be hasty
+    for number in (3, 4):
+        writer.submit(unit(number))
+    commits.wait_for(3)
+    writer.flush()
+    assert commits.number == 3, "ours, that of the flush, and a whole batch"
+    assert stored(database) == [1, 2, 3, 4]
+
+
+def test_submit_waits_when_the_database_is_slower_than_the_crawl(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_units=2, batch_s=0.01)
+    submitted = []
+
+    def submit_all() -> None:
+        for number in range(1, 41):
+            writer.submit(unit(number))
+            submitted.append(number)
+
+    thread = threading.Thread(target=submit_all)
+    with database.write() as connection:
+        keep_others_out(connection)
+        thread.start()
+        thread.join(0.2)
+        # Four batches wait, and up to four are under way.
+        assert thread.is_alive()
+        assert len(submitted) <= 16
+    thread.join(PATIENCE_S)
+    writer.flush()
+    assert stored(database) == list(range(1, 41))
+
+
+def test_close_commits_what_is_pending_and_may_be_called_twice(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_units=1000, batch_s=LONG_S)
+    writer.submit(unit(1))
+    writer.close()
+    writer.close()
+    assert stored(database) == [1]
+    with pytest.raises(StoreError, match="closed already"):
+        writer.submit(unit(2))
+
+
+def test_after_a_failure_every_call_fails_and_nothing_is_half_written(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_units=1000, batch_s=LONG_S)
+    spoil(database)
+    writer.submit(unit(1))
+    calls: list[Callable[[], object]] = [
+        writer.flush,
+        writer.flush,
+        lambda: writer.submit(unit(2)),
+        lambda: writer.committed,
+        writer.close,
+    ]
+    for call in calls:
+        with pytest.raises(StoreError, match="committed before is safe"):
+            call()
+    with database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
+
+
+def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    # Otherwise a crawl would be called finished whose last pages are not stored.
+    writer = make(batch_units=1, batch_s=LONG_S)
+    spoil(database)
+    writer.submit(unit(1))
+    writer._thread.join(PATIENCE_S)
+    with pytest.raises(StoreError):
+        writer.close()
+
+
+def test_submit_that_waits_is_freed_by_a_failure(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_units=1, batch_s=LONG_S)
+    spoil(database)
+    with pytest.raises(StoreError):
+        submit_for_ever(writer)
+
+
+@pytest.mark.parametrize("size", [1, 3000])
+def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+
+    def limit(connection: object) -> None:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()  # type: ignore[attr-defined]
+        most = max(120, pages)
+        connection.exec_driver_sql(f"PRAGMA max_page_count={most}")  # type: ignore[attr-defined]
+
+    event.listen(database.engine, "begin", limit)
+    writer = Writer(database, batch_units=10, batch_s=LONG_S)
+    with pytest.raises(StoreError, match="full"):
+        submit_for_ever(writer, size)
+    with pytest.raises(StoreError, match="full"):
+        writer.close()
+    database.close()
+
+    mended = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    kept = stored(mended)
+    assert kept == list(range(1, len(kept) + 1))
+    assert len(kept) >= 10
+    with mended.read() as connection:
+        assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
+    writer = Writer(mended)
+    writer.submit(unit(len(kept) + 1))
+    writer.close()
+    mended.close()
+
+
+def test_lost_connection_between_two_batches_is_made_anew(postgresql_url: str) -> None:
+    database = Database(postgresql_url)
+    writer = Writer(database)
+    writer.submit(unit(1))
+    writer.flush()
+    with database.read() as connection:
+        connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        )
+    writer.submit(unit(2))
+    writer.close()
+    assert stored(database) == [1, 2]
+    database.close()

@@ -1,0 +1,51 @@
+"""What the store keeps of a topic."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.topic.topics import forget_topic, keep_terms, language_of, pages_read, terms_of
+from tests.support.topic_store import add_page, begin_topic
+
+
+def test_terms_of_a_topic_are_kept_as_they_are(database):
+    crawl_id, _ = begin_topic(database)
+    assert terms_of(database, crawl_id) is None
+    terms = {"кодировк": 0.1 + 0.2, "字符": 1 / 3}
+    keep_terms(database, crawl_id, terms)
+    assert list((terms_of(database, crawl_id) or {}).items()) == list(terms.items())
+
+
+def test_pages_come_as_they_were_read(database):
+    crawl_id, (a, b) = begin_topic(database)
+    add_page(database, 1, a, "http://a.test/", {"second": 1}, fetched_at=2.0)
+    add_page(database, 2, b, "http://b.test/", {"first": 1}, fetched_at=1.0)
+    add_page(database, 3, b, "http://b.test/failed")
+    _, (a, _) = begin_topic(database, "other")
+    add_page(database, 4, a, "http://a.test/", {"other": 1})
+    assert list(pages_read(database, crawl_id)) == [
+        ("http://b.test/", {"first": 1}, {}),
+        ("http://a.test/", {"second": 1}, {}),
+    ]
+
+
+def test_crawl_whose_topic_is_forgotten_goes_on_with_another(database):
+    def run(topic):
+        return begin(database, "topic", "topic", [], {"settings": {"TOPIC": topic, "ORDER": "topic"}}, 1.0).id
+
+    crawl_id = run("one")
+    with pytest.raises(ConfigError, match="topic changed"):
+        run("two")
+    forget_topic(database, crawl_id)
+    assert run("two") == crawl_id
+    with pytest.raises(ConfigError, match="topic changed"):
+        run("one")
+
+
+def test_language_is_that_of_the_topic_as_it_was_written(database):
+    sites = [SiteRow(0, "http://a.test", 2, None, 0.0)]
+    settings = {"TOPIC": '[{"кодировк": 1.0}, [], [0.4, 0.3, 0.3], "ru"]'}
+    assert language_of(database, begin(database, "russian", "topic", sites, {"settings": settings}, 1.0).id) == "ru"
+    assert language_of(database, begin(database, "other", "sitegraph", sites, {}, 1.0).id) == "auto"
