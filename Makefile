@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 
-.PHONY: demo test check docs bench clean help
+.PHONY: demo test check docs bench mutants clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
@@ -14,6 +14,7 @@ help:
 	@echo "make check   ruff, mypy, import-linter, and a strict build of the documentation"
 	@echo "make docs    set up, and build the documentation as a site in build/site"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
+	@echo "make mutants put small faults into the code, and count those that the tests find (an hour)"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.12")'
@@ -46,6 +47,9 @@ docs: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m bench
+
+mutants: $(DEV)
+	$(BIN)/python -m bench.quality.mutants
 
 clean:
 	rm -rf $(VENV) demo bench-out build *.egg-info

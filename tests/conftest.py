@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from crawlers.storage.database import Database
 from tests.support.services import fresh_database, running_postgresql
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 settings.register_profile("suite", derandomize=True, deadline=None)  # a busy machine is slow, not wrong
+# `make mutants` wants to know whether an example fails, and not the smallest one that does.
+settings.register_profile("mutants", settings.get_profile("suite"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("suite")
 
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.ranking.news_scores import FIT, FRESH
+from crawlers.algorithms.ranking.news_scores import FIT, FRESH, SOON
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news.announcements import MOST_REMEMBERED, MOST_UNSURE, Announcements
-from crawlers.crawl.news.polls import SOON
 from crawlers.frontier.frontier_store import Former
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, Place, State, Target
