@@ -364,11 +364,11 @@ def test_a_wrong_command_would_be_found(line):
 # The store ------------------------------------------------------------------------------------------
 
 TABLES = _sections(ROOT / "docs" / "reference" / "tables.md")
-STORE = (ROOT / "docs" / "how-to" / "read-the-store.md").read_text("utf-8")
 
 
 def test_queries_in_documents_fit_the_tables(tmp_path):
-    queries = re.findall(r"^```sql\n(.*?)^```", STORE, re.MULTILINE | re.DOTALL)
+    blocks = re.compile(r"^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    queries = [query for path in DOCS for query in blocks.findall(path.read_text("utf-8"))]
     Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}").close()
     with closing(sqlite3.connect(tmp_path / "crawl.sqlite")) as connection:
         for query in queries:
