@@ -240,7 +240,9 @@ class Page:
     again: Callable[[], float | None] | None = field(  # when it is to be fetched again, asked when its links are known
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )
-    rows: Any = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))  # a storage.unit.Unit to go with it
+    rows: Any = field(
+        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    )  # a storage.changes.ChangeSet to go with it
     study: Study | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))  # None: nobody asked
     similarity: float | None = None  # to the topic of the crawl, in [0, 1], by the pages read until now
     external: list[tuple[ExternalLink, int]] = field(

@@ -28,7 +28,7 @@ from bench.quality.reprints import GeneratedPress
 from crawlers.algorithms.dedup.document_fingerprints import document_print
 from crawlers.algorithms.urls.keys import signed
 from crawlers.settings import DUPLICATE_DISTANCE
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
@@ -58,11 +58,11 @@ def documents(options: argparse.Namespace) -> None:
         print_s, judge_s = [], []
         start = time.perf_counter()
         for page_id, page in enumerate(GeneratedPress(options.domains, random.Random(1)).pages(options.pages), start=1):
-            unit = Unit()
+            changes = ChangeSet()
             began = time.perf_counter()
             prints = document_print(page.url, page.article)
             made = time.perf_counter()
-            copy = duplicates.judge(page_id, page.url, page.article, unit, prints)
+            copy = duplicates.judge(page_id, page.url, page.article, changes, prints)
             judge_s.append(time.perf_counter() - made)
             print_s.append(made - began)
             original = document_of.get(page.written)
@@ -72,11 +72,11 @@ def documents(options: argparse.Namespace) -> None:
                 document_of.setdefault(page.written, page_id)
                 texts = [page.article.title, page.article.text]
                 row = [page_id, 1, page.url, None, *texts, None, None, "[]", None, None, None, "rule"]
-                unit.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
+                changes.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
             else:
                 lost[page.kind] += copy.page_id != original
                 reasons[page.kind][copy.reason] += 1
-            writer.submit(unit)
+            writer.submit(changes)
         writer.flush()
         seconds = time.perf_counter() - start
         with database.read() as connection:
@@ -128,9 +128,9 @@ def keys(options: argparse.Namespace) -> None:
 
         def claim(first: int, last: int, at_once: int) -> None:
             for part in parts(first, last, at_once):
-                unit = Unit()
-                engine.claim([key(number) for number in part], owner(part.start), unit)
-                writer.submit(unit)
+                changes = ChangeSet()
+                engine.claim([key(number) for number in part], owner(part.start), changes)
+                writer.submit(changes)
 
         claim_s = timed(lambda: claim(0, options.keys, CLAIMED_AT_ONCE), writer)
         used = size_bytes() - empty

@@ -34,7 +34,7 @@ from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import Place, Places
 from crawlers.settings import DUPLICATE_DISTANCE, FRONTIER_CACHE_URLS
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
@@ -129,7 +129,7 @@ class Growing:
                 for (lease, _, found), page in zip(answers, pages_read, strict=True):
                     self._now += made.DELAY_S / (made.SITES // 2)  # so that no host keeps the crawl waiting
                     page.places = Places(_place)
-                    page.rows = Unit()
+                    page.rows = ChangeSet()
                     if found is not None:
                         self._store(lease, page, *found)
                     self._frontier.acknowledge(lease, page, self._now)

@@ -137,7 +137,7 @@ class CrawlSession:
             self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
             self._writer = self.writer = Writer(
                 self.database,
-                batch_units=settings.getint("STORE_BATCH_PAGES"),
+                batch_size=settings.getint("STORE_BATCH_PAGES"),
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
             )
             self.frontier: CrawlFrontier = SqlFrontier(

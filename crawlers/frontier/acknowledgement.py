@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, Target
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 
 class Arrival(NamedTuple):
@@ -30,7 +30,7 @@ class Arrival(NamedTuple):
 
 
 class Arrivals:
-    """Writes pages into units. *site_called* gives a site by its name; None when it is not the crawl's."""
+    """Writes pages into change sets. *site_called* gives a site by its name; None when it is not the crawl's."""
 
     def __init__(
         self,
@@ -42,31 +42,31 @@ class Arrivals:
         self._scoring = scoring
         self._site_called = site_called
 
-    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> Arrival:
-        """Add all rows of *page* to *unit*, and tell the scores."""
+    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> Arrival:
+        """Add all rows of *page* to *changes*, and tell the scores."""
         former, moved_to, new, again_at = lease.former, None, 0, None
         if page.moved_to is not None:
             there = self._site_called(page.moved_to.site) or site
-            moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, unit)
+            moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, changes)
             if moved_to == lease.id:
                 return Arrival(0, is_over=False)
         is_the_same = former is not None and is_as_it_was(page, former)
         if former is not None and is_the_same:
-            add_seen_again(unit, lease, page, former)
+            add_seen_again(changes, lease, page, former)
             worth: Mapping[int, float] = former.links
         else:
-            links, worth, found = self._intern(site, lease, page, now, unit)
+            links, worth, found = self._intern(site, lease, page, now, changes)
             new += found
             if former is not None and page.again is None:
-                links = add_change(unit, lease, former, links, now)
+                links = add_change(changes, lease, former, links, now)
             elif former is not None:  # where else its new links were found says enough of a page that always changes
                 links = {}
-                unit.forgotten.append([lease.id])
+                changes.forgotten.append([lease.id])
             if links:
-                unit.links.append([lease.id, links])
+                changes.links.append([lease.id, links])
             was_asked = page.state is not State.REJECTED
             add_page_rows(
-                unit,
+                changes,
                 page,
                 attempts=lease.attempts + was_asked,
                 fetched_at=lease.leased_at if was_asked else None,
@@ -79,14 +79,14 @@ class Arrivals:
         if lease.level == 0 and is_news and not site.is_available:
             # In the page's own transaction: a kill must not keep the one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
-            unit.site_availability.append([site.id, None if site.is_available else page.reason])
+            changes.site_availability.append([site.id, None if site.is_available else page.reason])
         if self._scoring is not None:
             # A page that vanished links to nothing; it is looked for again as its cash grows, for it may come back.
             is_there = page.state is State.DONE or is_the_same or (lease.is_again and page.state is State.REFUSED)
             again_at = page.again() if page.again is not None else None
             self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page, again_at)
         if page.rows is not None:
-            unit.extend(page.rows)
+            changes.extend(page.rows)
         return Arrival(new, again_at=again_at)
 
     def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
@@ -98,7 +98,7 @@ class Arrivals:
         return [*(place for place in found if place is not None and place is not site), site]
 
     def _intern(
-        self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit
+        self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
         """{page id: number of links to it}, {page id: what they are worth}, how many pages are new."""
         level = lease.level + 1
@@ -115,7 +115,7 @@ class Arrivals:
             if place is None:
                 continue
             counts, found_new = self._interner.intern(
-                place, found, level, 0, lease.id, now, unit, group_of=page.group_of, places=page.places
+                place, found, level, 0, lease.id, now, changes, group_of=page.group_of, places=page.places
             )
             new += found_new
             links.update(counts)
@@ -124,7 +124,7 @@ class Arrivals:
                 ids.update((key, id_of(value)) for key, value in known.items())
         if page.study is None:
             return links, links, new
-        add_study_rows(unit, page, page.study, ids)
+        add_study_rows(changes, page, page.study, ids)
         worth: dict[int, float] = dict.fromkeys(links, 0.0)
         for key, value in page.study.link_values.items():
             worth[ids[key]] = max(value, worth[ids[key]])

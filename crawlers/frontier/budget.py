@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.protocols import Earned, Lease
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 
 class Pulls:
@@ -64,16 +64,16 @@ class Pulls:
         if site.rule is not None:
             site.rule.started(lease.group)
 
-    def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, unit: Unit) -> None:
-        """The pull that *lease* began is over; its rows go into *unit*."""
+    def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
+        """The pull that *lease* began is over; its rows go into *changes*."""
         self._in_flight -= 1
         self.ended_pulls += 1
         self._rule.rewarded(site.id, earned.reward)
         if site.rule is not None:
             site.rule.rewarded(lease.group, earned.reward)
         if self._records:
-            unit.pulls.append([site.id, lease.id, earned.reward, now])
-            unit.counted_keys += [[site.id, key] for key in sorted(earned.keys)]
+            changes.pulls.append([site.id, lease.id, earned.reward, now])
+            changes.counted_keys += [[site.id, key] for key in sorted(earned.keys)]
 
     def cancelled(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1

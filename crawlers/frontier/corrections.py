@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.protocols import BEFORE_ALL
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ class Corrections:
     _scoring: Scoring | None
     _agenda: Agenda
 
-    def _submit(self, unit: Unit, now: float) -> None:
+    def _submit(self, changes: ChangeSet, now: float) -> None:
         raise NotImplementedError
 
     def place(self, page_id: int) -> Place | None:
@@ -45,7 +45,7 @@ class Corrections:
             return None
         reached = self._scoring.place_again(site_id, site, place_of, after)
         if self._scoring.has_changes:
-            self._submit(Unit(), now)
+            self._submit(ChangeSet(), now)
         return reached
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
@@ -53,10 +53,10 @@ class Corrections:
         its = self._agenda.called(site)
         if self._scoring is None or its is None:  # a site that today's list leaves out
             return
-        unit = Unit()
+        changes = ChangeSet()
         for page_id, reason, fetched_at in pages:
             if self._scoring.fetch_again(page_id):
                 its.pending += 1
                 its.returning += 1
-                unit.seen_again.append([page_id, reason, fetched_at, None, None])
-        self._submit(unit, now)
+                changes.seen_again.append([page_id, reason, fetched_at, None, None])
+        self._submit(changes, now)

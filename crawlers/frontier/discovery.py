@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.url_cache import SeenUrls
     from crawlers.items import Page, Places, Target
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
 RECALLED = 20_000  # URLs that are taken up before they are put where they take little memory
@@ -76,7 +76,7 @@ class Interner:
         hops: int,
         found_on: int | None,
         now: float,
-        unit: Unit,
+        changes: ChangeSet,
         request: str | None = None,
         group_of: Callable[[Target], str] | None = None,
         group: int = 0,
@@ -102,11 +102,11 @@ class Interner:
             value = lately.get(target.key) or settled.get(target.key)
             if value is None:
                 if group_of is not None:
-                    group = _group(site, group_of(target), unit)
-                value = self._new(site, target, group, level, hops, found_on, now, unit, request, places)
+                    group = _group(site, group_of(target), changes)
+                value = self._new(site, target, group, level, hops, found_on, now, changes, request, places)
                 new += 1
             elif not value & TAKEN:
-                self._improve(site, value, target, level, hops, nearness, now, unit, request)
+                self._improve(site, value, target, level, hops, nearness, now, changes, request)
             if places is not None and self._scoring is not None and target.key in places.announced:
                 self._scoring.placed(id_of(value), places.announced[target.key])  # also while it is fetched
             page_id = id_of(value)
@@ -123,7 +123,7 @@ class Interner:
         hops: int,
         found_on: int | None,
         now: float,
-        unit: Unit,
+        changes: ChangeSet,
         request: str | None,
         places: Places | None,
     ) -> int:
@@ -139,9 +139,9 @@ class Interner:
             flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
-            unit.site_availability.append([site.id, reason])  # the home page itself will never be asked for
+            changes.site_availability.append([site.id, reason])  # the home page itself will never be asked for
         nearness = (level, hops, priority, int(state))
-        unit.new_pages.append(
+        changes.new_pages.append(
             [page_id, site.id, target.key, url, spelling, *nearness, reason, request, found_on, now, now, group]
         )
         site.counts[state] = site.counts.get(state, 0) + 1
@@ -164,7 +164,7 @@ class Interner:
         hops: int,
         nearness: int,
         now: float,
-        unit: Unit,
+        changes: ChangeSet,
         request: str | None,
     ) -> None:
         """A URL that waits, or is too deep, is found again: nearer, or better spelled.
@@ -199,7 +199,7 @@ class Interner:
             site.seen.urls[target.key] = target.url
         else:
             site.seen.urls.pop(target.key, None)
-        unit.waiting_pages.append(
+        changes.waiting_pages.append(
             [page_id, target.url, spelling, level, hops, priority, int(state), reason, 0, request, now]
         )
         if reason is None:
@@ -209,7 +209,7 @@ class Interner:
             site.push(entry, self.head_urls)
 
     def follow(
-        self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, unit: Unit
+        self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, changes: ChangeSet
     ) -> tuple[int | None, int]:
         """Queue the *target* of a redirect in the group of the *lease*; its page id, and how many are new.
 
@@ -219,7 +219,7 @@ class Interner:
             page.state = State.FAILED
             page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
-        place = (lease.level, lease.hops + 1, lease.id, now, unit)
+        place = (lease.level, lease.hops + 1, lease.id, now, changes)
         is_here = site.id == lease.site_id and self._scoring is None  # groups are those of a site; scores have queues
         counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places)
         return next(iter(counts)), new
@@ -287,16 +287,16 @@ def _reason_against(level: int, site: SiteQueue) -> str | None:
     return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)
 
 
-def _group(site: SiteQueue, name: str, unit: Unit) -> int:
+def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:
     """The number of the group called *name*; a new one is written down."""
     number, is_new = site.group(name)
     if is_new:
-        unit.link_groups.append([site.id, number, name])
+        changes.link_groups.append([site.id, number, name])
     return number
 
 
 def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[Any]:
-    """The row of a page that was asked for and waits again; see `unit.WAITING_PAGE`."""
+    """The row of a page that was asked for and waits again; see `change_set.WAITING_PAGE`."""
     nearness = (lease.level, lease.hops, priority)
     state = int(State.WAITING)
     return [lease.id, lease.url, SETTLED_SPELLING, *nearness, state, reason, lease.attempts, lease.request, now]

@@ -23,7 +23,7 @@ from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import SMALLEST_HEAD, SiteQueue
 from crawlers.frontier.site_schedule import Agenda
 from crawlers.items import Places, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -73,7 +73,7 @@ class QueuedFrontier(Corrections):
         self._arrivals = Arrivals(self._interner, self._scoring, self._agenda.called)
         self._leases: dict[int, Lease] = {}
         if self._scoring is not None and self._scoring.has_changes:
-            self._submit(Unit(), 0.0)  # what earlier runs left is put right
+            self._submit(ChangeSet(), 0.0)  # what earlier runs left is put right
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} sites={len(self._agenda.sites)} leased={len(self._leases)}>"
@@ -142,15 +142,15 @@ class QueuedFrontier(Corrections):
         return self.pulls.recall(self._agenda.sites, pulls)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
-        unit = Unit()
+        changes = ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
         sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
         for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
-            where = (sites[site_id], found, level, hops, found_on, now, unit, request)
+            where = (sites[site_id], found, level, hops, found_on, now, changes, request)
             new += self._interner.intern(*where, places=place and Places.all_at(place))[1]
-        self._submit(unit, now)
+        self._submit(changes, now)
         for site in sites.values():
             self._agenda.settle(site, now)
         return new
@@ -191,31 +191,31 @@ class QueuedFrontier(Corrections):
         asked = page.state is not State.REJECTED
         site = self._end(lease, asked=asked)
         self._interner.taken(site, lease)  # the cache may have lost that in the meantime
-        unit = Unit()
-        arrival = self._arrivals.take(site, lease, page, now, unit)
+        changes = ChangeSet()
+        arrival = self._arrivals.take(site, lease, page, now, changes)
         if not arrival.is_over:
-            self._again(site, lease, page, now, unit)
+            self._again(site, lease, page, now, changes)
             return 0
         if arrival.again_at is None:
             self._held.discard(lease.id)
         else:
             self._agenda.rest(site, self._entry(lease)._replace(attempts=0, group=RETURNING), arrival.again_at)
         if asked:
-            self.pulls.ended(site, lease, earned, now, unit)
+            self.pulls.ended(site, lease, earned, now, changes)
         else:
             self.pulls.cancelled(site, lease)
-        self._submit(unit, now)
+        self._submit(changes, now)
         for place in self._arrivals.places(site, page):
             self._agenda.settle(place, now)
         return arrival.new
 
-    def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, unit: Unit) -> None:
+    def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> None:
         """Another spelling of the same page is where the server wants it to be asked for."""
         assert page.moved_to is not None
         page.state = State.WAITING
         lease.url = page.moved_to.url
         lease.hops += 1
-        self._failed(site, lease, f"redirected to {lease.url}", now, unit)  # a download it was
+        self._failed(site, lease, f"redirected to {lease.url}", now, changes)  # a download it was
         self._wait(site, self._entry(lease))
         site.pending += 1
         self._agenda.settle(site, now)
@@ -224,7 +224,7 @@ class QueuedFrontier(Corrections):
         site = self._end(lease)
         lease.attempts += failed
         if failed:
-            self._failed(site, lease, reason, lease.leased_at, Unit())
+            self._failed(site, lease, reason, lease.leased_at, ChangeSet())
         else:
             self.pulls.cancelled(site, lease)
         if not_before <= lease.leased_at:
@@ -234,11 +234,11 @@ class QueuedFrontier(Corrections):
         site.pending += 1
         self._agenda.settle(site, lease.leased_at)
 
-    def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, unit: Unit) -> None:
+    def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, changes: ChangeSet) -> None:
         if not lease.is_again:  # else the row says what the page was at the last visit, and that is true still
-            unit.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
-        self.pulls.ended(site, lease, NOTHING, now, unit)
-        self._submit(unit, now)
+            changes.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
+        self.pulls.ended(site, lease, NOTHING, now, changes)
+        self._submit(changes, now)
 
     def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
         if self._leases.get(lease.id) is not lease:
@@ -252,9 +252,9 @@ class QueuedFrontier(Corrections):
             site.gate.cancelled(lease.leased_at)
         return site
 
-    def _submit(self, unit: Unit, now: float) -> None:
-        touched = self._scoring.write(unit, self._interner.head_urls) if self._scoring is not None else ()
-        self._journal.submit(unit)
+    def _submit(self, changes: ChangeSet, now: float) -> None:
+        touched = self._scoring.write(changes, self._interner.head_urls) if self._scoring is not None else ()
+        self._journal.submit(changes)
         self._interner.trim()
         for site in touched:
             self._agenda.rose(site, now)

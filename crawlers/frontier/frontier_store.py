@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.frontier.protocols import Counts
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 
 class Entry(NamedTuple):
@@ -90,8 +90,8 @@ class Journal(Protocol):
     def counts(self, site_id: int) -> Counts:
         """How many pages of the site are in each state."""
 
-    def submit(self, unit: Unit) -> None:
-        """Write *unit*, whole and after all before it; soon, not at once."""
+    def submit(self, changes: ChangeSet) -> None:
+        """Write *changes*, whole and after all before it; soon, not at once."""
 
     def flush(self) -> None:
         """Return when everything submitted is safe. Raises `StoreError` when it can't be."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import Former
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 
 def is_as_it_was(page: Page, former: Former) -> bool:
@@ -26,27 +26,27 @@ def is_as_it_was(page: Page, former: Former) -> bool:
     return page.state in (State.FAILED, State.REJECTED) or page.status >= 500 or page.status in REST_STATUSES
 
 
-def add_seen_again(unit: Unit, lease: Lease, page: Page, former: Former) -> None:
+def add_seen_again(changes: ChangeSet, lease: Lease, page: Page, former: Former) -> None:
     """Add the row of a page that is as it was."""
     was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == former.status)
     seen_at = lease.leased_at if was_seen else former.fetched_at
     validators = (page.etag or former.etag, page.last_modified or former.last_modified)
-    unit.seen_again.append([lease.id, page.reason or None, seen_at, *validators])
+    changes.seen_again.append([lease.id, page.reason or None, seen_at, *validators])
 
 
-def add_change(unit: Unit, lease: Lease, former: Former, links: dict[int, int], now: float) -> dict[int, int]:
+def add_change(changes: ChangeSet, lease: Lease, former: Former, links: dict[int, int], now: float) -> dict[int, int]:
     """Add the rows of a page that changed, now with *links*; those links that are not stored yet.
 
     What it was before is kept with the time at which it was seen so last; see the tables `page_change` and
     `link_change`.
     """
     page_id, seen = lease.id, former.fetched_at
-    unit.page_changes.append([page_id, now, seen, former.state, former.status, former.content_hash])
-    unit.forgotten.append([page_id])
+    changes.page_changes.append([page_id, now, seen, former.state, former.status, former.content_hash])
+    changes.forgotten.append([page_id])
     for target, count in former.links.items():
         if links.get(target) != count:
-            unit.lost_links.append([page_id, target])
-            unit.link_changes.append([page_id, target, now, seen, count])
+            changes.lost_links.append([page_id, target])
+            changes.link_changes.append([page_id, target, now, seen, count])
     new = {target: count for target, count in links.items() if former.links.get(target) != count}
-    unit.link_changes += [[page_id, target, now, None, 0] for target in new if target not in former.links]
+    changes.link_changes += [[page_id, target, now, None, 0] for target in new if target not in former.links]
     return new

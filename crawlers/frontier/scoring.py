@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.frontier.protocols import BEFORE_ALL
 from crawlers.frontier.queues.scored_queue import ScoredHead
 from crawlers.items import Place
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -158,8 +158,8 @@ class Scoring:
         self.scores.gone(page_id)
         self._changed[page_id] = None
 
-    def write(self, unit: Unit, head_urls: int) -> list[SiteQueue]:
-        """Put what changed into *unit*, and let pages that rose take their place; the sites that have a better one."""
+    def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:
+        """Add the rows that changed to *changes* and requeue pages whose score rose; the sites with a better page."""
         scores, sites, held, site_of = self.scores, self._sites, self._held, self._site_of
         bettered: dict[int, SiteQueue] = {}
         for page_id in self._changed:
@@ -169,15 +169,15 @@ class Scoring:
             site = sites.get(site_of[page_id])
             if site is not None and site.rise(queue, page_id, head_urls):
                 bettered[site.id] = site
-        getattr(unit, scores.table).extend(self._rows(self._changed))
-        unit.order_totals.append([self._journal.crawl_id, json.dumps(scores.totals())])
+        getattr(changes, scores.table).extend(self._rows(self._changed))
+        changes.order_totals.append([self._journal.crawl_id, json.dumps(scores.totals())])
         self._changed.clear()
         return list(bettered.values())
 
     def _write_again(self, pages: Iterable[int]) -> None:
-        unit = Unit()
-        getattr(unit, self.scores.table).extend(self._rows(pages))
-        self._journal.submit(unit)
+        changes = ChangeSet()
+        getattr(changes, self.scores.table).extend(self._rows(pages))
+        self._journal.submit(changes)
 
     def _rows(self, pages: Iterable[int]) -> Iterable[list[Any]]:
         scores, site_of = self.scores, self._site_of

@@ -35,7 +35,7 @@ from crawlers.schedulers.foreign.queue import OrdinaryRequests
 from crawlers.schedulers.page_requests import PageRequests
 from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class AdaptiveScheduler(BaseScheduler):
     def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
         assert self.session is not None
         try:
-            self.session.writer.submit(Unit(site_robots=[[site_id, status, text, self._clock()]]))
+            self.session.writer.submit(ChangeSet(site_robots=[[site_id, status, text, self._clock()]]))
         except StoreError as error:
             self.give_up(error)
             return

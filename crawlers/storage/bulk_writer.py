@@ -1,4 +1,4 @@
-"""Writes a unit's rows with one statement a table, on SQLite and on PostgreSQL.
+"""Writes a change set's rows with one statement a table, on SQLite and on PostgreSQL.
 
 The rows of a batch go to the database as one JSON text that the statement itself takes apart. So the
 driver is called once a table, and Python's lock is free while the database works: `executemany` would
@@ -24,19 +24,19 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 Columns = tuple[tuple[str, str], ...]
 
 
-def write_unit(connection: Connection, unit: u.Unit) -> None:
-    """Write all rows of *unit* within the connection's transaction."""
+def write_changes(connection: Connection, changes: u.ChangeSet) -> None:
+    """Write all rows of *changes* within the connection's transaction."""
     statements = _STATEMENTS[connection.dialect.name]
     for name, statement in statements.items():
-        rows = getattr(unit, name)
+        rows = getattr(changes, name)
         if name in _LAST_COUNTS:
             # Of several rows that match, an UPDATE takes any: it must see the last one of each page only.
             width = _KEY_COLUMNS.get(name, 1)
             rows = list({tuple(row[:width]): row for row in rows}.values())
         if rows:
             connection.exec_driver_sql(statement, (_storable(json.dumps(rows, ensure_ascii=False)),))
-    if unit.links:
-        _write_links(connection, unit.links)
+    if changes.links:
+        _write_links(connection, changes.links)
 
 
 def _write_links(connection: Connection, links: list[u.Row]) -> None:

@@ -175,7 +175,7 @@ SITE_RULES = (("id", "integer"), ("rules", "text"))
 
 
 @dataclass(slots=True)
-class Unit:
+class ChangeSet:
     """Rows of one event; or, while they wait for the writer, of many."""
 
     new_pages: list[Row] = field(default_factory=list)
@@ -213,11 +213,11 @@ class Unit:
     site_availability: list[Row] = field(default_factory=list)
     site_rules: list[Row] = field(default_factory=list)
 
-    def extend(self, other: Unit) -> None:
+    def extend(self, other: ChangeSet) -> None:
         for name in _LISTS:
             rows = getattr(other, name)
             if rows:
                 getattr(self, name).extend(rows)
 
 
-_LISTS = tuple(f.name for f in fields(Unit))
+_LISTS = tuple(f.name for f in fields(ChangeSet))

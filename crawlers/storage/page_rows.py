@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crawlers.items import Page, Study
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 
 def add_page_rows(
-    unit: Unit, page: Page, *, attempts: int, fetched_at: float | None, now: float, moved_to: int | None
+    changes: ChangeSet, page: Page, *, attempts: int, fetched_at: float | None, now: float, moved_to: int | None
 ) -> None:
     """Add the row of a page whose life ended, and of its external and bad links.
 
     *fetched_at* and *now* in seconds since 1970; None for a page that was never asked for.
     """
-    unit.ended_pages.append(
+    changes.ended_pages.append(
         [
             page.id,
             int(page.state),
@@ -48,20 +48,20 @@ def add_page_rows(
         context_id = _context_id(texts)
         pair = (url_id, context_id)
         if pair not in counts:
-            unit.external_urls.append([url_id, link.site, link.url, link.key])
-            unit.link_contexts.append([context_id, *texts])
+            changes.external_urls.append([url_id, link.site, link.url, link.key])
+            changes.link_contexts.append([context_id, *texts])
         counts[pair] = counts.get(pair, 0) + count
-    unit.external_links += [[page.id, *pair, count] for pair, count in counts.items()]
-    unit.bad_links += [[page.id, bad.raw, bad.reason] for bad in page.bad]
+    changes.external_links += [[page.id, *pair, count] for pair, count in counts.items()]
+    changes.bad_links += [[page.id, bad.raw, bad.reason] for bad in page.bad]
 
 
-def add_study_rows(unit: Unit, page: Page, study: Study, ids: Mapping[int, int]) -> None:
+def add_study_rows(changes: ChangeSet, page: Page, study: Study, ids: Mapping[int, int]) -> None:
     """Add what a page and its links say; *ids* has the pages that links lead to, by the keys of their URLs."""
-    unit.topic_pages.append([page.id, page.similarity or 0.0, json.dumps(study.terms, ensure_ascii=False)])
+    changes.topic_pages.append([page.id, page.similarity or 0.0, json.dumps(study.terms, ensure_ascii=False)])
     for key, *texts in study.link_texts:
         context_id = _context_id(texts)
-        unit.link_contexts.append([context_id, *texts])
-        unit.link_texts.append([page.id, ids[key], context_id])
+        changes.link_contexts.append([context_id, *texts])
+        changes.link_texts.append([page.id, ids[key], context_id])
 
 
 def _context_id(texts: Iterable[str]) -> int:

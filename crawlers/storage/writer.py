@@ -1,7 +1,7 @@
-"""The one hand that writes: a thread that commits units in batches, in the order they came.
+"""The one hand that writes: a thread that commits change sets in batches, in the order they came.
 
-A unit is never divided between two transactions, so whatever instant the process is killed at, the
-database holds the whole of some first part of the units.
+A change set is never divided between two transactions, so whatever instant the process is killed at, the
+database holds the whole of some first part of the change sets.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from crawlers.errors import StoreError
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 
 
 class Writer:
-    """Commits units in the background.
+    """Commits change sets in the background.
 
-    A batch is written when it holds *batch_units* units, or *batch_s* seconds after its first. When the
+    A batch is written when it holds *batch_size* change sets, or *batch_s* seconds after its first. When the
     database is slower than the crawl, `submit` waits as soon as four batches are pending, so that the
     memory stays bounded. After a failure every call raises `StoreError`, and nothing more is written.
     """
 
-    def __init__(self, database: Database, *, batch_units: int = 200, batch_s: float = 1.0) -> None:
+    def __init__(self, database: Database, *, batch_size: int = 200, batch_s: float = 1.0) -> None:
         self._database = database
-        self._batch_units = batch_units
+        self._batch_size = batch_size
         self._batch_s = batch_s
-        self._open = Unit()
-        self._open_units = 0
+        self._open = ChangeSet()
+        self._open_count = 0
         self._submitted = 0
         self._committed = 0
         self._failure: BaseException | None = None
@@ -45,23 +45,23 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, unit: Unit) -> int:
-        """Queue *unit*; return its number, to be held against `committed`."""
+    def submit(self, changes: ChangeSet) -> int:
+        """Queue *changes*; return its number, to be held against `committed`."""
         with self._changed:
             self._check()
-            while self._open_units >= 4 * self._batch_units:
+            while self._open_count >= 4 * self._batch_size:
                 self._changed.wait()
                 self._check()
-            self._open.extend(unit)
-            self._open_units += 1
+            self._open.extend(changes)
+            self._open_count += 1
             self._submitted += 1
-            if self._open_units == 1 or self._open_units == self._batch_units:
+            if self._open_count == 1 or self._open_count == self._batch_size:
                 self._changed.notify_all()
             return self._submitted
 
     @property
     def committed(self) -> int:
-        """The number of the last unit that is safe."""
+        """The number of the last change set that is safe."""
         if self._failure is not None:
             with self._changed:
                 self._check()
@@ -109,9 +109,9 @@ class Writer:
     def _run(self) -> None:
         try:
             while (batch := self._next_batch()) is not None:
-                unit, number = batch
+                changes, number = batch
                 with self._database.write() as connection:
-                    write_unit(connection, unit)
+                    write_changes(connection, changes)
                 with self._changed:
                     self._committed = number
                     self._changed.notify_all()
@@ -126,18 +126,18 @@ class Writer:
             self._failure = error
             self._changed.notify_all()
 
-    def _next_batch(self) -> tuple[Unit, int] | None:
+    def _next_batch(self) -> tuple[ChangeSet, int] | None:
         with self._changed:
-            while not self._open_units:
+            while not self._open_count:
                 if self._closing:
                     return None
                 self._hurry = False
                 self._changed.wait()
-            if self._open_units < self._batch_units and not self._hurry:
+            if self._open_count < self._batch_size and not self._hurry:
                 self._changed.wait_for(
-                    lambda: self._hurry or self._closing or self._open_units >= self._batch_units, self._batch_s
+                    lambda: self._hurry or self._closing or self._open_count >= self._batch_size, self._batch_s
                 )
-            batch, self._open, self._open_units = self._open, Unit(), 0
+            batch, self._open, self._open_count = self._open, ChangeSet(), 0
             self._hurry = False  # everything that `flush` waits for is in this batch
             self._changed.notify_all()
             return batch, self._submitted

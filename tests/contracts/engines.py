@@ -12,8 +12,8 @@ from crawlers.frontier.backends.memory import MemoryFrontier, MemoryJournal
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
 
@@ -88,7 +88,7 @@ class SqlEngine:
             self._held.lose()
             return SqlFrontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
         self.close_writer()
-        self._writer = Writer(self.database, batch_units=20, batch_s=0.01)
+        self._writer = Writer(self.database, batch_size=20, batch_s=0.01)
         return SqlFrontier(self.database, self._writer, self._crawl_id, *choice, **limits)
 
     def new_site(self) -> int:
@@ -124,22 +124,22 @@ class SqlEngine:
 
 
 class Held:
-    """Commits when it is told to, so that a kill loses a last part of the units that is known."""
+    """Commits when it is told to, so that a kill loses a last part of the change sets that is known."""
 
     def __init__(self) -> None:
-        self._pending: list[Unit] = []
+        self._pending: list[ChangeSet] = []
 
-    def submit(self, unit: Unit) -> None:
-        self._pending.append(unit)
+    def submit(self, changes: ChangeSet) -> None:
+        self._pending.append(changes)
 
     def flush(self) -> None:
         self.commit(len(self._pending))
 
     def commit(self, number: int) -> None:
-        """Write the first *number* units, as one transaction."""
-        batch = Unit()
-        for unit in self._pending[:number]:
-            batch.extend(unit)
+        """Write the first *number* change sets, as one transaction."""
+        batch = ChangeSet()
+        for changes in self._pending[:number]:
+            batch.extend(changes)
         del self._pending[:number]
         self.write(batch)
 
@@ -150,16 +150,16 @@ class Held:
     def pending(self) -> int:
         return len(self._pending)
 
-    def write(self, unit: Unit) -> None:
+    def write(self, changes: ChangeSet) -> None:
         raise NotImplementedError
 
 
 class HeldWriter(Held):
     database: Database
 
-    def write(self, unit: Unit) -> None:
+    def write(self, changes: ChangeSet) -> None:
         with self.database.write() as connection:
-            write_unit(connection, unit)
+            write_changes(connection, changes)
 
 
 class HeldJournal(Held):
@@ -169,8 +169,8 @@ class HeldJournal(Held):
         super().__init__()
         self.journal = MemoryJournal()
 
-    def write(self, unit: Unit) -> None:
-        self.journal.submit(unit)
+    def write(self, changes: ChangeSet) -> None:
+        self.journal.submit(changes)
 
     def new_id(self) -> int:
         return self.journal.new_id()

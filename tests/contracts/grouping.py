@@ -24,7 +24,7 @@ class Known:
 
 
 class Model:
-    """What must be chosen, from what was committed: *log* is all that happened, one entry a unit of the store."""
+    """What must be chosen, from what was committed: *log* is all that happened, one entry a change set of the store."""
 
     def __init__(self, max_level: int | None) -> None:
         self._max_level = max_level
@@ -36,9 +36,9 @@ class Model:
         self._names: dict[str, int] = {}
         self._bandit = GroupBandit()
 
-    def lose(self, units: int) -> None:
-        """The process was killed before the last *units* were committed; its leases are lost with it."""
-        kept = self.log[: len(self.log) - units]
+    def lose(self, number: int) -> None:
+        """The process was killed before the last *number* were committed; its leases are lost with it."""
+        kept = self.log[: len(self.log) - number]
         self._forget()
         self.log = []
         for name, *values in kept:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 CHANGES = {
     "page_change": ("page_id", "changed_at", "last_seen", "state", "status", "content_hash"),
@@ -29,10 +29,10 @@ class ScoredJournal(HeldJournal):
         super().__init__()
         self.changes: dict[str, list[list[Any]]] = {name: [] for name in CHANGES}
 
-    def write(self, unit: Unit) -> None:
-        super().write(unit)
-        self.changes["page_change"] += unit.page_changes
-        self.changes["link_change"] += unit.link_changes
+    def write(self, changes: ChangeSet) -> None:
+        super().write(changes)
+        self.changes["page_change"] += changes.page_changes
+        self.changes["link_change"] += changes.link_changes
 
     def entries(self, page_ids: Collection[int]) -> Any:
         self._look(page_ids)
@@ -43,8 +43,8 @@ class ScoredJournal(HeldJournal):
         return self.journal.former(page_id)
 
     def _look(self, page_ids: Collection[int]) -> None:
-        for unit in self._pending:
-            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
+        for changes in self._pending:
+            rows = (*changes.new_pages, *changes.waiting_pages, *changes.ended_pages, *changes.seen_again)
             if any(row[0] in page_ids for row in rows):
                 self.flush()
                 return

@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier.protocols import Candidate
 from crawlers.items import Page, Place, Places, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def end(site: Site, lease: Lease, *links: str, again_at: float | None = None, no
     page = Page(lease.id, lease.url, lease.level, State.DONE, 200, content_hash=b"%d" % int(now), **more)
     page.links = [(site.target(link), 1) for link in links]
     page.places = page.places or Places(place_of)
-    page.rows = Unit()
+    page.rows = ChangeSet()
     if again_at is not None:
 
         def again() -> float | None:

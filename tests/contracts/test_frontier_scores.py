@@ -124,7 +124,7 @@ def test_numbers_that_begin_anew_in_a_later_run_change_nothing(held: Any, monkey
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_kills_that_lose_the_last_units_leave_all_the_cash_and_every_page(held: Any, seed: int) -> None:
+def test_kills_that_lose_the_last_change_sets_leave_all_the_cash_and_every_page(held: Any, seed: int) -> None:
     way = Way(order("aopic", 9.0), seed, 9.0, (20, 1000), pages=200, parallel=(1, 3), rejects=False)
     crawl = ScoredCrawl(held, way)
     lost = 0

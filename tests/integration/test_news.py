@@ -12,7 +12,7 @@ import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import body_key128, domain_of
 from crawlers.algorithms.urls.keys import content_hash
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.redis_keys import RedisDocumentKeys
 from tests.support.running import add_on
 from tests.support.services import running_redis
@@ -210,7 +210,7 @@ def test_claims_in_redis_of_a_killed_run_hide_no_document(press, crawl_in):
     with running_redis() as url:
         keys = RedisDocumentKeys(url)
         for page, (address, body) in enumerate(zip(lost, bodies, strict=True), 1_000_000):
-            keys.claim([body_key128(domain_of(address), content_hash(body))], page, Unit())
+            keys.claim([body_key128(domain_of(address), content_hash(body))], page, ChangeSet())
         keys.close()
         crawl = news_in(crawl_in, press, "claims", DOCUMENT_KEYS_URL=url)
         assert run(crawl) == 0

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import DOCUMENT, Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import DOCUMENT, ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.schema.news_tables import document
 
@@ -33,7 +33,7 @@ class NewsStore:
 
     def write(self, **rows: list[list[Any]]) -> None:
         with self.database.write() as connection:
-            write_unit(connection, Unit(**rows))
+            write_changes(connection, ChangeSet(**rows))
 
     def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
         """A page; its number."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, begin, reserve_page_ids
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def store(
     )
     sites = {row.site: row.id for row in crawl.sites}
     ids = dict(zip((one.url for one in pages), reserve_page_ids(database, len(pages)), strict=True))
-    unit = Unit()
+    changes = ChangeSet()
     for one in pages:
         page_id, site_id, key = ids[one.url], sites[site_of(one.url)], url_key(one.url)
-        unit.new_pages.append([page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0, 0])
+        changes.new_pages.append([page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0, 0])
         if one.moved_to:
             state, moved_to = State.MOVED, ids[one.moved_to]
         else:
@@ -82,20 +82,20 @@ def store(
         if one.links is None and not one.moved_to:
             continue
         content = (one.body or one.url).encode().hex().zfill(32)[-32:] if state is State.DONE else None
-        unit.ended_pages.append(
+        changes.ended_pages.append(
             [page_id, int(state), None, 1, 20.0, 20.0, 200, moved_to, content, 0, one.title, None, None, 9, None, None]
         )
         counts: dict[int, int] = {}
         for url in one.links or ():
             counts[ids[url]] = counts.get(ids[url], 0) + 1
-        unit.links.append([page_id, counts])
+        changes.links.append([page_id, counts])
     opic = _read(pages, ids, rounds)
     for url, page in ids.items():
         *numbers, alias = opic.record(page)
-        unit.importance.append([page, sites[site_of(url)], opic.queue(page), opic.score(page), *numbers, int(alias)])
-    unit.order_totals.append([crawl.id, json.dumps(opic.totals())])
+        changes.importance.append([page, sites[site_of(url)], opic.queue(page), opic.score(page), *numbers, int(alias)])
+    changes.order_totals.append([crawl.id, json.dumps(opic.totals())])
     with database.write() as connection:
-        write_unit(connection, unit)
+        write_changes(connection, changes)
     return Stored(crawl.id, sites, ids, opic)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.url_classifier import Rulebook
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_copies import Duplicates
 
@@ -62,13 +62,13 @@ class ArticleDesk:
         page.news.is_detour = self._is_detour(page, holder)
         return f"same bytes as document {holder}"
 
-    def judge(self, lease: Lease, page: Page, unit: Unit, now: float) -> None:
-        """Add the rows of the article of *page*, if it has one, to *unit*, and note in its `news` what came of it."""
+    def judge(self, lease: Lease, page: Page, changes: ChangeSet, now: float) -> None:
+        """Add the rows of the article of *page*, if it has one, to *changes*, and note the outcome in its `news`."""
         news = page.news
         if news is None or news.article is None:
             return
         article = news.article
-        copy = self._duplicates.judge(lease.id, page.url, article, unit, news.prints, page.content_hash)
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, news.prints, page.content_hash)
         if copy is not None:
             news.outcome, news.reason = "duplicate", f"{copy.reason} as document {copy.page_id}"
             news.is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.page_id)
@@ -76,7 +76,7 @@ class ArticleDesk:
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
         where = (lease.id, lease.site_id, page.url, article, news.prints, now)
-        news.outcome = add_document(self._database, unit, *where, is_again=lease.is_again)
+        news.outcome = add_document(self._database, changes, *where, is_again=lease.is_again)
 
     def _is_detour(self, page: Page, document: int) -> bool:
         """Whether *page* is but another way to a *document* of its site, by a URL that looks otherwise.

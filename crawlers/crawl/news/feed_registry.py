@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.sources import SourceOwners
     from crawlers.items import Page, Target
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 REMOVED = "a feed that was removed, or whose source is left out"
 
@@ -65,12 +65,12 @@ class FeedPlaces:
         """The site of the source whose feed *url* is; None if nobody knows."""
         return self._owners.of(site_of(url)) or self._named.get(key)
 
-    def keep(self, page: Page, key: int, kind: str, unit: Unit) -> None:
-        """*page* is a feed: let the store have it with *unit*, unless it does."""
+    def keep(self, page: Page, key: int, kind: str, changes: ChangeSet) -> None:
+        """*page* is a feed: let the store have it with *changes*, unless it does."""
         owner = None if key in self._kept else self.owner(page.url, key)
         if owner is not None:
             self._kept.add(key)
-            unit.feeds.append([owner, page.url, kind])
+            changes.feeds.append([owner, page.url, kind])
 
     def reason_against(self, key: int) -> str | None:
         """Why the URL of that *key* is not to be asked for."""

@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import ARTICLE, FEED, HOME, PAGE, SITEMAP, News, Place, Places, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.documents import NEW
 
 if TYPE_CHECKING:
@@ -97,26 +97,26 @@ class NewsDesk:
     def ending(self, lease: Lease, page: Page, now: float) -> None:
         """Complete *page*, whose lease is about to end."""
         news = page.news = page.news or News(self.kind(lease))
-        unit = page.rows = Unit()
+        changes = page.rows = ChangeSet()
         self._placing.met(lease.site_id, site_of(lease.url))
-        self._placing.step(unit, now)
+        self._placing.step(changes, now)
         new = self._announcements.new_of(lease, news.items)
         if page.state is State.DONE and not page.is_unchanged:
             self._place_links(lease, page, news, new, now)
-            self._articles.judge(lease, page, unit, now)
+            self._articles.judge(lease, page, changes, now)
             if not lease.is_again and news.kind in ("", PAGE, HOME):
-                self._label(lease, page, news, unit, now)
+                self._label(lease, page, news, changes, now)
             page.reason = page.reason or news.reason
             if not news.outcome or lease.is_again:
                 self._announcements.was_read(lease.key)
         elif self._is_closed_home(lease, page):
             self._place_links(lease, page, news, new, now)  # the feeds may be open
-        self._plan(lease, page, news, new, unit, now)
+        self._plan(lease, page, news, new, changes, now)
         if page.state is State.DONE and news.kind in LISTS and (news.announces or lease.group != ARCHIVE):
-            self._feeds.keep(page, lease.key, news.kind, unit)  # unless it is an older sitemap, which is read once
+            self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._warn_of_polls(now)
-        self._iterations.count(page, unit, now, is_again=lease.is_again)
+        self._iterations.count(page, changes, now, is_again=lease.is_again)
 
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
         """Say that a known feed can't be read at its first poll; later ones are for alarms."""
@@ -166,16 +166,16 @@ class NewsDesk:
                     (page.links if target.site == here else page.elsewhere).append((target, 1))
         page.places = _Counting(of_new, announced)
 
-    def _label(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> None:
+    def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> None:
         site = site_of(page.url)
         odds = DETOUR if news.is_detour and lease.key not in self._announcements else news.odds
         if odds:
-            unit.page_labels.append([lease.id, lease.site_id, odds])
+            changes.page_labels.append([lease.id, lease.site_id, odds])
             self._rulebook.label(site, page.url, odds)
         if self._rulebook.learn(site, now):
-            self._placing.changed(rule_domain(site), unit)
+            self._placing.changed(rule_domain(site), changes)
 
-    def _plan(self, lease: Lease, page: Page, news: News, new: list[Announced], unit: Unit, now: float) -> None:
+    def _plan(self, lease: Lease, page: Page, news: News, new: list[Announced], changes: ChangeSet, now: float) -> None:
         """Say when the page comes back; asked when its links are known."""
         polls, here = self._polls, (lease.id, lease.site_id)
         is_home = self._feeds.is_home(lease.key)
@@ -185,10 +185,10 @@ class NewsDesk:
             kind = self.kind(lease) or (HOME if is_home else "")
             is_wanted = kind in (HOME, *LISTS) and self._feeds.reason_against(lease.key) is None
             if is_wanted and page.state is State.REJECTED:  # robots.txt may be read later, or allow it
-                page.again = lambda: polls.failed(*here, kind, now, unit, page.reason)
+                page.again = lambda: polls.failed(*here, kind, now, changes, page.reason)
                 return
             if is_wanted and kind in LISTS:
-                polls.failed(*here, kind, now, unit, _went(page))  # for people to see
+                polls.failed(*here, kind, now, changes, _went(page))  # for people to see
             polls.forget(lease.id)
             if page.moved_to is not None and (news.kind or lease.level == 0):
                 self._feeds.moved(lease.key, page.moved_to.key)
@@ -197,18 +197,18 @@ class NewsDesk:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
             if polls.kind(lease.id) or is_root or is_loop:
                 kind = self.kind(lease) or (HOME if is_home else FEED)
-                page.again = lambda: polls.failed(*here, kind, now, unit, page.reason or _went(page))
+                page.again = lambda: polls.failed(*here, kind, now, changes, page.reason or _went(page))
         elif page.is_unchanged:
             if polls.kind(lease.id):
-                page.again = lambda: polls.ended(*here, polls.kind(lease.id), now, unit, new_items=0, shown=0)
+                page.again = lambda: polls.ended(*here, polls.kind(lease.id), now, changes, new_items=0, shown=0)
         elif news.announces:
-            unit.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
+            changes.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
             self._announcements.read_again(new, now)
             page.again = lambda: polls.ended(
                 *here,
                 news.kind,
                 now,
-                unit,
+                changes,
                 new_items=len(new),
                 shown=len(news.items),
                 span_s=news.span_s,
@@ -216,15 +216,15 @@ class NewsDesk:
             )
         elif news.outcome == NEW and self._recheck_s and not lease.is_again:
             due_at = now + self._recheck_s
-            unit.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
+            changes.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
             page.again = lambda: due_at
         elif not (news.fits or news.outcome or lease.is_again) and lease.key in self._announcements:
             page.etag = page.last_modified = ""  # all of it is wanted
             page.again = lambda: now  # announced while it was read: once more, with that in mind
         elif not news.fits or polls.kind(lease.id) or lease.level == 0:
-            page.again = lambda: self._hub(lease, page, news, unit, now)
+            page.again = lambda: self._hub(lease, page, news, changes, now)
 
-    def _hub(self, lease: Lease, page: Page, news: News, unit: Unit, now: float) -> float | None:
+    def _hub(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float | None:
         places = page.places
         assert isinstance(places, _Counting)
         is_poll = bool(self._polls.kind(lease.id))
@@ -238,7 +238,7 @@ class NewsDesk:
             return None
         kind, new = news.kind or (HOME if is_home else PAGE), found if is_poll else 0
         return self._polls.ended(
-            lease.id, lease.site_id, kind, now, unit, new_items=new, shown=len(page.links), problem=news.problem
+            lease.id, lease.site_id, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
         )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlers.algorithms.news.poll_plan import PollPlan
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.news.stored_polls import PollRow
 
 MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
@@ -79,14 +79,14 @@ class Polls:
         site_id: int,
         kind: str,
         now: float,
-        unit: Unit,
+        changes: ChangeSet,
         *,
         new_items: int,
         shown: int,
         span_s: float | None = None,
         problem: str = "",
     ) -> float | None:
-        """A poll brought *new_items*, of *shown*; when the page comes back, or None. Its row goes into *unit*.
+        """A poll brought *new_items*, of *shown*; when the page comes back, or None. Its row goes into *changes*.
 
         *span_s*: age of the oldest item, if they are dated.
         """
@@ -103,20 +103,22 @@ class Polls:
         if new_items or poll.newest_at is None:
             poll.newest_at = now
         if poll.kind == PAGE and now - poll.newest_at > FADED_S:
-            self._row(page_id, now, now, unit, "brings nothing new any more")
+            self._row(page_id, now, now, changes, "brings nothing new any more")
             self._remove(page_id)
             return None
-        self._row(page_id, due_at, now, unit, problem)
+        self._row(page_id, due_at, now, changes, problem)
         return due_at
 
-    def failed(self, page_id: int, site_id: int, kind: str, now: float, unit: Unit, problem: str) -> float | None:
+    def failed(
+        self, page_id: int, site_id: int, kind: str, now: float, changes: ChangeSet, problem: str
+    ) -> float | None:
         """A poll failed; when it is tried again, or None. *kind* is that of one that was never polled before."""
         if page_id not in self._polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
         poll.failures += 1
         due_at = self._plan.failed(page_id, now, poll.failures)
-        self._row(page_id, due_at, now, unit, problem)
+        self._row(page_id, due_at, now, changes, problem)
         if poll.kind == PAGE and poll.failures >= MOST_FAILURES:
             self._remove(page_id)
             return None
@@ -139,11 +141,11 @@ class Polls:
         if poll.kind == PAGE:
             self._pages[poll.site_id] -= 1
 
-    def _row(self, page_id: int, due_at: float, now: float, unit: Unit, problem: str) -> None:
+    def _row(self, page_id: int, due_at: float, now: float, changes: ChangeSet, problem: str) -> None:
         poll, state = self._polls[page_id], self._plan.state(page_id)
         answered_at = None if state.polled_at == NEVER else state.polled_at
         rate = json.dumps([state.rate.items, state.rate.seconds, state.window, answered_at])
-        unit.polls.append(
+        changes.polls.append(
             [
                 page_id,
                 poll.site_id,

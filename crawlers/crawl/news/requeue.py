@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.frontier.protocols import BEFORE_ALL
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,18 +30,18 @@ class Placing:
         self._domains: dict[str, list[int]] = {}  # the sites of which each is the host
         self._unfinished: dict[int, Position] = {}  # where to go on, by site
 
-    def recall(self, sites: Iterable[PlacedSite]) -> Unit:
+    def recall(self, sites: Iterable[PlacedSite]) -> ChangeSet:
         """Take up the *sites* of earlier runs; what is to be written before the first `step`."""
-        unit = Unit()
+        changes = ChangeSet()
         for site_id, name, rules, waits in sites:
             self.met(site_id, name)
             now = self._rulebook.fingerprint(name)
             if rules == now:
                 continue
-            unit.site_rules.append([site_id, None if waits else now])
+            changes.site_rules.append([site_id, None if waits else now])
             if waits:
                 self._unfinished[site_id] = BEFORE_ALL
-        return unit
+        return changes
 
     def met(self, site_id: int, name: str) -> None:
         """There is a site of that *name*: its pages are placed anew when its rules change."""
@@ -49,16 +49,16 @@ class Placing:
             self._names[site_id] = name
             self._domains.setdefault(rule_domain(name), []).append(site_id)
 
-    def changed(self, domain: str, unit: Unit) -> None:
-        """The rules of *domain* are others now; *unit* is written before the next `step`."""
+    def changed(self, domain: str, changes: ChangeSet) -> None:
+        """The rules of *domain* are others now; *changes* is written before the next `step`."""
         below = f".{domain}"
         for name, sites in self._domains.items():
             if name == domain or name.endswith(below):
                 self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
-                unit.site_rules += [[site_id, None] for site_id in sites]
+                changes.site_rules += [[site_id, None] for site_id in sites]
 
-    def step(self, unit: Unit, now: float) -> None:
-        """Place some pages of one site; when it has no more, *unit* says so."""
+    def step(self, changes: ChangeSet, now: float) -> None:
+        """Place some pages of one site; when it has no more, *changes* says so."""
         if not self._unfinished:
             return
         site_id, after = next(iter(self._unfinished.items()))
@@ -68,4 +68,4 @@ class Placing:
             self._unfinished[site_id] = reached
         else:
             del self._unfinished[site_id]
-            unit.site_rules.append([site_id, self._rulebook.fingerprint(name)])
+            changes.site_rules.append([site_id, self._rulebook.fingerprint(name)])

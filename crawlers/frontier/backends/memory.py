@@ -19,7 +19,7 @@ from crawlers.storage.change_set import (
     RELEVANCE,
     SEEN_AGAIN,
     WAITING_PAGE,
-    Unit,
+    ChangeSet,
 )
 from crawlers.storage.crawls import TOO_DEEP
 
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 class MemoryJournal:
-    """Keeps the rows of the units in dicts, as the store's tables would."""
+    """Keeps the rows of the change sets in dicts, as the store's tables would."""
 
     crawl_id = 0
 
@@ -113,33 +113,37 @@ class MemoryJournal:
     def totals(self) -> list[float] | None:
         return self._totals
 
-    def submit(self, unit: Unit) -> None:
-        for values in unit.new_pages:
+    def submit(self, changes: ChangeSet) -> None:
+        for values in changes.new_pages:
             row: Row = dict(zip((name for name, _ in NEW_PAGE), values, strict=True), attempts=0)
             self.pages[row["id"]] = row
             self._by_key.setdefault(row["site_id"], {})[row["key"]] = row
-        for values in unit.waiting_pages:
+        for values in changes.waiting_pages:
             change = dict(zip((name for name, _ in WAITING_PAGE), values, strict=True))
             self.pages[change["id"]].update(change)
-        for values in unit.ended_pages:
+        for values in changes.ended_pages:
             change = dict(zip((name for name, _ in ENDED_PAGE), values, strict=True))
             self.pages[change["id"]].update(change)
-        self._groups += [(site_id, number, name) for site_id, number, name in unit.link_groups]
-        for values in unit.seen_again:
+        self._groups += [(site_id, number, name) for site_id, number, name in changes.link_groups]
+        for values in changes.seen_again:
             change = dict(zip((name for name, _ in SEEN_AGAIN), values, strict=True))
             self.pages[change["id"]].update(change)
-        for source, target in unit.lost_links:
+        for source, target in changes.lost_links:
             del self.links[source][target]
-        for source, targets in unit.links:
+        for source, targets in changes.links:
             self.links.setdefault(source, {}).update(targets)
-        for names, rows in ((IMPORTANCE, unit.importance), (RELEVANCE, unit.relevance), (NEWS_SCORE, unit.news_score)):
+        for names, rows in (
+            (IMPORTANCE, changes.importance),
+            (RELEVANCE, changes.relevance),
+            (NEWS_SCORE, changes.news_score),
+        ):
             for values in rows:
                 row = dict(zip((name for name, _ in names), values, strict=True))
                 self._scores[row["page_id"]] = row
-        for values in unit.polls:
+        for values in changes.polls:
             row = dict(zip((name for name, _ in POLL), values, strict=True))
             self._polls[row["page_id"]] = row
-        for _, totals in unit.order_totals:
+        for _, totals in changes.order_totals:
             self._totals = json.loads(totals)
 
     def flush(self) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.protocols import Counts
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.writer import Writer
 
@@ -159,10 +159,10 @@ class SqlJournal:
         with self._database.read() as connection:
             yield from connection.execution_options(yield_per=10_000).execute(_text(statement), values)
 
-    def submit(self, unit: Unit) -> None:
-        self._writer.submit(unit)
-        if unit.order_totals:  # only orders with scores look back
-            rows = (*unit.new_pages, *unit.waiting_pages, *unit.ended_pages, *unit.seen_again)
+    def submit(self, changes: ChangeSet) -> None:
+        self._writer.submit(changes)
+        if changes.order_totals:  # only orders with scores look back
+            rows = (*changes.new_pages, *changes.waiting_pages, *changes.ended_pages, *changes.seen_again)
             self._changed.update(row[0] for row in rows)
             if len(self._changed) > MOST_CHANGED:
                 self.flush()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.algorithms.dedup.simhash import Simhash
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
 MOST_UNCOMMITTED = 10_000  # documents, some 800 bytes each
@@ -34,7 +34,7 @@ _text = cache(text)
 class DocumentBands:
     """The fingerprints of stored documents, in the table `document_band`.
 
-    *most_distance* is in how many of 64 bits two fingerprints may differ. *flush* waits until submitted units are
+    *most_distance* is in how many of 64 bits two fingerprints may differ. *flush* waits until submitted change sets are
     committed.
     """
 
@@ -50,7 +50,7 @@ class DocumentBands:
         self._most_distance = most_distance
         self._flush = flush
         self._most_uncommitted = most_uncommitted
-        # What was put in units lately, in two generations: the store may not show it yet.
+        # What was put in change sets lately, in two generations: the store may not show it yet.
         self._young: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._old: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._kept = 0
@@ -69,12 +69,12 @@ class DocumentBands:
                 distances[page] = bits
         return sorted(distances, key=lambda page: (distances[page], page))
 
-    def keep(self, domain: str, fingerprint: Simhash, page_id: int, unit: Unit) -> None:
-        """Keep the *fingerprint* of the document *page_id*, with *unit*, which the caller submits."""
+    def keep(self, domain: str, fingerprint: Simhash, page_id: int, changes: ChangeSet) -> None:
+        """Keep the *fingerprint* of the document *page_id*, with *changes*, which the caller submits."""
         if self._kept >= self._most_uncommitted:
             self._flush()
             self._old, self._young, self._kept = self._young, defaultdict(list), 0
         for band in bands(domain, fingerprint.value):
-            unit.document_bands.append([band, page_id, fingerprint.value])
+            changes.document_bands.append([band, page_id, fingerprint.value])
             self._young[band].append((page_id, fingerprint.value))
         self._kept += 1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
     from crawlers.items import Article
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
 
@@ -90,15 +90,15 @@ class Duplicates:
         page_id: int,
         url: str,
         article: Article,
-        unit: Unit,
+        changes: ChangeSet,
         prints: DocumentPrint | None = None,
         content_hash: bytes = b"",
     ) -> Copy | None:
-        """Return what the *article* on the page *url* is a copy of; *None*: it is to be stored, as a row of *unit*.
+        """Return what the *article* on the page *url* is a copy of; *None*: it is to be stored, as a row of *changes*.
 
         *prints*, from `document_print`, can be made elsewhere beforehand. *content_hash* is that of the whole answer,
         for `same_bytes`. A page that is a document stays one, whatever it says now. Whoever brings the same URL or
-        text later is told the same, for what was learnt of this one goes with *unit*: the caller submits it in
+        text later is told the same, for what was learnt of this one goes with *changes*: the caller submits it in
         either case.
         """
         prints = prints or document_print(url, article)
@@ -113,13 +113,13 @@ class Duplicates:
             known = [holder if holder in documents else None for holder in holders[: len(keys)]]
             copy = self._copy(prints, new, known, documents)
         if copy is None:
-            held = self._keys.claim([*keys, *body], page_id, unit, void)
+            held = self._keys.claim([*keys, *body], page_id, changes, void)
             if held[1] not in (page_id, holders[1]):  # another process was quicker
                 return Copy(held[1], SAME_TEXT)
-            self._bands.keep(prints.domain, prints.simhash, page_id, unit)
+            self._bands.keep(prints.domain, prints.simhash, page_id, changes)
             self._accepted[page_id] = new
         else:
-            self._keys.claim(keys[:2], copy.page_id, unit, void)
+            self._keys.claim(keys[:2], copy.page_id, changes, void)
         return copy
 
     def _copy(

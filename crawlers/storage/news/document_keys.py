@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawlers.algorithms.dedup.document_fingerprints import Key
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
 MOST_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
@@ -43,10 +43,12 @@ class DocumentKeys(Protocol):
     def find(self, keys: Sequence[Key]) -> list[int | None]:
         """The page that holds each of *keys*; *None*: nobody."""
 
-    def claim(self, keys: Sequence[Key], owner: int, unit: Unit, void: frozenset[int] = frozenset()) -> list[int]:
+    def claim(
+        self, keys: Sequence[Key], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+    ) -> list[int]:
         """Give the page *owner* those of *keys* that nobody holds, or a page of *void*; return who holds each now.
 
-        What is written in the store goes with *unit*, which the caller submits. Claiming twice changes nothing, so
+        What is written in the store goes with *changes*, which the caller submits. Claiming twice changes nothing, so
         a run that was killed may do it again.
         """
 
@@ -55,10 +57,10 @@ class DocumentKeys(Protocol):
 
 
 class Uncommitted(Generic[K, V]):
-    """What was put in units lately: the store may not show it yet.
+    """What was put in change sets lately: the store may not show it yet.
 
-    Two generations of at most *most* entries. *flush* waits until all submitted units are committed, and is called
-    before the older generation is forgotten: a unit must be submitted before *most* more entries are made.
+    Two generations of at most *most* entries. *flush* waits until all submitted change sets are committed, and is
+    called before the older generation is forgotten: a change set must be submitted before *most* more entries are made.
     """
 
     def __init__(self, flush: Callable[[], None], most: int) -> None:
@@ -81,7 +83,7 @@ class Uncommitted(Generic[K, V]):
 class SqlDocumentKeys:
     """Keys in the table `document_key` of the store, for one process that writes.
 
-    A claim is a row of the caller's unit: it is committed with the document, or not at all. Processes that share a
+    A claim is a row of the caller's changes: it is committed with the document, or not at all. Processes that share a
     PostgreSQL store see each other's claims when they are committed, so that two of them may store a document
     that appears twice within a second.
     """
@@ -101,11 +103,13 @@ class SqlDocumentKeys:
                     holders[unknown[number]] = page_id
         return holders
 
-    def claim(self, keys: Sequence[Key], owner: int, unit: Unit, void: frozenset[int] = frozenset()) -> list[int]:
+    def claim(
+        self, keys: Sequence[Key], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+    ) -> list[int]:
         holders = []
         for key, holder in zip(keys, self.find(keys), strict=True):
             if holder is None or holder in void:
-                unit.document_keys.append([*key, owner])
+                changes.document_keys.append([*key, owner])
                 self._claimed[key] = holder = owner
             holders.append(holder)
         return holders

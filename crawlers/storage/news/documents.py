@@ -13,7 +13,7 @@ from crawlers.storage.schema.tables import site
 if TYPE_CHECKING:
     from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
     from crawlers.items import Article
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
 EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
@@ -22,7 +22,7 @@ NEW, CHANGED, SAME = "new", "changed", ""
 
 def add_document(
     database: Database,
-    unit: Unit,
+    changes: ChangeSet,
     page_id: int,
     site_id: int,
     url: str,
@@ -32,7 +32,7 @@ def add_document(
     *,
     is_again: bool,
 ) -> str:
-    """Add the rows of the document on a page to *unit*; says whether it is `NEW`, `CHANGED` or the `SAME`.
+    """Add the rows of the document on a page to *changes*; says whether it is `NEW`, `CHANGED` or the `SAME`.
 
     *is_again*: the page was fetched before, and may be a document already: what it was is kept as a version.
     """
@@ -46,8 +46,8 @@ def add_document(
                 return SAME
             version, stored_at, changed_at = row.version + 1, row.stored_at, now
             since = row.changed_at or row.stored_at
-            unit.document_versions.append([page_id, row.version, row.title, row.text, row.published_at, since])
-    unit.documents.append(
+            changes.document_versions.append([page_id, row.version, row.title, row.text, row.published_at, since])
+    changes.documents.append(
         [
             page_id,
             site_id,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Select
 
     from crawlers.items import Page
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ class Iterations:
     def _is_full(self) -> bool:
         return 0 < self._most_pages <= self._now.pages
 
-    def count(self, page: Page, unit: Unit, now: float, *, is_again: bool) -> None:
-        """Count *page*, whose lease ends; *unit*, which is committed with it, gets the row of the iteration.
+    def count(self, page: Page, changes: ChangeSet, now: float, *, is_again: bool) -> None:
+        """Count *page*, whose lease ends; *changes*, which is committed with it, gets the row of the iteration.
 
         *is_again*: it was fetched before.
         """
@@ -57,7 +57,7 @@ class Iterations:
             self._now = Iteration(self._now.number + 1, now, now)
             self._is_over = False
         self._now = self._with(page, now, is_again)
-        unit.iterations.append([self._crawl_id, *self._now])
+        changes.iterations.append([self._crawl_id, *self._now])
         if self._is_full:
             self._end()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawlers.algorithms.dedup.document_fingerprints import Key
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
 
@@ -101,7 +101,9 @@ class RedisDocumentKeys:
         except self._error as error:
             raise _failure(error) from error
 
-    def claim(self, keys: Sequence[Key], owner: int, unit: Unit, void: frozenset[int] = frozenset()) -> list[int]:
+    def claim(
+        self, keys: Sequence[Key], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+    ) -> list[int]:
         places = [self._place(key) for key in keys]
         fields = [field for _, field in places]
         try:

@@ -11,8 +11,8 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from tests.support.running import until
 from tests.support.sites.project import Project, ended
@@ -48,7 +48,7 @@ def store(folder, sites, pulls=(), **settings):
     rows = [crawls.SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
     row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
     with database.write() as connection:
-        write_unit(connection, Unit(pulls=[[row.sites[n].id, 1, reward, 0.0] for n, reward in pulls]))
+        write_changes(connection, ChangeSet(pulls=[[row.sites[n].id, 1, reward, 0.0] for n, reward in pulls]))
     database.close()
 
 

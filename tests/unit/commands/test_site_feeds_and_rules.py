@@ -16,8 +16,8 @@ from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.sites import site_rule_trial
 from crawlers.commands.sites import Command
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.stored_rules import LEARNT, replace_learnt
 from crawlers.storage.schema.news_tables import document, poll
@@ -48,7 +48,9 @@ def filled(tmp_path_factory):
     text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
     with database.write() as connection:
-        write_unit(connection, Unit(feeds=[["https://www.b.example", "https://www.b.example/map.xml", "sitemap"]]))
+        write_changes(
+            connection, ChangeSet(feeds=[["https://www.b.example", "https://www.b.example/map.xml", "sitemap"]])
+        )
         crawl = {"crawl_id": 1, "seed_id": 2, "parallel": 1, "delay_s": 0.0}
         connection.execute(insert(site).values(id=1, site="https://www.b.example", **crawl))
         connection.execute(

@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.crawl.rewards import Rewards
 from crawlers.items import ExternalLink, Page, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
 
@@ -68,7 +68,7 @@ def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_key
         assert set(earned.keys) == keys - paid[site]
         assert earned.reward == len(earned.keys)
         paid[site] |= keys
-        writer.submit(Unit(counted_keys=[[site, key] for key in earned.keys]))
+        writer.submit(ChangeSet(counted_keys=[[site, key] for key in earned.keys]))
         if number == 200:
             writer.flush()
             rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys, resumed=True)

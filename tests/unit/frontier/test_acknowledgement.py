@@ -16,7 +16,7 @@ from crawlers.items import Page, State
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
-    from crawlers.storage.change_set import Unit
+    from crawlers.storage.change_set import ChangeSet
 
 SITE, NOW = "http://a.test", 1000.0
 
@@ -28,9 +28,9 @@ class Recorder(MemoryJournal):
         super().__init__()
         self.availability: list[list[object]] = []
 
-    def submit(self, unit: Unit) -> None:
-        self.availability += unit.site_availability
-        super().submit(unit)
+    def submit(self, changes: ChangeSet) -> None:
+        self.availability += changes.site_availability
+        super().submit(changes)
 
 
 class Crawl:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crawlers.frontier.budget import Pulls
 from crawlers.frontier.protocols import NOTHING, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 
 class Heard:
@@ -48,8 +48,8 @@ def test_pulls_in_flight_count_against_the_budget_until_they_turn_out_to_be_none
     pulls.cancelled(SITE, lease(11))
     assert pulls.has_room
     pulls.started(SITE, lease(12))
-    pulls.ended(SITE, lease(10), NOTHING, 0.0, Unit())
-    pulls.ended(SITE, lease(12), NOTHING, 0.0, Unit())
+    pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    pulls.ended(SITE, lease(12), NOTHING, 0.0, ChangeSet())
     assert pulls.is_spent
     assert not pulls.has_room
 
@@ -58,26 +58,26 @@ def test_without_a_budget_there_is_always_room():
     pulls = Pulls(Heard(), 0, records=False)
     for _ in range(1000):
         pulls.started(SITE, lease(1))
-        pulls.ended(SITE, lease(1), NOTHING, 0.0, Unit())
+        pulls.ended(SITE, lease(1), NOTHING, 0.0, ChangeSet())
     assert pulls.has_room
     assert not pulls.is_spent
 
 
 def test_ended_pull_is_written_with_what_was_paid_for():
-    unit = Unit()
+    changes = ChangeSet()
     pulls = Pulls(Heard(), 0, records=True)
     pulls.started(SITE, lease(42))
-    pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, unit)
-    assert unit.pulls == [[7, 42, 2.0, 5.5]]
-    assert unit.counted_keys == [[7, 3], [7, 9]]
+    pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
+    assert changes.pulls == [[7, 42, 2.0, 5.5]]
+    assert changes.counted_keys == [[7, 3], [7, 9]]
 
 
 def test_pulls_that_nobody_counts_are_not_written():
-    unit = Unit()
+    changes = ChangeSet()
     pulls = Pulls(Heard(), 0, records=False)
     pulls.started(SITE, lease(42))
-    pulls.ended(SITE, lease(42), Earned(2.0, {9}), 5.5, unit)
-    assert unit == Unit()
+    pulls.ended(SITE, lease(42), Earned(2.0, {9}), 5.5, changes)
+    assert changes == ChangeSet()
 
 
 def test_rules_are_told_earlier_pulls_as_they_were_told_them_then():
@@ -87,7 +87,7 @@ def test_rules_are_told_earlier_pulls_as_they_were_told_them_then():
     pulls = Pulls(before, 0, records=False)
     for number, group, reward in past:
         pulls.started(sites[number], lease(1, group))
-        pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, Unit())
+        pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, ChangeSet())
     fresh = {number: site(number) for number in (1, 2)}
     again = Pulls(after, 3, records=False)
     again.recall(fresh, past)

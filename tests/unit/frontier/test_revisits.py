@@ -12,7 +12,7 @@ from crawlers.frontier.frontier_store import Former
 from crawlers.frontier.protocols import Lease
 from crawlers.frontier.revisits import add_change, add_seen_again, is_as_it_was
 from crawlers.items import Page, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 HASH = b"\x01" * 16
 FORMER = Former({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
@@ -64,25 +64,25 @@ def test_page_that_is_still_not_there_is_as_it_was() -> None:
 
 
 def test_page_seen_again_was_seen_when_it_was_asked_for() -> None:
-    unit = Unit()
-    add_seen_again(unit, LEASE, page(status=304, is_unchanged=True), FORMER)
-    assert unit == Unit(seen_again=[[3, None, 90.0, '"1"', "yesterday"]])
+    changes = ChangeSet()
+    add_seen_again(changes, LEASE, page(status=304, is_unchanged=True), FORMER)
+    assert changes == ChangeSet(seen_again=[[3, None, 90.0, '"1"', "yesterday"]])
 
 
 def test_page_that_could_not_be_had_was_seen_when_it_was_before() -> None:
-    unit = Unit()
-    add_seen_again(unit, LEASE, page(State.FAILED, 0, reason="no answer"), FORMER)
-    assert unit == Unit(seen_again=[[3, "no answer", 50.0, '"1"', "yesterday"]])
+    changes = ChangeSet()
+    add_seen_again(changes, LEASE, page(State.FAILED, 0, reason="no answer"), FORMER)
+    assert changes == ChangeSet(seen_again=[[3, "no answer", 50.0, '"1"', "yesterday"]])
 
 
 def test_change_keeps_what_the_page_was_and_its_links() -> None:
-    unit = Unit()
-    new = add_change(unit, LEASE, FORMER, {8: 1, 9: 4}, 91.0)
+    changes = ChangeSet()
+    new = add_change(changes, LEASE, FORMER, {8: 1, 9: 4}, 91.0)
     assert new == {8: 1, 9: 4}
-    assert unit.page_changes == [[3, 91.0, 50.0, State.DONE, 200, HASH.hex()]]
-    assert unit.forgotten == [[3]]
-    assert unit.lost_links == [[3, 7], [3, 8]]
-    assert unit.link_changes == [[3, 7, 91.0, 50.0, 1], [3, 8, 91.0, 50.0, 2], [3, 9, 91.0, None, 0]]
+    assert changes.page_changes == [[3, 91.0, 50.0, State.DONE, 200, HASH.hex()]]
+    assert changes.forgotten == [[3]]
+    assert changes.lost_links == [[3, 7], [3, 8]]
+    assert changes.link_changes == [[3, 7, 91.0, 50.0, 1], [3, 8, 91.0, 50.0, 2], [3, 9, 91.0, None, 0]]
 
 
 counts = st.dictionaries(st.integers(1, 6), st.integers(1, 3))
@@ -92,12 +92,12 @@ counts = st.dictionaries(st.integers(1, 6), st.integers(1, 3))
 def test_links_that_are_lost_and_added_make_those_of_today_and_the_changes_those_of_before(
     before: dict[int, int], today: dict[int, int]
 ) -> None:
-    unit = Unit()
+    changes = ChangeSet()
     stored = dict(before)
-    new = add_change(unit, LEASE, FORMER._replace(links=before), today, 91.0)
-    for _, target in unit.lost_links:
+    new = add_change(changes, LEASE, FORMER._replace(links=before), today, 91.0)
+    for _, target in changes.lost_links:
         del stored[target]
     assert not stored.keys() & new.keys(), "a row would be there already"
     assert stored | new == today
-    was = today | {target: count for _, target, _, _, count in unit.link_changes}
+    was = today | {target: count for _, target, _, _, count in changes.link_changes}
     assert {target: count for target, count in was.items() if count} == before

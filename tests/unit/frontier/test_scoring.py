@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.backends.memory import MemoryJournal
 from crawlers.frontier.scoring import Scoring
-from crawlers.storage.change_set import IMPORTANCE, NEW_PAGE, RELEVANCE, Unit
+from crawlers.storage.change_set import IMPORTANCE, NEW_PAGE, RELEVANCE, ChangeSet
 
 SITE = 4
 
@@ -35,14 +35,14 @@ def scoring(journal: MemoryJournal, scores: Any = None, held: Any = ()) -> tuple
 
 def stored(journal: MemoryJournal, page: int, state: int = 0, level: int = 0) -> None:
     values = {"id": page, "site_id": SITE, "key": page, "url": f"/{page}", "state": state, "level": level}
-    journal.submit(Unit(new_pages=[[values.get(name, 0) for name, _ in NEW_PAGE]]))
+    journal.submit(ChangeSet(new_pages=[[values.get(name, 0) for name, _ in NEW_PAGE]]))
 
 
-def written(one: Scoring, journal: MemoryJournal) -> Unit:
-    unit = Unit()
-    one.write(unit, 10)
-    journal.submit(unit)
-    return unit
+def written(one: Scoring, journal: MemoryJournal) -> ChangeSet:
+    changes = ChangeSet()
+    one.write(changes, 10)
+    journal.submit(changes)
+    return changes
 
 
 def test_only_what_changed_is_written_and_takes_its_place() -> None:
@@ -50,16 +50,16 @@ def test_only_what_changed_is_written_and_takes_its_place() -> None:
     one, site = scoring(journal)
     for page in (1, 2, 3):
         one.found(SITE, page, 0)
-    unit = written(one, journal)
-    assert [row[0] for row in unit.importance] == [1, 2, 3]
+    changes = written(one, journal)
+    assert [row[0] for row in changes.importance] == [1, 2, 3]
     assert site.rose == [(0, 1), (0, 2), (0, 3)]
     site.rose.clear()
 
     one.read(1, {3: 1.0})
-    unit = written(one, journal)
-    assert [row[:3] for row in unit.importance] == [[1, SITE, 1], [3, SITE, 0]]
-    assert len(unit.importance[0]) == len(IMPORTANCE)
-    assert json.loads(unit.order_totals[0][1]) == one.scores.totals()
+    changes = written(one, journal)
+    assert [row[:3] for row in changes.importance] == [[1, SITE, 1], [3, SITE, 0]]
+    assert len(changes.importance[0]) == len(IMPORTANCE)
+    assert json.loads(changes.order_totals[0][1]) == one.scores.totals()
     assert site.rose == [(1, 1), (0, 3)]
     assert written(one, journal).importance == []
 
@@ -71,9 +71,9 @@ def test_pages_that_are_held_or_gone_or_of_sites_that_are_not_open_take_no_place
     one.found(SITE, 2, 0)
     one.gone(2)
     one.found(99, 3, 0)
-    unit = written(one, journal)
+    changes = written(one, journal)
     assert site.rose == []
-    assert [row[:3] for row in unit.importance] == [[1, SITE, 0], [2, SITE, GONE], [3, 99, 0]]
+    assert [row[:3] for row in changes.importance] == [[1, SITE, 0], [2, SITE, GONE], [3, 99, 0]]
 
 
 def test_page_that_moved_is_written_with_the_one_that_takes_over() -> None:
@@ -83,8 +83,8 @@ def test_page_that_moved_is_written_with_the_one_that_takes_over() -> None:
     one.found(SITE, 2, 0)
     written(one, journal)
     one.moved(1, 2)
-    unit = written(one, journal)
-    assert [(row[0], row[2], row[7]) for row in unit.importance] == [(1, GONE, 2), (2, 0, 0)]
+    changes = written(one, journal)
+    assert [(row[0], row[2], row[7]) for row in changes.importance] == [(1, GONE, 2), (2, 0, 0)]
 
 
 def test_it_goes_on_from_what_was_written() -> None:

@@ -14,8 +14,8 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.graphs.files import graph_paths, write_graph
 from crawlers.graphs.site_graph import SOURCES_AT_ONCE, SiteGraph
 from crawlers.items import Node, State
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, add_sites, reserve_page_ids
 from crawlers.storage.database import Database
 
@@ -47,28 +47,28 @@ def store(database: Database, pages: list[Stored], order: list[int] | None = Non
     order = order or list(range(len(pages)))
     site_id = add_sites(database, 1, [SiteRow(0, f"http://host{next(_numbers)}.test", 1, None, 0.0)], 0.0)[0].id
     ids = dict(zip(order, reserve_page_ids(database, len(pages)), strict=True))
-    unit = Unit()
+    changes = ChangeSet()
     for index in order:
         page, page_id = pages[index], ids[index]
         url = f"http://a.test{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
-        unit.new_pages.append(
+        changes.new_pages.append(
             [page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]
         )
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)
         content_hash = body if page.state is DONE else None
-        unit.ended_pages.append(
+        changes.ended_pages.append(
             [page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title, None, None, 9]
         )
-        unit.links.append([page_id, {ids[target]: count for target, count in page.links.items()}])
+        changes.links.append([page_id, {ids[target]: count for target, count in page.links.items()}])
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"
-            unit.external_urls.append([url_key(url), "http://b.test", url, url_key(url)])
-            unit.link_contexts.append([url_key(tag), "", "", "", "", tag])
-            unit.external_links.append([page_id, url_key(url), url_key(tag), 1])
+            changes.external_urls.append([url_key(url), "http://b.test", url, url_key(url)])
+            changes.link_contexts.append([url_key(tag), "", "", "", "", tag])
+            changes.external_links.append([page_id, url_key(url), url_key(tag), 1])
     with database.write() as connection:
-        write_unit(connection, unit)
+        write_changes(connection, changes)
     return site_id
 
 
@@ -178,7 +178,7 @@ def test_page_that_is_stored_while_the_graph_is_written_waits_for_the_next_one(d
     graph = SiteGraph(database, site_id, "a.test")
     with database.write() as connection:
         row = [10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0, 0]
-        write_unit(connection, Unit(new_pages=[row], links=[[10**6, {1: 1}]]))
+        write_changes(connection, ChangeSet(new_pages=[row], links=[[10**6, {1: 1}]]))
     assert list(graph.edges()) == [(1, [])]
     assert len(list(graph.nodes())) == 1
 

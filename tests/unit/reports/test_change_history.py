@@ -5,8 +5,8 @@ from __future__ import annotations
 from crawlers.items import State
 from crawlers.reports.change_history import change_story
 from crawlers.reports.history_wording import SHOWN
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from tests.support.scored_store import A, Linked, store
 
 PAGES = [
@@ -17,12 +17,12 @@ PAGES = [
 
 def told(database, crawl, changes=(), links=()):
     home = crawl.pages[f"{A}/"]
-    unit = Unit(
+    changes = ChangeSet(
         page_changes=[[home, *change] for change in changes],
         link_changes=[[home, crawl.pages[f"{A}/{name}"], *change] for name, *change in links],
     )
     with database.write() as connection:
-        write_unit(connection, unit)
+        write_changes(connection, changes)
     with database.read() as connection:
         return change_story(connection, home)
 

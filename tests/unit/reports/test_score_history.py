@@ -9,8 +9,8 @@ import pytest
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
 from crawlers.reports.score_history import score_story
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from tests.support.scored_store import A, Linked, store
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
@@ -27,7 +27,7 @@ def test_page_that_was_read_has_importance_cash_and_its_place(database):
     page = crawl.pages[HOME]
     with database.write() as connection:
         pulls = [[crawl.sites[A], page, 0.0, 0.0]] * 3
-        write_unit(connection, Unit(pulls=pulls))
+        write_changes(connection, ChangeSet(pulls=pulls))
     rank = 1 + (crawl.opic.importance(crawl.pages[OTHER]) > crawl.opic.importance(page))
     before = int(crawl.opic.score(crawl.pages[OTHER]) > crawl.opic.score(page))
     assert told(database, crawl, HOME) == [
@@ -73,10 +73,12 @@ def test_topic_has_a_score_of_three_parts(database, weights):
         [page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page)]
         for page in (home, other, new)
     ]
-    unit = Unit(relevance=rows, order_totals=[[crawl.id, json.dumps(scores.totals())]], topic_pages=[[home, 0.5, "{}"]])
+    changes = ChangeSet(
+        relevance=rows, order_totals=[[crawl.id, json.dumps(scores.totals())]], topic_pages=[[home, 0.5, "{}"]]
+    )
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")
-        write_unit(connection, unit)
+        write_changes(connection, changes)
     a, b, c = (0.5, 0.25, 0.25) if weights else (0.4, 0.3, 0.3)
     anchor, distance, rank = scores.parts(other)
     assert told(database, crawl, OTHER) == [

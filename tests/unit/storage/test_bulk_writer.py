@@ -1,4 +1,4 @@
-"""Rows of a unit come out of either database as they went in, whatever texts the web has in them."""
+"""Rows of a change set come out of either database as they went in, whatever texts the web has in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import text
 from crawlers.items import State
 from crawlers.storage import change_set as u
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
+from crawlers.storage.bulk_writer import write_changes
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -54,12 +54,12 @@ TEXTS = [
 ]
 
 
-def write(database: Database, *units: u.Unit) -> None:
-    batch = u.Unit()
-    for unit in units:
-        batch.extend(unit)
+def write(database: Database, *sets: u.ChangeSet) -> None:
+    batch = u.ChangeSet()
+    for changes in sets:
+        batch.extend(changes)
     with database.write() as connection:
-        write_unit(connection, batch)
+        write_changes(connection, batch)
 
 
 def rows(database: Database, table: str, columns: tuple[tuple[str, str], ...], order: str = "1") -> list[list[Any]]:
@@ -70,18 +70,22 @@ def rows(database: Database, table: str, columns: tuple[tuple[str, str], ...], o
 
 def test_new_pages_come_back_as_they_went_in(database: Database) -> None:
     pages = [PAGE, [2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300, 0]]
-    write(database, u.Unit(new_pages=pages))
+    write(database, u.ChangeSet(new_pages=pages))
     assert rows(database, "page", u.NEW_PAGE) == pages
 
 
 def test_waiting_page_is_updated(database: Database) -> None:
-    write(database, u.Unit(new_pages=[[*PAGE[:8], int(State.REJECTED), *PAGE[9:]]]), u.Unit(waiting_pages=[WAITS]))
+    write(
+        database,
+        u.ChangeSet(new_pages=[[*PAGE[:8], int(State.REJECTED), *PAGE[9:]]]),
+        u.ChangeSet(waiting_pages=[WAITS]),
+    )
     assert rows(database, "page", u.WAITING_PAGE) == [WAITS]
     assert rows(database, "page", (("state", ""),)) == [[State.WAITING]]
 
 
 def test_ended_page_is_updated_and_only_that_one(database: Database) -> None:
-    write(database, u.Unit(new_pages=[PAGE, [2, 1, 2, *PAGE[3:]]], ended_pages=[ENDED]))
+    write(database, u.ChangeSet(new_pages=[PAGE, [2, 1, 2, *PAGE[3:]]], ended_pages=[ENDED]))
     first, second = rows(database, "page", u.ENDED_PAGE, "id")
     assert first == ENDED
     assert second[:3] == [2, State.WAITING, "why"]
@@ -89,10 +93,10 @@ def test_ended_page_is_updated_and_only_that_one(database: Database) -> None:
 
 @pytest.mark.parametrize("number", [2, 50])
 def test_last_word_on_a_page_stands_when_one_batch_has_several(database: Database, number: int) -> None:
-    units = [u.Unit(new_pages=[PAGE, [2, 1, 2, *PAGE[3:]]])]
+    sets = [u.ChangeSet(new_pages=[PAGE, [2, 1, 2, *PAGE[3:]]])]
     for level in range(number, 0, -1):
-        units.append(u.Unit(waiting_pages=[[i, f"http://a.test/{level}", 0, level, *WAITS[4:]] for i in (1, 2)]))
-    write(database, *units)
+        sets.append(u.ChangeSet(waiting_pages=[[i, f"http://a.test/{level}", 0, level, *WAITS[4:]] for i in (1, 2)]))
+    write(database, *sets)
     assert rows(database, "page", (("id", ""), ("level", ""), ("url", ""))) == [
         [1, 1, "http://a.test/1"],
         [2, 1, "http://a.test/1"],
@@ -100,12 +104,12 @@ def test_last_word_on_a_page_stands_when_one_batch_has_several(database: Databas
 
 
 def test_page_that_failed_and_then_ended_within_one_batch_has_ended(database: Database) -> None:
-    write(database, u.Unit(new_pages=[PAGE]), u.Unit(waiting_pages=[WAITS]), u.Unit(ended_pages=[ENDED]))
+    write(database, u.ChangeSet(new_pages=[PAGE]), u.ChangeSet(waiting_pages=[WAITS]), u.ChangeSet(ended_pages=[ENDED]))
     assert rows(database, "page", (("state", ""), ("attempts", ""))) == [[State.DONE, 3]]
 
 
 def test_links_of_a_page_are_one_row_a_target(database: Database) -> None:
-    write(database, u.Unit(links=[[7, {8: 1, MOST: 300}], [8, {}], [9, {7: 2}]]))
+    write(database, u.ChangeSet(links=[[7, {8: 1, MOST: 300}], [8, {}], [9, {7: 2}]]))
     columns = (("source_id", ""), ("target_id", ""), ("count", ""))
     assert rows(database, "link", columns, "1, 2") == [[7, 8, 1], [7, MOST, 300], [9, 7, 2]]
 
@@ -113,29 +117,29 @@ def test_links_of_a_page_are_one_row_a_target(database: Database) -> None:
 def test_external_url_and_context_that_are_known_are_kept_as_they_are(database: Database) -> None:
     urls = [[LEAST, "http://b.test", "http://b.test/", 8], [5, "http://c.test", "http://c.test/", 9]]
     contexts = [[MOST, "anchor", "context", "nav", "", "a"]]
-    unit = u.Unit(external_urls=[*urls, urls[0]], link_contexts=[*contexts, *contexts])
-    write(database, unit, u.Unit(external_links=[[1, LEAST, MOST, 2]]))
-    write(database, unit, u.Unit(external_links=[[2, LEAST, MOST, 1]]))
+    changes = u.ChangeSet(external_urls=[*urls, urls[0]], link_contexts=[*contexts, *contexts])
+    write(database, changes, u.ChangeSet(external_links=[[1, LEAST, MOST, 2]]))
+    write(database, changes, u.ChangeSet(external_links=[[2, LEAST, MOST, 1]]))
     assert rows(database, "external_url", u.EXTERNAL_URL) == urls
     assert rows(database, "link_context", u.LINK_CONTEXT) == contexts
     assert rows(database, "external_link", u.EXTERNAL_LINK) == [[1, LEAST, MOST, 2], [2, LEAST, MOST, 1]]
 
 
 def test_what_a_page_of_a_topic_says_is_what_it_said_last(database: Database) -> None:
-    write(database, u.Unit(topic_pages=[[1, 0.25, "{}"], [2, 0.0, "{}"], [1, 0.5, '{"utf": 2}']]))
-    write(database, u.Unit(topic_pages=[[2, 1.0, '{"utf": 1}']]))
+    write(database, u.ChangeSet(topic_pages=[[1, 0.25, "{}"], [2, 0.0, "{}"], [1, 0.5, '{"utf": 2}']]))
+    write(database, u.ChangeSet(topic_pages=[[2, 1.0, '{"utf": 1}']]))
     assert rows(database, "topic_page", u.TOPIC_PAGE) == [[1, 0.5, '{"utf": 2}'], [2, 1.0, '{"utf": 1}']]
 
 
 def test_robots_of_a_site_are_kept(database: Database) -> None:
     site = crawls.begin(database, "c", "m", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, NOW).sites[0]
     robots = [site.id, 200, "User-agent: *\nDisallow: /\x00", NOW]
-    write(database, u.Unit(site_robots=[[site.id, 0, None, 1.0], robots]))
+    write(database, u.ChangeSet(site_robots=[[site.id, 0, None, 1.0], robots]))
     assert rows(database, "site", u.SITE_ROBOTS) == [[site.id, 200, "User-agent: *\nDisallow: /\ufffd", NOW]]
 
 
-def test_empty_unit_is_nothing(database: Database) -> None:
-    write(database, u.Unit())
+def test_empty_change_set_is_nothing(database: Database) -> None:
+    write(database, u.ChangeSet())
     assert rows(database, "page", u.NEW_PAGE) == []
 
 
@@ -145,7 +149,7 @@ def test_text_that_no_database_can_hold_is_replaced_and_all_other_kept(
 ) -> None:
     ended = list(ENDED)
     ended[2] = ended[10] = given
-    write(database, u.Unit(new_pages=[PAGE], ended_pages=[ended], bad_links=[[1, given, "not a URL"]]))
+    write(database, u.ChangeSet(new_pages=[PAGE], ended_pages=[ended], bad_links=[[1, given, "not a URL"]]))
     assert rows(database, "bad_link", u.BAD_LINK) == [[1, kept, "not a URL"]]
     assert rows(database, "page", (("reason", ""), ("title", ""))) == [[kept, kept]]
 
@@ -155,6 +159,6 @@ def test_text_that_no_database_can_hold_is_replaced_and_all_other_kept(
 def test_any_texts_are_stored_alike(database: Database, texts: list[str]) -> None:
     with database.write() as connection:
         connection.execute(text("DELETE FROM bad_link"))
-    write(database, u.Unit(bad_links=[[number, raw, ""] for number, raw in enumerate(texts)]))
+    write(database, u.ChangeSet(bad_links=[[number, raw, ""] for number, raw in enumerate(texts)]))
     kept = ["".join("\ufffd" if c == "\x00" or "\ud800" <= c <= "\udfff" else c for c in raw) for raw in texts]
     assert [raw for _, raw, _ in rows(database, "bad_link", u.BAD_LINK)] == kept

@@ -13,8 +13,8 @@ from sqlalchemy import select, text
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site
 
@@ -161,8 +161,8 @@ def test_site_that_was_not_available_is_tried_again_after_an_end_and_not_after_a
     crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
     with database.write() as connection:
         home = [1, crawl.sites[0].id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.FAILED), "timeout", None, None]
-        write_unit(
-            connection, Unit(new_pages=[[*home, 0.0, 0.0, 0]], site_availability=[[crawl.sites[0].id, "timeout"]])
+        write_changes(
+            connection, ChangeSet(new_pages=[[*home, 0.0, 0.0, 0]], site_availability=[[crawl.sites[0].id, "timeout"]])
         )
 
     def stands() -> tuple[int, str | None]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import BadLink, ExternalLink, Page, State
-from crawlers.storage.change_set import BAD_LINK, ENDED_PAGE, Unit
+from crawlers.storage.change_set import BAD_LINK, ENDED_PAGE, ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 
 NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
 
 
-def rows_of(page: Page, moved_to: int | None = None) -> Unit:
-    unit = Unit()
-    add_page_rows(unit, page, attempts=2, fetched_at=10.0, now=11.0, moved_to=moved_to)
-    return unit
+def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
+    changes = ChangeSet()
+    add_page_rows(changes, page, attempts=2, fetched_at=10.0, now=11.0, moved_to=moved_to)
+    return changes
 
 
 def test_page_is_one_row_with_a_name_for_each_value() -> None:
@@ -53,24 +53,24 @@ def test_what_a_page_has_not_is_null() -> None:
 def test_external_links_are_counted_per_url_and_context() -> None:
     footer = NAV._replace(position="footer")
     page = Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (footer, 2), (NAV, 3)])
-    unit = rows_of(page)
+    changes = rows_of(page)
     b = url_key("http://b.test/")
-    assert [(page_id, url_id, count) for page_id, url_id, _, count in unit.external_links] == [(7, b, 4), (7, b, 2)]
-    assert [row[1:] for row in unit.link_contexts] == [
+    assert [(page_id, url_id, count) for page_id, url_id, _, count in changes.external_links] == [(7, b, 4), (7, b, 2)]
+    assert [row[1:] for row in changes.link_contexts] == [
         ["b", "see b", "nav", "", "a"],
         ["b", "see b", "footer", "", "a"],
     ]
-    assert unit.external_urls == [[b, "http://b.test", "http://b.test/", 7]] * 2
-    assert [row[2] for row in unit.external_links] == [row[0] for row in unit.link_contexts]
+    assert changes.external_urls == [[b, "http://b.test", "http://b.test/", 7]] * 2
+    assert [row[2] for row in changes.external_links] == [row[0] for row in changes.link_contexts]
 
 
 def test_texts_that_differ_in_where_they_are_cut_are_different_contexts() -> None:
     other = NAV._replace(anchor="b see", context="b")
-    unit = rows_of(Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (other, 1)]))
-    assert len({row[0] for row in unit.link_contexts}) == 2
+    changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (other, 1)]))
+    assert len({row[0] for row in changes.link_contexts}) == 2
 
 
 def test_bad_links_are_kept_as_they_were_written() -> None:
-    unit = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
+    changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
     assert [name for name, _ in BAD_LINK] == ["page_id", "raw", "reason"]
-    assert unit.bad_links == [[7, "http://[", "not a URL"]] * 2
+    assert changes.bad_links == [[7, "http://[", "not a URL"]] * 2

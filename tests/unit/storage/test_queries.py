@@ -9,8 +9,8 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
 
@@ -26,15 +26,15 @@ def begin(database: Database, name: str, *sites: SiteRow) -> crawls.CrawlRow:
 
 def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> None:
     """Pages of a site by state and level, with their number as skeleton."""
-    unit = Unit()
+    changes = ChangeSet()
     for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
         url = f"http://site{site_id}.test/{page_id}"
-        unit.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0])
+        changes.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0])
         skeleton = page_id if level else None
-        unit.ended_pages.append([page_id, int(state), *[None] * 3, 0.0, None, None, None, skeleton, *[None] * 4])
-        unit.ended_pages[-1][3] = 1
+        changes.ended_pages.append([page_id, int(state), *[None] * 3, 0.0, None, None, None, skeleton, *[None] * 4])
+        changes.ended_pages[-1][3] = 1
     with database.write() as connection:
-        write_unit(connection, unit)
+        write_changes(connection, changes)
 
 
 def test_crawl_is_found_by_its_name_the_latest_first(database: Database) -> None:

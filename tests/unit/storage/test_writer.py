@@ -1,4 +1,4 @@
-"""The writer: whole units in whole batches, in order; and what happens when the database refuses."""
+"""The writer: whole change sets in whole batches, in order; and what happens when the database refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event, text
 
 from crawlers.errors import StoreError
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
 
@@ -23,9 +23,9 @@ LONG_S = 3600.0
 PATIENCE_S = 30.0  # how long a test waits before it fails
 
 
-def unit(number: int, size: int = 1) -> Unit:
-    """A page and its link: two tables, so that a half written unit shows."""
-    return Unit(
+def changes(number: int, size: int = 1) -> ChangeSet:
+    """A page and its link: two tables, so that a half written change set shows."""
+    return ChangeSet(
         new_pages=[[number, 1, number, "http://a.test/" + "x" * size, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]],
         links=[[number, {str(number): 1}]],
     )
@@ -33,7 +33,7 @@ def unit(number: int, size: int = 1) -> Unit:
 
 def submit_for_ever(writer: Writer, size: int = 1) -> None:
     for number in range(1, 100_000):
-        writer.submit(unit(number, size))
+        writer.submit(changes(number, size))
 
 
 def keep_others_out(connection: Connection) -> None:
@@ -46,7 +46,7 @@ def stored(database: Database) -> list[int]:
     with database.read() as connection:
         pages = [row[0] for row in connection.execute(text("SELECT id FROM page ORDER BY id"))]
         links = [row[0] for row in connection.execute(text("SELECT source_id FROM link ORDER BY source_id"))]
-    assert pages == links, "a unit was divided"
+    assert pages == links, "a change set was divided"
     return pages
 
 
@@ -91,12 +91,12 @@ def make(database: Database) -> Iterator[Callable[..., Writer]]:
 
 
 def test_batch_is_written_when_it_is_full(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_units=5, batch_s=LONG_S)
+    writer = make(batch_size=5, batch_s=LONG_S)
     commits = Commits(database)
     for number in range(1, 5):
-        writer.submit(unit(number))
+        writer.submit(changes(number))
     assert writer.committed == 0
-    writer.submit(unit(5))
+    writer.submit(changes(5))
     commits.wait_for(1)
     writer.flush()
     assert stored(database) == [1, 2, 3, 4, 5]
@@ -104,37 +104,37 @@ def test_batch_is_written_when_it_is_full(database: Database, make: Callable[...
 
 
 def test_batch_is_written_when_its_time_has_come(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_units=1000, batch_s=0.01)
+    writer = make(batch_size=1000, batch_s=0.01)
     commits = Commits(database)
-    writer.submit(unit(1))
+    writer.submit(changes(1))
     commits.wait_for(1)
 
 
 def test_flush_returns_when_everything_is_committed(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_units=1000, batch_s=LONG_S)
+    writer = make(batch_size=1000, batch_s=LONG_S)
     writer.flush()
     for number in range(1, 4):
-        assert writer.submit(unit(number)) == number
+        assert writer.submit(changes(number)) == number
         writer.flush()
         assert writer.committed == number
         assert stored(database) == list(range(1, number + 1))
 
 
 def test_flush_hurries_only_what_was_submitted_before_it(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_units=3, batch_s=LONG_S)
+    writer = make(batch_size=3, batch_s=LONG_S)
     with database.write() as connection:
         keep_others_out(connection)
-        writer.submit(unit(1))
+        writer.submit(changes(1))
         flushing = threading.Thread(target=writer.flush)
         flushing.start()
         with writer._changed:
-            assert writer._changed.wait_for(lambda: writer._open_units == 0, PATIENCE_S)
-        writer.submit(unit(2))
+            assert writer._changed.wait_for(lambda: writer._open_count == 0, PATIENCE_S)
+        writer.submit(changes(2))
         commits = Commits(database)
     flushing.join(PATIENCE_S)
     writer._thread.join(0.1)  # a chance to be hasty
     for number in (3, 4):
-        writer.submit(unit(number))
+        writer.submit(changes(number))
     commits.wait_for(3)
     writer.flush()
     assert commits.number == 3, "ours, that of the flush, and a whole batch"
@@ -144,12 +144,12 @@ def test_flush_hurries_only_what_was_submitted_before_it(database: Database, mak
 def test_submit_waits_when_the_database_is_slower_than_the_crawl(
     database: Database, make: Callable[..., Writer]
 ) -> None:
-    writer = make(batch_units=2, batch_s=0.01)
+    writer = make(batch_size=2, batch_s=0.01)
     submitted = []
 
     def submit_all() -> None:
         for number in range(1, 41):
-            writer.submit(unit(number))
+            writer.submit(changes(number))
             submitted.append(number)
 
     thread = threading.Thread(target=submit_all)
@@ -166,25 +166,25 @@ def test_submit_waits_when_the_database_is_slower_than_the_crawl(
 
 
 def test_close_commits_what_is_pending_and_may_be_called_twice(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_units=1000, batch_s=LONG_S)
-    writer.submit(unit(1))
+    writer = make(batch_size=1000, batch_s=LONG_S)
+    writer.submit(changes(1))
     writer.close()
     writer.close()
     assert stored(database) == [1]
     with pytest.raises(StoreError, match="closed already"):
-        writer.submit(unit(2))
+        writer.submit(changes(2))
 
 
 def test_after_a_failure_every_call_fails_and_nothing_is_half_written(
     database: Database, make: Callable[..., Writer]
 ) -> None:
-    writer = make(batch_units=1000, batch_s=LONG_S)
+    writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
-    writer.submit(unit(1))
+    writer.submit(changes(1))
     calls: list[Callable[[], object]] = [
         writer.flush,
         writer.flush,
-        lambda: writer.submit(unit(2)),
+        lambda: writer.submit(changes(2)),
         lambda: writer.committed,
         writer.close,
     ]
@@ -199,16 +199,16 @@ def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
     database: Database, make: Callable[..., Writer]
 ) -> None:
     # Otherwise a crawl would be called finished whose last pages are not stored.
-    writer = make(batch_units=1, batch_s=LONG_S)
+    writer = make(batch_size=1, batch_s=LONG_S)
     spoil(database)
-    writer.submit(unit(1))
+    writer.submit(changes(1))
     writer._thread.join(PATIENCE_S)
     with pytest.raises(StoreError):
         writer.close()
 
 
 def test_submit_that_waits_is_freed_by_a_failure(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_units=1, batch_s=LONG_S)
+    writer = make(batch_size=1, batch_s=LONG_S)
     spoil(database)
     with pytest.raises(StoreError):
         submit_for_ever(writer)
@@ -224,7 +224,7 @@ def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
         connection.exec_driver_sql(f"PRAGMA max_page_count={most}")  # type: ignore[attr-defined]
 
     event.listen(database.engine, "begin", limit)
-    writer = Writer(database, batch_units=10, batch_s=LONG_S)
+    writer = Writer(database, batch_size=10, batch_s=LONG_S)
     with pytest.raises(StoreError, match="full"):
         submit_for_ever(writer, size)
     with pytest.raises(StoreError, match="full"):
@@ -238,7 +238,7 @@ def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
     with mended.read() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
     writer = Writer(mended)
-    writer.submit(unit(len(kept) + 1))
+    writer.submit(changes(len(kept) + 1))
     writer.close()
     mended.close()
 
@@ -246,7 +246,7 @@ def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
 def test_lost_connection_between_two_batches_is_made_anew(postgresql_url: str) -> None:
     database = Database(postgresql_url)
     writer = Writer(database)
-    writer.submit(unit(1))
+    writer.submit(changes(1))
     writer.flush()
     with database.read() as connection:
         connection.execute(
@@ -255,7 +255,7 @@ def test_lost_connection_between_two_batches_is_made_anew(postgresql_url: str) -
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         )
-    writer.submit(unit(2))
+    writer.submit(changes(2))
     writer.close()
     assert stored(database) == [1, 2]
     database.close()

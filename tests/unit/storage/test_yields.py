@@ -8,8 +8,8 @@ from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.items import ExternalLink, Page, State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.yields import SiteYields, site_yields
 
@@ -28,23 +28,23 @@ class Stored:
         site_id = site_id or self.site_id
         url = f"http://a.test/{number}"
         row = [number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0, 0]
-        self.write(Unit(new_pages=[row]))
+        self.write(ChangeSet(new_pages=[row]))
         page = Page(number, url, 0, State.REFUSED if state is State.WAITING else state)
         for n, target in enumerate(urls):
             full = f"http://{target}"
             link = ExternalLink(full, page_key(full), full.rpartition("/")[0], f"link {n}", "", "", "", "a")
             page.external.append((link, 1))
         if state is not State.WAITING:
-            unit = Unit()
-            add_page_rows(unit, page, attempts=attempts, fetched_at=0.0, now=0.0, moved_to=None)
-            self.write(unit)
+            changes = ChangeSet()
+            add_page_rows(changes, page, attempts=attempts, fetched_at=0.0, now=0.0, moved_to=None)
+            self.write(changes)
 
     def pulls(self, *numbers, site_id=None):
-        self.write(Unit(pulls=[[site_id or self.site_id, number, 0.0, 0.0] for number in numbers]))
+        self.write(ChangeSet(pulls=[[site_id or self.site_id, number, 0.0, 0.0] for number in numbers]))
 
-    def write(self, unit):
+    def write(self, changes):
         with self.database.write() as connection:
-            write_unit(connection, unit)
+            write_changes(connection, changes)
 
     def yields(self, reward="new_links"):
         return site_yields(self.database, self.crawl.id, REWARDS[reward])

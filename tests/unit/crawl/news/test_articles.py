@@ -15,7 +15,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticleDesk
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Article, News, Page, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
@@ -55,7 +55,7 @@ class Desk:
         duplicates = Duplicates(database, SqlDocumentKeys(database, lambda: None), lambda: None, 3)
         self.desk = ArticleDesk(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
-        self.unit = Unit()  # of the latest page
+        self.changes = ChangeSet()  # of the latest page
 
     def page(self, url: str, canonical: str = "", body: bytes = b"") -> Page:
         self.pages += 1
@@ -70,8 +70,8 @@ class Desk:
         if canonical.startswith("/"):
             article = replace(article, canonical_url=resolve(SITE, canonical).url)
         page.news = News(article=article, prints=document_print(page.url, article))
-        self.unit = Unit()
-        self.desk.judge(Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW), page, self.unit, NOW)
+        self.changes = ChangeSet()
+        self.desk.judge(Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW), page, self.changes, NOW)
         return page.news
 
     def known(self, url: str, body: bytes, canonical: str = "") -> tuple[str, bool]:
@@ -81,7 +81,7 @@ class Desk:
         return self.desk.is_known(page), page.news.is_detour
 
     def languages(self) -> list[str]:
-        return [row[10] for row in self.unit.documents]
+        return [row[10] for row in self.changes.documents]
 
 
 @pytest.fixture
@@ -92,15 +92,15 @@ def desk(database: Database) -> Desk:
 def test_new_article_becomes_a_document(desk: Desk) -> None:
     news = desk.judge("/news/1-story")
     assert (news.outcome, news.reason, news.is_detour) == (NEW, "", False)
-    assert [row[:3] for row in desk.unit.documents] == [[1, 1, f"{SITE}/news/1-story"]]
+    assert [row[:3] for row in desk.changes.documents] == [[1, 1, f"{SITE}/news/1-story"]]
 
 
 def test_page_without_an_article_leaves_no_rows(desk: Desk) -> None:
     for news in (None, News()):
         page = desk.page("/about")
         page.news = news
-        desk.desk.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, desk.unit, NOW)
-        assert (desk.unit, page.news) == (Unit(), news)
+        desk.desk.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, desk.changes, NOW)
+        assert (desk.changes, page.news) == (ChangeSet(), news)
 
 
 def test_article_that_names_no_language_has_that_of_its_source(desk: Desk) -> None:
@@ -131,7 +131,7 @@ def test_copy_is_no_document_and_a_detour_if_its_url_looks_otherwise(
     desk.judge("/news/1-story")
     news = desk.judge(url, canonical)
     assert (news.outcome, news.reason, news.is_detour) == ("duplicate", f"{reason} as document 1", is_detour)
-    assert desk.unit.documents == []
+    assert desk.changes.documents == []
 
 
 def test_version_of_a_document_is_no_detour(desk: Desk) -> None:

@@ -9,7 +9,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import REMOVED, FeedPlaces
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, SITEMAP, Page, State, Target
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 
 HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
 NOBODYS = "http://nobody.test"
@@ -31,9 +31,9 @@ def key(url: str) -> int:
 
 def kept(feeds: FeedPlaces, url: str, kind: str = FEED) -> list[list[str]]:
     """The rows that the store gets when a feed was read at *url*."""
-    unit = Unit()
-    feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, unit)
-    return unit.feeds
+    changes = ChangeSet()
+    feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
+    return changes.feeds
 
 
 def test_home_pages_and_known_feeds_are_recognised_by_their_keys() -> None:

@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.crawl.news.polls import FADED_S, MOST_FAILURES, Polls
 from crawlers.items import FEED, PAGE, SITEMAP
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import PollRow
 
 NOW = 1e9
@@ -22,54 +22,54 @@ def polls() -> Polls:
 
 
 def test_what_is_polled_comes_back_and_is_written_down(polls):
-    unit = Unit()
-    due_at = polls.ended(7, 1, FEED, NOW, unit, new_items=20, shown=20, span_s=DAY_S)
+    changes = ChangeSet()
+    due_at = polls.ended(7, 1, FEED, NOW, changes, new_items=20, shown=20, span_s=DAY_S)
     assert NOW + 60 <= due_at <= NOW + 21_600
-    (row,) = unit.polls
+    (row,) = changes.polls
     assert row[:4] == [7, 1, "feed", due_at]
     assert polls.kind(7) == "feed"
 
 
 def test_busy_feed_comes_back_sooner():
     polls = Polls(PollPlan(2 / 3600.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    unit, gaps = Unit(), {}
+    changes, gaps = ChangeSet(), {}
     for hour in range(12):
         now = NOW + hour * 3600.0
         for page_id, new_items in ((1, 0), (2, 8)):
-            gaps[page_id] = polls.ended(page_id, page_id, FEED, now, unit, new_items=new_items, shown=20) - now
+            gaps[page_id] = polls.ended(page_id, page_id, FEED, now, changes, new_items=new_items, shown=20) - now
     assert gaps[2] < gaps[1]
 
 
 def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
-    unit = Unit()
-    polls.ended(7, 1, PAGE, NOW, unit, new_items=3, shown=30)
-    due = [polls.failed(7, 1, PAGE, NOW, unit, "timeout") for _ in range(MOST_FAILURES)]
+    changes = ChangeSet()
+    polls.ended(7, 1, PAGE, NOW, changes, new_items=3, shown=30)
+    due = [polls.failed(7, 1, PAGE, NOW, changes, "timeout") for _ in range(MOST_FAILURES)]
     assert all(time is not None and time > NOW for time in due[:-1])
     assert due[-1] is None
     assert polls.kind(7) == ""
-    assert unit.polls[-1][-1] == "timeout"
+    assert changes.polls[-1][-1] == "timeout"
 
 
 def test_feed_is_never_given_up(polls):
-    unit = Unit()
-    polls.ended(7, 1, FEED, NOW, unit, new_items=3, shown=20)
-    assert all(polls.failed(7, 1, PAGE, NOW + n * DAY_S, unit, "timeout") for n in range(3 * MOST_FAILURES))
+    changes = ChangeSet()
+    polls.ended(7, 1, FEED, NOW, changes, new_items=3, shown=20)
+    assert all(polls.failed(7, 1, PAGE, NOW + n * DAY_S, changes, "timeout") for n in range(3 * MOST_FAILURES))
 
 
 def test_hub_that_brings_nothing_new_fades(polls):
-    unit = Unit()
-    polls.ended(7, 1, PAGE, NOW, unit, new_items=1, shown=30)
-    assert polls.ended(7, 1, PAGE, NOW + FADED_S, unit, new_items=0, shown=30) is not None
-    assert polls.ended(7, 1, PAGE, NOW + FADED_S + 1, unit, new_items=0, shown=30) is None
+    changes = ChangeSet()
+    polls.ended(7, 1, PAGE, NOW, changes, new_items=1, shown=30)
+    assert polls.ended(7, 1, PAGE, NOW + FADED_S, changes, new_items=0, shown=30) is not None
+    assert polls.ended(7, 1, PAGE, NOW + FADED_S + 1, changes, new_items=0, shown=30) is None
 
 
 def test_a_site_has_so_many_hubs_and_any_number_of_feeds(polls):
-    unit = Unit()
+    changes = ChangeSet()
     for page_id in (1, 2, 3):
-        polls.ended(page_id, 1, FEED, NOW, unit, new_items=0, shown=20)
+        polls.ended(page_id, 1, FEED, NOW, changes, new_items=0, shown=20)
     assert polls.has_room(1)
     for page_id in (4, 5):
-        polls.ended(page_id, 1, PAGE, NOW, unit, new_items=0, shown=20)
+        polls.ended(page_id, 1, PAGE, NOW, changes, new_items=0, shown=20)
     assert not polls.has_room(1)
     assert polls.has_room(2)
     polls.forget(4)
@@ -77,12 +77,12 @@ def test_a_site_has_so_many_hubs_and_any_number_of_feeds(polls):
 
 
 def test_what_was_learnt_is_taken_up_again(polls):
-    unit = Unit()
+    changes = ChangeSet()
     for hour in range(6):
-        polls.ended(7, 1, FEED, NOW + hour * 3600.0, unit, new_items=5, shown=20)
+        polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    again.recall([PollRow(*unit.polls[-1])], NOW + 6 * 3600.0)
-    due = [one.ended(7, 1, FEED, NOW + 6 * 3600.0, Unit(), new_items=5, shown=20) for one in (polls, again)]
+    again.recall([PollRow(*changes.polls[-1])], NOW + 6 * 3600.0)
+    due = [one.ended(7, 1, FEED, NOW + 6 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 
 
@@ -93,31 +93,33 @@ def taken_up(*rows: list[Any]) -> Polls:
 
 
 def test_run_that_begins_while_a_feed_fails_knows_when_it_answered_last(polls):
-    unit = Unit()
+    changes = ChangeSet()
     for hour in range(6):
-        polls.ended(7, 1, FEED, NOW + hour * 3600.0, unit, new_items=5, shown=20)
+        polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     failed_at = NOW + 8 * 3600.0
-    polls.failed(7, 1, FEED, failed_at, unit, "timeout")
-    assert unit.polls[-1][4] == failed_at, "the last poll, for people"
-    again = taken_up(unit.polls[-1])
-    due = [one.ended(7, 1, FEED, NOW + 10 * 3600.0, Unit(), new_items=5, shown=20) for one in (polls, again)]
+    polls.failed(7, 1, FEED, failed_at, changes, "timeout")
+    assert changes.polls[-1][4] == failed_at, "the last poll, for people"
+    again = taken_up(changes.polls[-1])
+    due = [one.ended(7, 1, FEED, NOW + 10 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 
 
 def test_feed_that_never_answered_has_its_first_poll_still_to_come(polls):
-    unit = Unit()
-    polls.failed(7, 1, FEED, NOW, unit, "timeout")
-    again = taken_up(unit.polls[-1])
+    changes = ChangeSet()
+    polls.failed(7, 1, FEED, NOW, changes, "timeout")
+    again = taken_up(changes.polls[-1])
     assert again.kind(7) == FEED
-    due = [one.ended(7, 1, FEED, NOW + 60.0, Unit(), new_items=20, shown=20, span_s=DAY_S) for one in (polls, again)]
+    due = [
+        one.ended(7, 1, FEED, NOW + 60.0, ChangeSet(), new_items=20, shown=20, span_s=DAY_S) for one in (polls, again)
+    ]
     assert due[0] == pytest.approx(due[1])
 
 
 def test_what_failed_at_first_is_what_it_turns_out_to_be(polls):
-    polls.failed(7, 1, FEED, NOW, Unit(), "timeout")
-    polls.ended(7, 1, SITEMAP, NOW + 60, Unit(), new_items=0, shown=20)
+    polls.failed(7, 1, FEED, NOW, ChangeSet(), "timeout")
+    polls.ended(7, 1, SITEMAP, NOW + 60, ChangeSet(), new_items=0, shown=20)
     assert polls.kind(7) == SITEMAP
-    polls.ended(8, 1, PAGE, NOW, Unit(), new_items=3, shown=20)
-    polls.ended(8, 1, FEED, NOW + 60, Unit(), new_items=0, shown=20)
-    polls.ended(9, 1, PAGE, NOW, Unit(), new_items=3, shown=20)
+    polls.ended(8, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
+    polls.ended(8, 1, FEED, NOW + 60, ChangeSet(), new_items=0, shown=20)
+    polls.ended(9, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
     assert polls.has_room(1)

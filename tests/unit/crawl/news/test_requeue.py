@@ -14,7 +14,7 @@ from crawlers.frontier import scoring
 from crawlers.frontier.backends.memory import MemoryFrontier
 from crawlers.frontier.protocols import BEFORE_ALL, Candidate, SiteState
 from crawlers.items import Page, Place, State
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import PlacedSite
 
 NAME, NOW = "http://one.test", 1e9
@@ -97,10 +97,10 @@ def test_order_without_places_has_nothing_to_correct():
 
 
 def finished(placing: Placing, most: int = 99) -> list[list[object]]:
-    unit = Unit()
+    changes = ChangeSet()
     for _ in range(most):
-        placing.step(unit, NOW)
-    return unit.site_rules
+        placing.step(changes, NOW)
+    return changes.site_rules
 
 
 @pytest.mark.usefixtures("small_slices")
@@ -114,9 +114,9 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
         placing.met(site_id, name)
         frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), place=LESS) for n in range(3)], NOW)
     assert finished(placing) == []
-    rules.word, unit = "/new", Unit()
-    placing.changed("one.test", unit)
-    assert unit.site_rules == [[1, None], [2, None]]
+    rules.word, changes = "/new", ChangeSet()
+    placing.changed("one.test", changes)
+    assert changes.site_rules == [[1, None], [2, None]]
     assert finished(placing) == [[1, "/new"], [2, "/new"]]
     assert queues(frontier, *range(1, 10)) == [FIT] * 6 + [OTHER] * 3
 
@@ -127,8 +127,8 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
     add(frontier, *(f"/new{n}" for n in range(5)))
     first = Placing(rules, frontier)
     assert first.recall([PlacedSite(1, NAME, "/old", waits=True)]).site_rules == []
-    rules.word, unit = "/new", Unit()
-    first.changed("one.test", unit)
+    rules.word, changes = "/new", ChangeSet()
+    first.changed("one.test", changes)
     assert finished(first, 1) == [], "killed here"
     second = Placing(rules, frontier)
     assert second.recall([PlacedSite(1, NAME, None, waits=True)]).site_rules == [[1, None]]
@@ -150,9 +150,9 @@ def test_rules_that_change_once_more_begin_anew():
     placing.met(1, NAME)
     add(frontier, *(f"/new{n}" for n in range(4)))
     rules.word = "/new"
-    placing.changed("one.test", Unit())
+    placing.changed("one.test", ChangeSet())
     finished(placing, 1)
     rules.word = "/newest"
-    placing.changed("one.test", Unit())
+    placing.changed("one.test", ChangeSet())
     assert finished(placing) == [[1, "/newest"]]
     assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4

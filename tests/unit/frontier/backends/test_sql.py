@@ -10,7 +10,7 @@ from sqlalchemy import text
 from crawlers.frontier.backends.sql import _AMONG, _KNOWN, _WAITING, _WAITING_GROUPS, SqlJournal
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
@@ -53,7 +53,7 @@ def test_known_urls_are_told_with_all_that_matters(journal: SqlJournal) -> None:
         row(5, 5, State.REJECTED, reason="extension pdf"),
         row(6, 6, State.REJECTED),
     ]
-    journal.submit(Unit(new_pages=pages))
+    journal.submit(ChangeSet(new_pages=pages))
     journal.flush()
     known = {k.id: k for k in journal.known(1, None)}
     assert sorted(known) == [1, 2, 3, 4, 5, 6]
@@ -73,7 +73,7 @@ def test_known_urls_are_told_with_all_that_matters(journal: SqlJournal) -> None:
 def test_waiting_urls_come_in_order_behind_a_place(journal: SqlJournal) -> None:
     places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
-    journal.submit(Unit(new_pages=[*pages, row(10, 10, State.DONE)]))
+    journal.submit(ChangeSet(new_pages=[*pages, row(10, 10, State.DONE)]))
     journal.flush()
     everything = journal.waiting(1, 0, (float("-inf"), 0), 100)
     assert [(e.priority, e.id) for e in everything] == sorted(places)
@@ -85,7 +85,7 @@ def test_waiting_urls_come_in_order_behind_a_place(journal: SqlJournal) -> None:
 
 def test_counts_are_by_state(journal: SqlJournal) -> None:
     states = [State.WAITING, State.DONE, State.DONE]
-    journal.submit(Unit(new_pages=[row(number, number, state) for number, state in enumerate(states, 1)]))
+    journal.submit(ChangeSet(new_pages=[row(number, number, state) for number, state in enumerate(states, 1)]))
     journal.flush()
     assert journal.counts(1) == {State.WAITING: 1, State.DONE: 2}
 

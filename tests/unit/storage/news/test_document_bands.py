@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.algorithms.dedup.simhash import Simhash, simhash
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_bands import DocumentBands
 from crawlers.storage.writer import Writer
@@ -43,9 +43,9 @@ def bands(stored: tuple[Database, Writer]) -> DocumentBands:
 
 
 def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept: Simhash, domain: str = DOMAIN) -> None:
-    unit = Unit()
-    bands.keep(domain, kept, page, unit)
-    stored[1].submit(unit)
+    changes = ChangeSet()
+    bands.keep(domain, kept, page, changes)
+    stored[1].submit(changes)
 
 
 def test_documents_are_found_nearest_first(bands, stored):

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from crawlers.algorithms.dedup.document_fingerprints import document_print
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.items import Article
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT, SAME_URL, Copy, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
@@ -69,14 +69,14 @@ class Crawl:
         """What it is a copy of; else the number of the new document. Not *stored*: the process is killed before."""
         self._pages += 1
         page = page_id or self._pages
-        unit = Unit()
-        copy = self.duplicates.judge(page, url, article, unit, content_hash=body_hash(article))
+        changes = ChangeSet()
+        copy = self.duplicates.judge(page, url, article, changes, content_hash=body_hash(article))
         if copy is None:
             prints = document_print(url, article)
             row = [page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule"]
-            unit.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
+            changes.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
         if stored:
-            self._writer.submit(unit)
+            self._writer.submit(changes)
         return page if copy is None else copy
 
     def same_bytes(self, page: int, url: str, article: Article) -> int | None:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.storage import crawls
-from crawlers.storage.change_set import Unit
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_keys import SqlDocumentKeys, Uncommitted
 from crawlers.storage.news.redis_keys import RedisDocumentKeys, open_document_keys
@@ -35,7 +35,7 @@ def redis_url() -> Iterator[str]:
 
 
 class Store:
-    """Keys, and the writer that takes the units with claims on them."""
+    """Keys, and the writer that takes the change sets with claims on them."""
 
     def __init__(self, database: Database, redis_url: str | None) -> None:
         self._database = database
@@ -50,9 +50,9 @@ class Store:
         return SqlDocumentKeys(self._database, self._writer.flush, most_uncommitted)
 
     def claim(self, keys: list[Key], owner: int, void: frozenset[int] = frozenset()) -> list[int]:
-        unit = Unit()
-        holders = self.keys.claim(keys, owner, unit, void)
-        self._writer.submit(unit)
+        changes = ChangeSet()
+        holders = self.keys.claim(keys, owner, changes, void)
+        self._writer.submit(changes)
         return holders
 
     def reopen(self) -> None:
@@ -138,8 +138,8 @@ def test_numbers_of_pages_may_be_large(store):
 
 
 def test_a_void_holder_gives_way_to_the_next_one_only(store):
-    unit = Unit()
-    store.keys.claim([(1, 1)], 7, unit)  # the process was killed before it submitted the unit
+    changes = ChangeSet()
+    store.keys.claim([(1, 1)], 7, changes)  # the process was killed before it submitted the change set
     assert store.claim([(1, 1), (2, 2)], 8, frozenset({7})) == [8, 8]
     assert store.claim([(1, 1)], 9, frozenset({7})) == [8]
     store.reopen()
@@ -155,7 +155,7 @@ def test_more_keys_than_are_remembered_are_held(store):
 
 def test_a_killed_run_leaves_no_claim_in_the_store(tmp_path):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    SqlDocumentKeys(database, lambda: None).claim([(1, 1)], 7, Unit())
+    SqlDocumentKeys(database, lambda: None).claim([(1, 1)], 7, ChangeSet())
     assert SqlDocumentKeys(database, lambda: None).find([(1, 1)]) == [None]
     database.close()
 
@@ -177,7 +177,7 @@ def test_all_processes_use_the_layout_of_the_first(redis_url):
     empty(redis_url)
     first, second = RedisDocumentKeys(redis_url, hash_bits=4), RedisDocumentKeys(redis_url)
     keys = [(number << 56, number) for number in range(-128, 128)]
-    assert first.claim(keys, 5, Unit()) == [5] * len(keys)
+    assert first.claim(keys, 5, ChangeSet()) == [5] * len(keys)
     assert second.find(keys) == [5] * len(keys)
     first.close()
     second.close()
@@ -186,7 +186,7 @@ def test_all_processes_use_the_layout_of_the_first(redis_url):
 def test_keys_lie_packed_in_hashes(redis_url):
     empty(redis_url)
     keys = RedisDocumentKeys(redis_url, hash_bits=1)
-    keys.claim([(number, number) for number in range(60)], 2**31, Unit())
+    keys.claim([(number, number) for number in range(60)], 2**31, ChangeSet())
     keys.close()
     with redis.Redis.from_url(redis_url) as client:
         names = [name for name in client.scan_iter() if client.type(name) == b"hash"]
@@ -236,5 +236,5 @@ def test_what_redis_refuses_is_an_error_of_the_store(redis_url):
     with pytest.raises(StoreError, match="Redis failed"):
         keys.find([(1, 1)])
     with pytest.raises(StoreError, match="Redis failed"):
-        keys.claim([(1, 1)], 1, Unit())
+        keys.claim([(1, 1)], 1, ChangeSet())
     keys.close()

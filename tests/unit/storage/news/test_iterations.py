@@ -8,8 +8,8 @@ import pytest
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import News, Page, State
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.iterations import Iterations, days_of, iterations_of, last_iteration
 from tests.support.news_store import DAY, NewsStore
 
@@ -31,14 +31,14 @@ def page(state=State.DONE, **news):
 
 def count(iterations, crawl, now, *pages, again=False, commit=True):
     """All in one batch, as the writer has them."""
-    unit = Unit()
+    changes = ChangeSet()
     for one in pages:
-        own = Unit()
+        own = ChangeSet()
         iterations.count(one, own, now, is_again=again)
-        unit.extend(own)
+        changes.extend(own)
     if commit:
         with crawl.database.write() as connection:
-            write_unit(connection, unit)
+            write_changes(connection, changes)
 
 
 def test_each_download_is_one_of_four_kinds(crawl):

@@ -12,8 +12,8 @@ from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
-from crawlers.storage.bulk_writer import write_unit
-from crawlers.storage.change_set import Unit
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.news.stored_rules import LEARNT, forbid_rule, list_rules, replace_learnt
 from crawlers.storage.news.stored_sources import (
@@ -51,7 +51,7 @@ def key(url):
 def find(database, *found):
     """A crawl finds feeds: sites of the sources, URLs, kinds."""
     with database.write() as connection:
-        write_unit(connection, Unit(feeds=[list(one) for one in found]))
+        write_changes(connection, ChangeSet(feeds=[list(one) for one in found]))
 
 
 def feeds(database):
