@@ -46,7 +46,6 @@ setup(
     install_requires=requirements("requirements.txt"),
     extras_require={
         "postgresql": [line for line in development if line.startswith("psycopg")],
-        "plots": [line for line in development if line.startswith("matplotlib")],
         "dev": development,
     },
     entry_points={"scrapy": ["settings = crawlers.settings"]},  # how scrapyd finds the settings in an egg

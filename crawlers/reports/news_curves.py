@@ -1,12 +1,18 @@
-"""Draws what the iterations of news crawls brought, from the store."""
+"""Charts of what the iterations of news crawls brought, read from the store.
+
+References
+----------
+.. [1] Volkov, a system that collects news on Nutch, figure 4.1: pages per iteration that fit, that do not, and errors.
+"""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.news.iteration_counts import merged
 from crawlers.errors import ConfigError
-from crawlers.reports.iteration_chart import one_crawl, several_crawls
-from crawlers.storage.files.atomic import replacing
+from crawlers.reports.figures import COLOURS, STYLES, figure
 from crawlers.storage.news.iterations import days_of, iterations_of
 from crawlers.storage.queries import crawl_named
 
@@ -14,9 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from matplotlib.axes import Axes
+
     from crawlers.algorithms.news.iteration_counts import Day, Iteration
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
+
+_, RED, GREEN, _, ORANGE, SKY, _ = COLOURS
+GREY, BLACK = "#bbbbbb", "#222222"
+WIDTH, HEIGHT = 8.0, 2.8  # inches of a chart
+LEGEND_LINE, LEGEND_LETTERS = 0.2, 100  # inches of a line below the charts, and what it has room for
+MOST_BARS = 120
+MOST_TICKS = 12
+BAR_SHARE = 0.85  # of a bar's place
+WIDEST_BAR = 0.1  # of the chart
+INTERVALS = 4  # of an axis: shares have a tick every 25 %
 
 
 class NewsCurves(NamedTuple):
@@ -26,6 +44,14 @@ class NewsCurves(NamedTuple):
     label: str  # its name; with its number where another one of the same name is shown
     iterations: list[Iteration]
     days: list[Day]
+
+
+class Part(NamedTuple):
+    """What a chart shows of each of its places."""
+
+    name: str
+    colour: str
+    values: Sequence[float]
 
 
 def curves_of(database: Database, names: Sequence[str | None]) -> list[NewsCurves]:
@@ -46,11 +72,116 @@ def curves_of(database: Database, names: Sequence[str | None]) -> list[NewsCurve
 
 
 def draw_curves(path: Path, curves: Sequence[NewsCurves]) -> None:
-    """Write a picture of *curves* to *path*, an SVG file. Raises as `replacing`."""
+    """Write a picture of *curves* to *path*, which ends with one of `figures.FORMATS`. Raises as `replacing`.
+
+    One crawl is drawn by iterations and days; several are compared by what they found of their downloads.
+    """
     if len(curves) == 1:
-        crawl, label, iterations, days = curves[0]
-        text = one_crawl(f"{crawl.mission} “{label}”", iterations, days)
+        (curve,) = curves
+        charts = 2 if curve.days else 1
+        with figure(path, WIDTH, HEIGHT * charts) as made:
+            made.suptitle(f"{curve.crawl.mission} “{curve.label}”")
+            places = made.subplots(charts, squeeze=False)[:, 0]
+            _draw_iterations(places[0], curve.iterations)
+            if curve.days:
+                _draw_days(places[1], curve.days)
     else:
-        text = several_crawls(", ".join(one.label for one in curves), {one.label: one.iterations for one in curves})
-    with replacing(path) as stream:
-        stream.write(text.encode())
+        columns = max(1, LEGEND_LETTERS // max(len(curve.label) + 8 for curve in curves))
+        lines = -(-len(curves) // columns)
+        with figure(path, WIDTH, 2 * HEIGHT + LEGEND_LINE * lines) as made:
+            above, below = made.subplots(2, sharex=True)
+            _draw_comparison(above, below, curves)
+            made.legend(handles=above.lines, loc="outside lower center", ncols=columns)
+
+
+def _draw_iterations(chart: Axes, iterations: Sequence[Iteration]) -> None:
+    """Draw what each iteration fetched, with its useful share; neighbours of many are one bar."""
+    bars = merged(iterations, MOST_BARS)
+    width = -(-len(iterations) // MOST_BARS)
+    chart.set_xlabel("iteration" if width == 1 else f"iteration (a bar is {width} iterations)")
+    chart.set_ylabel("downloads an iteration")
+    parts = (
+        Part("fit", GREEN, [bar.fit for bar in bars]),
+        Part("not fit", ORANGE, [bar.not_fit for bar in bars]),
+        Part("errors", RED, [bar.errors for bar in bars]),
+        Part("polls", GREY, [bar.polls for bar in bars]),
+    )
+    shares = Part("new documents per download, without polls", BLACK, [min(1.0, bar.useful_share) for bar in bars])
+    _draw_bars(chart, [str(bar.number) for bar in bars], parts, shares).set_ylabel("useful share")
+
+
+def _draw_days(chart: Axes, days: Sequence[Day]) -> None:
+    """Draw the new documents of each day, with their ratio to all at its end; of many days the latest."""
+    late = days[-MOST_BARS:]
+    chart.set_xlabel("day (UTC)")
+    chart.set_ylabel("new documents a day")
+    parts = [Part("new documents", SKY, [day.documents for day in late])]
+    ratios = Part("share of all at the end of the day", BLACK, [day.ratio for day in late])
+    names = [f"{datetime.fromtimestamp(day.began_at, UTC):%d.%m.}" for day in late]
+    _draw_bars(chart, names, parts, ratios).set_ylabel("share of all documents")
+
+
+def _draw_bars(chart: Axes, names: Sequence[str], parts: Sequence[Part], shares: Part) -> Axes:
+    """Draw a bar for each of *names* with *parts* upon each other, and a line of *shares*, whose axis is returned."""
+    places = range(len(names))
+    width = min(BAR_SHARE, WIDEST_BAR * len(names))
+    base = [0.0] * len(names)
+    for part in parts:
+        chart.bar(places, part.values, width, base, color=part.colour, label=part.name)
+        base = [low + value for low, value in zip(base, part.values, strict=True)]
+    right = chart.twinx()
+    right.grid(visible=False)
+    _draw_line(right, list(zip(places, shares.values, strict=True)), "-", shares.colour, shares.name)
+    every = -(-len(names) // MOST_TICKS)
+    chart.set_xticks(places[::every], names[::every])
+    chart.set_xlim(-0.5, len(names) - 0.5)
+    _scale_numbers(chart, max(base))
+    _scale_shares(right)
+    handles = [*chart.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
+    chart.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles), borderaxespad=0)
+    return right
+
+
+def _draw_line(chart: Axes, points: Sequence[tuple[float, float]], style: str, colour: str, name: str) -> None:
+    marker = "o" if len(points) == 1 else ""  # a line of one point can't be seen
+    across, up = zip(*points, strict=True)
+    chart.plot(across, up, linestyle=style, marker=marker, markersize=4, color=colour, label=name, clip_on=False)
+
+
+def _draw_comparison(above: Axes, below: Axes, curves: Sequence[NewsCurves]) -> None:
+    """Draw useful shares *above* and documents *below*, against downloads."""
+    above.set_ylabel("useful share of an iteration")
+    below.set_ylabel("documents")
+    below.set_xlabel("downloads")
+    for number, curve in enumerate(curves):
+        shares: list[tuple[float, float]] = []
+        totals, pages = [(0.0, 0.0)], 0
+        for one in merged(curve.iterations, MOST_BARS):
+            shares.append((pages + one.pages / 2, min(1.0, one.useful_share)))
+            pages += one.pages
+            totals.append((pages, one.total_documents))
+        colour, style = COLOURS[number % len(COLOURS)], STYLES[number // len(COLOURS) % len(STYLES)]
+        _draw_line(above, shares, style, colour, curve.label)
+        _draw_line(below, totals, style, colour, curve.label)
+    below.set_xlim(0, max(sum(one.pages for one in curve.iterations) for curve in curves))
+    below.xaxis.set_major_formatter("{x:,.0f}")
+    _scale_shares(above)
+    _scale_numbers(below, max(curve.iterations[-1].total_documents for curve in curves))
+
+
+def _scale_numbers(chart: Axes, largest: float) -> None:
+    """Let the left axis of *chart* end at a round number that is not below *largest*, with grid lines."""
+    from matplotlib.ticker import MaxNLocator
+
+    steps = MaxNLocator(INTERVALS, steps=[1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10], integer=True)
+    step = steps.tick_values(0, max(INTERVALS, largest))[1]
+    chart.set_yticks([number * step for number in range(INTERVALS + 1)])
+    chart.set_ylim(0, INTERVALS * step)
+    chart.yaxis.set_major_formatter("{x:,.0f}")
+
+
+def _scale_shares(chart: Axes) -> None:
+    """Let the axis of *chart* be from 0 to 100 %."""
+    chart.set_yticks([number / INTERVALS for number in range(INTERVALS + 1)])
+    chart.set_ylim(0, 1)
+    chart.yaxis.set_major_formatter("{x:.0%}")

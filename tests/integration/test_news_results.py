@@ -104,7 +104,8 @@ def test_iterations_go_on_over_runs_and_are_drawn(crawled):
     assert (sum(row[1] for row in rows), sum(row[5] for row in rows)) == (3, 3)
     assert first.log.count("INFO: Iteration 1: 3 downloads in") == 1
     assert "3 documents in all; drawn in result/news.svg" in first.log
-    assert (project.folder / "result" / "news.svg").read_text("utf-8").startswith("<svg")
+    drawn = (project.folder / "result" / "news.svg").read_text("utf-8")
+    assert ">news “news”</text>" in drawn
 
 
 def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):

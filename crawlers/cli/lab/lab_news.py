@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.iteration_counts import Iteration, merged
-from crawlers.cli.setting_checks import check_settings
-from crawlers.errors import ConfigError
+from crawlers.cli.lab.lab_options import check
 from crawlers.reports.news_curves import NewsCurves, curves_of, draw_curves
 from crawlers.storage.database import Database
 from crawlers.storage.files.csv_tables import write_table
-from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +33,7 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the tables of the crawls `opts.names` and write the files that *opts* names; raises `ConfigError`."""
     names = opts.names or [opts.crawl or settings.get("CRAWL") or None]
-    _check(opts, settings)
+    check(opts, settings)
     stores = list(dict.fromkeys(name for name in names if name and "://" in name))
     curves = []
     if len(stores) < len(names):
@@ -60,15 +58,6 @@ def _latest(store: str) -> NewsCurves:
         name = database.name.partition("://")[2].removeprefix("/")
         (found,) = curves_of(database, [None])
     return found._replace(crawl=found.crawl._replace(name=name), label=name)
-
-
-def _check(opts: argparse.Namespace, settings: BaseSettings) -> None:
-    check_settings(settings)
-    if opts.picture and Path(opts.picture).suffix.lower() != ".svg":
-        raise ConfigError(f"--picture {opts.picture}: news is drawn as SVG; name the file so")
-    for name in ("out", "picture"):
-        if getattr(opts, name):
-            check_file(Path(getattr(opts, name)), f"--{name}")
 
 
 def _tables(found: NewsCurves) -> str:

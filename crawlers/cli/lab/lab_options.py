@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
-from crawlers.reports import yield_chart
+from crawlers.reports.figures import check_picture
 from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument("--crawl", help="replay, report, topic: name or number of the crawl (default: the latest)")
     parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table")
-    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png; news: svg)")
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
 
 
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Raise `ConfigError` for a setting out of range, and for a file that can't be written, or drawn."""
     check_settings(settings)
     if opts.picture:
-        yield_chart.check(Path(opts.picture))
+        check_picture(Path(opts.picture))
     for name in ("out", "picture"):
         path = getattr(opts, name)
         if path:

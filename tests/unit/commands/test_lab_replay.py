@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import shutil
 
 import pytest
@@ -229,12 +228,6 @@ def test_an_error_is_one_line_and_a_status(crawled):
     assert (ended.status, ended.output) == (2, "")
     assert ended.log.splitlines() == ["Error: --budget 0: give a number from 1 on"]
     assert not (crawled[2].folder / "new.csv").exists()
-
-
-def test_without_matplotlib_there_is_no_replay_with_a_picture(crawled, lab, monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="--picture needs matplotlib"):
-        lab(crawled[2].folder, "replay", "--picture", "a.svg")
 
 
 def test_the_picture_is_a_function_of_the_crawl(crawled, lab):

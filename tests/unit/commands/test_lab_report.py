@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import importlib.util
 import signal
 
 import pytest
@@ -191,8 +190,7 @@ def files(folder) -> list[str]:
         (("-s", "CRAWL=yours"), "CRAWL=yours: "),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_done(harvested, lab, monkeypatch, arguments, sentence):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: "matplotlib is there")
+def test_what_is_wrong_is_said_before_anything_is_done(harvested, lab, arguments, sentence):
     folder = harvested[0].folder
     before = files(folder)
     with pytest.raises(ConfigError) as error:
@@ -200,13 +198,6 @@ def test_what_is_wrong_is_said_before_anything_is_done(harvested, lab, monkeypat
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
     assert files(folder) == before
-
-
-def test_without_matplotlib_there_is_no_picture(harvested, lab, monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="--picture needs matplotlib, which is not installed"):
-        lab(harvested[0].folder, "report", "--picture", "a.svg", "--out", "new.csv")
-    assert not (harvested[0].folder / "new.csv").exists()
 
 
 def test_an_error_is_one_line_and_a_status(tmp_path):

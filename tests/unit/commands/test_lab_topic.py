@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 
 import pytest
 
@@ -213,12 +212,6 @@ def test_a_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, argu
         lab(tmp_path, "topic", *arguments)
     with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
         lab(tmp_path, "topic", arguments[0], "crawl1")
-
-
-def test_without_matplotlib_there_is_no_picture(stored, lab, monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="--picture needs matplotlib"):
-        lab(stored[0].folder, "topic", "--picture", "a.svg")
 
 
 # Learning

@@ -1,0 +1,77 @@
+"""Makes the figures of all charts with matplotlib, and writes them as SVG or PNG.
+
+Charts draw on the figure they are given, never through pyplot, which keeps global state. Only `figure` imports
+matplotlib, which takes most of a second, so that whoever draws nothing does not wait for it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from crawlers.errors import ConfigError
+from crawlers.storage.files.atomic import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
+
+FORMATS = (".svg", ".png")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933")  # told apart by all eyes
+STYLES = ("-", "--", "-.", ":")  # beyond as many colours, and in grey
+_STYLE: dict[RcKeyType, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#666666",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9,
+    "grid.color": "#dddddd",
+    "legend.frameon": False,
+    "svg.fonttype": "none",  # text stays text: smaller, and can be searched
+    "svg.hashsalt": "crawlers",  # instead of a random one
+    "text.parse_math": False,  # a "$" in the name of a crawl is a dollar
+    "xtick.color": "#666666",
+    "xtick.labelcolor": "black",
+    "ytick.color": "#666666",
+    "ytick.labelcolor": "black",
+}
+
+
+def check_picture(path: Path) -> None:
+    """Raise `ConfigError` unless the name of *path* ends with one of `FORMATS`."""
+    if path.suffix.lower() not in FORMATS:
+        raise ConfigError(f"--picture {path}: pictures are {' or '.join(FORMATS)}; name the file so")
+
+
+@contextmanager
+def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
+    """A figure of *width* and *height* inches that becomes the file *path* at the end of the block.
+
+    Equal drawings give equal bytes. Raises as `replacing`.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    kind = path.suffix.lower().lstrip(".")
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        if kind == "svg":  # whoever shows it has the fonts
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        made = Figure((width, height), layout="constrained")
+        yield made
+        for text in made.findobj(Text):
+            text.set_text(_printable(text.get_text()))
+        with replacing(path) as stream:
+            made.savefig(stream, format=kind, dpi=120, metadata={"Date": None} if kind == "svg" else None)
+
+
+def _printable(text: str) -> str:
+    """*text* with a mark for each character that XML does not take."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)

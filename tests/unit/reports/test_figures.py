@@ -1,0 +1,58 @@
+"""Figures become files of equal bytes, whatever is written on them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.reports.figures import check_picture, figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def draw(path, title):
+    with figure(path, 2, 1) as made:
+        made.suptitle(title)
+        made.add_subplot().plot([1, 2], [3, 4])
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
+def test_equal_drawings_are_equal_bytes(tmp_path, name, begins):
+    drawn = draw(tmp_path / name, "title")
+    assert drawn.startswith(begins)
+    assert draw(tmp_path / name, "title") == drawn
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("<b>&\x01", "<b>&\ufffd"), ("$x_1$ and $", "$x_1$ and $"), ("中文", "中文")],
+    ids=["markup", "formula", "letters that the fonts do not have"],
+)
+def test_text_is_shown_as_it_is(tmp_path, title, shown):
+    root = ElementTree.fromstring(draw(tmp_path / "a.svg", title))  # noqa: S314 - our own
+    assert shown in [element.text for element in root.iter(f"{SVG}text")]
+
+
+def test_nothing_is_written_when_drawing_fails(tmp_path):
+    with pytest.raises(ZeroDivisionError), figure(tmp_path / "a.svg", 2, 1):
+        _ = 1 / 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_formats_that_are_drawn_are_taken():
+    check_picture(Path("a.SVG"))
+    with pytest.raises(ConfigError, match=r"--picture a\.jpeg: pictures are \.svg or \.png"):
+        check_picture(Path("a.jpeg"))
+
+
+def test_matplotlib_is_imported_when_something_is_drawn():
+    """It takes most of a second, and no command or spider draws before its end."""
+    modules = "crawlers.commands.lab", "crawlers.extensions.news_chart"
+    code = f"import sys, {', '.join(modules)}; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
