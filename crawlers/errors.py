@@ -5,9 +5,7 @@
     │   └── StoreVersionError   a database that another version of this program wrote
     ├── FrontierError       our side: the frontier was used against its contract
     ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
-    └── WebError            the web's side: never shown to the user, always a reason in the store
-        ├── BadUrl              text that no URL can be made of
-        └── TrapDetected        a URL of an endless part of a site
+    └── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
 
 A message names the file, line or setting, carries the value, and says what to do.
 """
@@ -35,13 +33,5 @@ class StoreError(CrawlersError):
     """The store failed while the crawl ran; what was committed before is safe."""
 
 
-class WebError(CrawlersError):
-    """The web did something wrong; its text is the reason that is stored."""
-
-
-class BadUrl(WebError):
+class BadUrl(CrawlersError):
     """The text can't be made into a URL."""
-
-
-class TrapDetected(WebError):
-    """The URL belongs to an endless part of a site."""

@@ -27,7 +27,7 @@ from bench.simulators.feed_simulation import (
     simulated_feeds,
 )
 from crawlers.algorithms.news.poll_plan import PollPlan
-from crawlers.algorithms.news.revisit_rates import binary, harmonic, lambda_crawl
+from crawlers.algorithms.news.revisit_rates import harmonic, lambda_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +53,12 @@ def plan(feeds: list[Feed], polls_per_s: float) -> Poller:
 def round_robin(feeds: list[Feed], polls_per_s: float) -> Poller:
     """All feeds by turns, with whatever the items leave over: the shortest constant interval there can be."""
     return Constant([1.0] * len(feeds))
+
+
+def binary(weight: np.ndarray, rate: np.ndarray, price: np.ndarray) -> np.ndarray:
+    """`harmonic` where only "as it is now, or not" counts (Azar et al.): none for pages that change too fast."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        return np.fmax(0.0, np.sqrt(weight * rate / price) - rate)
 
 
 def known(answer: Callable[..., np.ndarray]) -> Callable[[list[Feed], float], Poller]:

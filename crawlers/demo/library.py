@@ -28,11 +28,6 @@ def _is_book(web: Web, number: int) -> bool:
     return after % 7 == 0 and after < 7 * 4 * web.scale
 
 
-def page_count(web: Web) -> int:
-    """Return how many pages the library has: 200 * scale."""
-    return _tree_size(web) + 4 * web.scale * CHAPTERS
-
-
 def path_of(web: Web, number: int) -> str:
     """Return the path of page *number* of the tree: a folder if it has children, else a file.
 

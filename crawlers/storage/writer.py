@@ -45,8 +45,8 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, changes: ChangeSet) -> int:
-        """Queue *changes*; return its number, to be held against `committed`."""
+    def submit(self, changes: ChangeSet) -> None:
+        """Queue *changes*."""
         with self._changed:
             self._check()
             while self._open_count >= 4 * self._batch_size:
@@ -57,15 +57,6 @@ class Writer:
             self._submitted += 1
             if self._open_count == 1 or self._open_count == self._batch_size:
                 self._changed.notify_all()
-            return self._submitted
-
-    @property
-    def committed(self) -> int:
-        """The number of the last change set that is safe."""
-        if self._failure is not None:
-            with self._changed:
-                self._check()
-        return self._committed
 
     def flush(self) -> None:
         """Wait until everything submitted is committed."""

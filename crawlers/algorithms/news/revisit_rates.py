@@ -37,12 +37,6 @@ def best_visits(weight: float, rate: float, price: float) -> float:
     return 2.0 * value / (1.0 + math.sqrt(1.0 + 4.0 * value / rate)) if value < math.inf else math.inf
 
 
-def binary(weight: Floats, rate: Floats, price: Floats) -> Floats:
-    """Likewise where only "as it is now, or not" counts (Azar et al.): none for pages that change too fast."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.fmax(0.0, np.sqrt(weight * rate / price) - rate)
-
-
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """What a budget of visits is best spent on."""

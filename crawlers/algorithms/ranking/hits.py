@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Mapping
+    from collections.abc import Collection, Hashable, Mapping
 
     from numpy.typing import NDArray
 
@@ -33,11 +33,10 @@ class Hits(NamedTuple, Generic[Node]):
     steps: int
 
 
-def hits(links: Mapping[Node, Collection[Node]], site_of: Callable[[Node], object] | None = None) -> Hits[Node]:
+def hits(links: Mapping[Node, Collection[Node]]) -> Hits[Node]:
     """Return authorities and hubs of the graph *links*, source to targets.
 
-    Links of a page to itself don't count, parallel ones once. With *site_of*, links within a site don't count either:
-    they are for navigation. Without any links all scores are 0.
+    Links of a page to itself don't count, parallel ones once. Without any links all scores are 0.
 
     >>> scores = hits({"list": ["a", "b"], "other list": ["a"], "a": ["a"]})
     >>> max(scores.authorities, key=scores.authorities.get), max(scores.hubs, key=scores.hubs.get)
@@ -51,12 +50,11 @@ def hits(links: Mapping[Node, Collection[Node]], site_of: Callable[[Node], objec
     for source, targets in links.items():
         for page in (source, *targets):
             numbers.setdefault(page, len(numbers))
-    sites = [page if site_of is None else site_of(page) for page in numbers]  # without sites, every page is its own
     kept = [
         (numbers[source], number)
         for source, targets in links.items()
         for number in {numbers[target]: None for target in targets}
-        if sites[numbers[source]] != sites[number]
+        if number != numbers[source]
     ]
     authorities, hubs, steps = _converged(kept, len(numbers))
     return Hits(

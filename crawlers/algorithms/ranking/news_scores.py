@@ -27,7 +27,6 @@ ARCHIVE = 2  # pagination and calendars
 FIT = 3  # a rule says: an article
 FRESH = 4  # just published; ordered by the time of that
 SOON = Place(FRESH, 4e9)  # home pages, and what may be a feed: before all articles
-QUEUES = (OTHER, RETURNING, ARCHIVE, FIT, FRESH)
 
 LEAST_RISE = 0.25  # of what is known of a page's OPIC: smaller gains are kept back until they matter
 _UNKNOWN = -2
@@ -129,7 +128,7 @@ class NewsScores:
         return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
 
     def queue(self, page: int) -> int:
-        """One of `QUEUES`, or `GONE`."""
+        """`OTHER`, `RETURNING`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:

@@ -56,11 +56,6 @@ class Topic:
             {term: count * seen.idf(term) for term, count in counts.items()},
         )
 
-    def average_similarity(self, documents: Iterable[Mapping[str, float]], seen: DocumentFrequencies) -> float:
-        """Return the mean `tf_idf_similarity` of *documents*; 0 of none."""
-        similarities = [self.tf_idf_similarity(counts, seen) for counts in documents]
-        return math.fsum(similarities) / len(similarities) if similarities else 0.0
-
 
 class DocumentFrequencies:
     """In how many of the documents so far each term occurs."""

@@ -85,7 +85,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         database.close()
     longest = max(map(len, found.read.values()))
     print(_head(runs, found))
-    print(_tables(runs, found, points or _round_points(longest)))
+    print(_tables(found, points or _round_points(longest)))
     dense = found.curves(checkpoints(longest))
     if opts.out:
         _write(Path(opts.out), dense)
@@ -147,7 +147,7 @@ def _head(runs: Runs, found: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _tables(runs: Runs, found: Comparison, points: Sequence[int]) -> str:
+def _tables(found: Comparison, points: Sequence[int]) -> str:
     reached = found.curves(points)
     width = max(map(len, found.read)) + 2
     heads = "".join(f"{f'{point} pages':>13}" for point in points)

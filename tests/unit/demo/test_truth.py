@@ -29,7 +29,7 @@ def normalize(url: str) -> str:
 @pytest.mark.parametrize("scale", [1, 3])
 def test_library_has_200_pages_per_scale_and_no_copies(scale):
     found = truth("library", scale=scale)
-    assert len(found.pages) == len(found.nodes) == 200 * scale == library.page_count(Web(scale))
+    assert len(found.pages) == len(found.nodes) == 200 * scale
     assert (found.copies, found.moved, found.refused) == ({}, {}, {})
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.news.revisit_rates import best_visits, binary, harmonic, lambda_crawl
+from bench.news.feeds import binary
+from crawlers.algorithms.news.revisit_rates import best_visits, harmonic, lambda_crawl
 
 values = st.floats(1e-6, 1e3)
 pages = st.lists(st.tuples(values, values, st.integers(0, 2)), min_size=1, max_size=8)

@@ -49,13 +49,6 @@ def test_scores_are_shares_and_steps_are_bounded(links):
     assert all(0.0 <= value <= 1.0 + 1e-12 for part in scores[:2] for value in part.values())
 
 
-def test_links_within_a_site_are_left_out_when_sites_are_told():
-    links = {"a/1": ["a/2", "b/1"], "a/2": ["a/1"], "b/1": ["b/2"]}
-    scores = hits(links, site_of=lambda page: page[0])
-    assert scores.authorities == {"a/1": 0.0, "a/2": 0.0, "b/1": 1.0, "b/2": 0.0}
-    assert scores.hubs == {"a/1": 1.0, "a/2": 0.0, "b/1": 0.0, "b/2": 0.0}
-
-
 @pytest.mark.parametrize("links", [{}, {1: []}, {1: [1]}])
 def test_without_links_there_is_no_importance(links):
     scores = hits(links)

@@ -84,13 +84,6 @@ def test_rare_terms_count_more_by_one_plus_the_logarithm_of_documents_per_docume
     assert Topic({"a": 1, "b": 1}).tf_idf_similarity({"a": 3, "b": 2}, seen) == pytest.approx(expected)
 
 
-def test_the_average_similarity_is_the_mean_over_documents():
-    seen = DocumentFrequencies([["a"], ["b"]])
-    topic = Topic({"a": 1})
-    assert topic.average_similarity([{"a": 1}, {"b": 1}], seen) == 0.5
-    assert topic.average_similarity([], seen) == 0.0
-
-
 def test_the_topic_of_examples_is_the_mean_of_their_directions():
     topic = topic_of({}, [{"a": 30, "b": 40}, {"a": 1}])  # (0.6, 0.8) and (1, 0): a long page says no more than a short
     assert topic.terms["a"] / topic.terms["b"] == pytest.approx(1.6 / 0.8)
