@@ -1,6 +1,6 @@
 """How well articles are extracted: our chain beside trafilatura alone, on pages whose contents are known.
 
-python -m bench.quality.extraction ../shared/news
+python -m bench.quality.extraction FOLDER
 
 Reads `articles.json` there (URL -> file, title, date, author, body or strings that must and must not be in the text)
 and the gzipped pages that it names. See docs/measurements/articles.md for what the columns mean.
