@@ -1,4 +1,4 @@
-"""Compares the site rules on real sites whose pages are known: "Real sites" in docs/explanation/bandits.md.
+"""Compares the site rules on real sites whose pages are known: "Real sites" in docs/measurements/bandits.md.
 
     python -m bench.ranking.rule_suites TRUTH SITE... [--without A,B]
     python -m bench.ranking.rule_suites crawl.sqlite SITE... [--without A,B]
