@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import parsed, site_of
 from crawlers.errors import BadUrl, ConfigError
+from crawlers.inputs.text_file import shortened_list, shown
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PROBLEMS_SHOWN = 50  # who gives us a picture instead of a list wants no screen full
-TEXT_SHOWN = 80  # characters of a faulty line
 
 REMEDY = "Write one site a line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
 
@@ -74,15 +73,12 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
             if limits.site in found:
                 raise _Wrong(f"{limits.site} stands at {places[limits.site]} already: keep one of the two")
         except _Wrong as wrong:
-            shown = text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
-            problems.append(f"{place}: {shown!r}: {wrong}")
+            problems.append(f"{place}: {shown(text)}: {wrong}")
             continue
         found[limits.site] = limits
         places[limits.site] = place
     if problems:
-        left_out = len(problems) - PROBLEMS_SHOWN
-        more = [f"… and {left_out} more"] if left_out > 0 else []
-        raise ConfigError("\n".join([*problems[:PROBLEMS_SHOWN], *more, f"{REMEDY}."]))
+        raise ConfigError("\n".join([*shortened_list(problems), f"{REMEDY}."]))
     if not found:
         raise ConfigError(f"{origin}: names no site. {REMEDY}.")
     return list(found.values())

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.inputs.hosts_file import PROBLEMS_SHOWN, TEXT_SHOWN, parse_hosts
+from crawlers.inputs.hosts_file import parse_hosts
+from crawlers.inputs.text_file import shortened_list, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +48,7 @@ def seed_address(text: str) -> tuple[str, str]:
     try:
         return _address(text)
     except _Wrong as wrong:
-        raise ConfigError(f"{_shown(text)}: {wrong}") from None
+        raise ConfigError(f"{shown(text)}: {wrong}") from None
 
 
 def seed_limit(text: str, name: str) -> int:
@@ -125,7 +126,7 @@ def _check_header(names: Sequence[str], origin: str) -> None:
     unknown = [name for name in names if name not in COLUMNS]
     known = f"the columns are {', '.join(COLUMNS)}"
     if unknown:
-        raise ConfigError(f"{origin}: unknown column {_shown(unknown[0])}; {known}")
+        raise ConfigError(f"{origin}: unknown column {shown(unknown[0])}; {known}")
     doubled = [name for name in COLUMNS if names.count(name) > 1]
     if doubled:
         raise ConfigError(f"{origin}: the column {doubled[0]} stands there twice; leave one out")
@@ -150,9 +151,7 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
         else:
             changes.append(change)
     if problems:
-        left_out = len(problems) - PROBLEMS_SHOWN
-        more = [f"… and {left_out} more"] if left_out > 0 else []
-        raise ConfigError("\n".join([*problems[:PROBLEMS_SHOWN], *more, "Nothing was changed; mend the file."]))
+        raise ConfigError("\n".join([*shortened_list(problems), "Nothing was changed; mend the file."]))
     if not changes:
         raise ConfigError(f"{origin}: names no site; write one a row")
     return changes
@@ -184,7 +183,7 @@ def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
 def _is_yes(text: str) -> bool:
     word = text.lower() or _YES[0]
     if word not in _YES + _NO:
-        raise _Wrong(f"enabled is {_shown(text)}, expected yes or no")
+        raise _Wrong(f"enabled is {shown(text)}, expected yes or no")
     return word in _YES
 
 
@@ -195,7 +194,7 @@ def _limit(text: str, name: str) -> int | None:
 def _number(text: str, name: str, least: int, most: int) -> int:
     # The length first: int() refuses thousands of digits with an error of its own.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
-        raise _Wrong(f"{name} is {_shown(text)}, expected a whole number from {least} to {most}")
+        raise _Wrong(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
     return int(text)
 
 
@@ -214,7 +213,3 @@ def _address(text: str) -> tuple[str, str]:
     if host.replace(".", "").isdigit() and not url.split("/", 3)[2].startswith(host):
         raise _Wrong(f"this is neither a name nor an address in full (a browser takes it for {host}); write the whole")
     return target.site, target.url
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…")

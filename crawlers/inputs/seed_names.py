@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import seed_address
-from crawlers.inputs.yaml_fields import shown
+from crawlers.inputs.text_file import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import yaml
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import UrlRule, check_regex
 from crawlers.algorithms.urls.resolution import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.seed_list import LIMITS, seed_address, seed_limit, tidy_name
-from crawlers.inputs.yaml_fields import fields_of_node, item_of, items_of, nodes_of, shown
-from crawlers.inputs.yaml_nodes import Item, Mapping, Wrong, is_text
+from crawlers.inputs.text_file import shown
+from crawlers.inputs.yaml_reader import Item, Problem, fields_of, item_of, items_of, line_of, nodes_of
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.inputs.yaml_fields import Field
-    from crawlers.inputs.yaml_nodes import Node
+    from crawlers.inputs.yaml_reader import Field, Node
 
 MOST_VALUES = 1_000  # feeds, rules or hosts of one source; who has more named the wrong thing
 LONGEST = 500  # characters of a name or selector
@@ -30,6 +31,7 @@ FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "
 T = TypeVar("T")
 Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for selectors, by part, that can't be used
 
+_RESOLVER: Any = yaml.resolver.Resolver()
 _LANGUAGE = re.compile("[a-z]{2,3}")
 
 
@@ -75,26 +77,36 @@ def rule_weight(text: str) -> float:
     return weight
 
 
+def _is_text(scalar: str) -> bool:
+    """Return whether a *scalar* without quotes is a text by YAML's rules, not a number, truth value, date or null.
+
+    >>> [_is_text(scalar) for scalar in ("5", "1.5", "12:30", "yes", "2024-12-31", "~", "127.0.0.1:80", "a.example")]
+    [False, False, False, False, False, False, True, True]
+    """
+    tag = _RESOLVER.resolve(yaml.ScalarNode, scalar, (True, False))
+    return bool(tag == _RESOLVER.DEFAULT_SCALAR_TAG)
+
+
 def any_selector(_: dict[str, str]) -> None:
     """Take every selector."""
 
 
 def source_of(node: Node, check: Check = any_selector) -> Source:
-    """Return the source that an entry of the file describes; raises `Wrong`, also for what *check* refuses."""
-    if isinstance(node, Item):
+    """Return the source that an entry of the file describes; raises `Problem`, also for what *check* refuses."""
+    if isinstance(node, yaml.ScalarNode):
         return Source(_limits(item_of(node), {}))
-    if not isinstance(node, Mapping):
-        raise Wrong(node.line, "a source is a site, or fields such as `site: https://example.org`")
-    fields = fields_of_node(node, FIELDS)
+    if not isinstance(node, yaml.MappingNode):
+        raise Problem(line_of(node), "a source is a site, or fields such as `site: https://example.org`")
+    fields = fields_of(node, FIELDS)
     if "site" not in fields:
-        raise Wrong(node.line, "site is missing; write `site: https://example.org`")
-    limits = _limits(item_of(fields["site"].value), fields)
+        raise Problem(line_of(node), "site is missing; write `site: https://example.org`")
+    limits = _limits(item_of(fields["site"].node), fields)
     start_url = str(limits.start_url)
     feeds, sitemaps = (
         _addresses(fields.get(name), lambda text: feed_address(text, start_url)) for name in ("feeds", "sitemaps")
     )
     if both := set(feeds) & set(sitemaps):
-        raise Wrong(fields["sitemaps"].line, f"{min(both)} is among feeds as well; keep one of the two")
+        raise Problem(fields["sitemaps"].line, f"{min(both)} is among feeds as well; keep one of the two")
     return Source(
         limits,
         _text(fields.get("name")),
@@ -112,7 +124,7 @@ def _read(item: Item, reading: Callable[[str], T]) -> T:
     try:
         return reading(item.text)
     except ConfigError as error:
-        raise Wrong(item.line, str(error)) from None
+        raise Problem(item.line, str(error)) from None
 
 
 def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
@@ -124,7 +136,7 @@ def _limits(site: Item, fields: dict[str, Field]) -> SiteLimits:
 def _limit(given: Field | None, name: str) -> int | None:
     if given is None:
         return None
-    return _read(item_of(given.value), lambda text: seed_limit(text, name))
+    return _read(item_of(given.node), lambda text: seed_limit(text, name))
 
 
 def _addresses(given: Field | None, reading: Callable[[str], str]) -> tuple[str, ...]:
@@ -134,18 +146,18 @@ def _addresses(given: Field | None, reading: Callable[[str], str]) -> tuple[str,
 
 def _small(given: Field) -> Field:
     if (number := len(nodes_of(given))) > MOST_VALUES:
-        raise Wrong(given.line, f"{given.name} has {number} values; keep at most {MOST_VALUES}")
+        raise Problem(given.line, f"{given.name} has {number} values; keep at most {MOST_VALUES}")
     return given
 
 
 def _address(item: Item, reading: Callable[[str], T]) -> T:
-    if not is_text(item.text):
-        raise Wrong(item.line, f"{shown(item.text)} is no address; write one such as example.org or /rss.xml")
+    if not _is_text(item.text):
+        raise Problem(item.line, f"{shown(item.text)} is no address; write one such as example.org or /rss.xml")
     return _read(item, reading)
 
 
 def _text(given: Field | None) -> str | None:
-    return None if given is None else tidy_name(item_of(given.value).text[:LONGEST])
+    return None if given is None else tidy_name(item_of(given.node).text[:LONGEST])
 
 
 def _rules(given: Field | None) -> tuple[UrlRule, ...]:
@@ -153,38 +165,38 @@ def _rules(given: Field | None) -> tuple[UrlRule, ...]:
     for node in nodes_of(_small(given)) if given else ():
         rule = _rule(node)
         if rule.regex in rules:
-            raise Wrong(node.line, f"the rule {shown(rule.regex)} is here twice; keep one of the two")
+            raise Problem(line_of(node), f"the rule {shown(rule.regex)} is here twice; keep one of the two")
         rules[rule.regex] = rule
     return tuple(rules.values())
 
 
 def _rule(node: Node) -> UrlRule:
     weight: Field | None = None
-    if isinstance(node, Mapping):
-        fields = fields_of_node(node, ("regex", "weight"))
+    if isinstance(node, yaml.MappingNode):
+        fields = fields_of(node, ("regex", "weight"))
         if "regex" not in fields:
-            raise Wrong(node.line, "regex is missing; write {regex: '/video/.*', weight: 0}")
-        node, weight = fields["regex"].value, fields.get("weight")
+            raise Problem(line_of(node), "regex is missing; write {regex: '/video/.*', weight: 0}")
+        node, weight = fields["regex"].node, fields.get("weight")
     regex = item_of(node)
     _read(regex, check_rule)
-    return UrlRule(regex.text, _read(item_of(weight.value), rule_weight) if weight else 1.0, "hand")
+    return UrlRule(regex.text, _read(item_of(weight.node), rule_weight) if weight else 1.0, "hand")
 
 
 def _content(given: Field | None, check: Check) -> dict[str, str]:
     if given is None:
         return {}
-    if not isinstance(given.value, Mapping):
-        raise Wrong(given.line, "content is no mapping; write each part with its selector, such as `title: h1`")
+    if not isinstance(given.node, yaml.MappingNode):
+        raise Problem(given.line, "content is no mapping; write each part with its selector, such as `title: h1`")
     selectors = {}
-    for name, part in fields_of_node(given.value, PARTS).items():
-        line, text = item = item_of(part.value)
+    for name, part in fields_of(given.node, PARTS).items():
+        line, text = item = item_of(part.node)
         _read(item, _check_shown)
         if len(text) > LONGEST:
-            raise Wrong(line, f"the selector of {name} has {len(text)} characters; write one of at most {LONGEST}")
+            raise Problem(line, f"the selector of {name} has {len(text)} characters; write one of at most {LONGEST}")
         try:
             check({name: text})
         except ConfigError as error:
-            raise Wrong(line, str(error)) from None
+            raise Problem(line, str(error)) from None
         selectors[name] = text
     return selectors
 
@@ -192,9 +204,9 @@ def _content(given: Field | None, check: Check) -> dict[str, str]:
 def _language(given: Field | None) -> str | None:
     if given is None:
         return None
-    line, text = item_of(given.value)
+    line, text = item_of(given.node)
     if not _LANGUAGE.fullmatch(text.lower()):
-        raise Wrong(line, f"language is {shown(text)}, expected a code of ISO 639 such as en; a country is the region")
+        raise Problem(line, f"language is {shown(text)}, expected a code of ISO 639 such as en; a country is a region")
     return text.lower()
 
 

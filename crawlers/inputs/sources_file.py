@@ -27,18 +27,14 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.errors import ConfigError
-from crawlers.inputs.hosts_file import PROBLEMS_SHOWN
 from crawlers.inputs.source_fields import any_selector, source_of
-from crawlers.inputs.text_file import read_text
-from crawlers.inputs.yaml_entries import read_entries
-from crawlers.inputs.yaml_nodes import Wrong
+from crawlers.inputs.text_file import read_text, shortened_list
+from crawlers.inputs.yaml_reader import Problem, read_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from crawlers.inputs.source_fields import Check
 
-__all__ = ["Source", "parse_sources", "read_sources", "shortened_list"]
+__all__ = ["Source", "parse_sources", "read_sources"]
 
 MOST_BYTES = 50_000_000  # of a file: a hundred thousand sources, each with feeds and rules
 
@@ -59,45 +55,26 @@ def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[
     >>> sources[0].domain, len(problems)
     ('example.org', 1)
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
-        entries = read_entries(text, "sources", lambda node: (node.line, source_of(node, check)))
-    except Wrong as wrong:
-        raise ConfigError(_at(origin, wrong)) from None
+        entries = read_entries(text, "sources", lambda node: source_of(node, check))
+    except Problem as problem:
+        raise ConfigError(problem.at(origin)) from None
     sources: list[Source] = []
     problems: list[str] = []
     places: dict[str, int] = {}
-    for entry in entries:
-        try:
-            if isinstance(entry, Wrong):
-                raise entry
-            line, source = entry
-            _claim(source, line, places)
-        except Wrong as wrong:
-            problems.append(_at(origin, wrong))
-        else:
-            sources.append(source)
+    for line, entry in entries:
+        if isinstance(entry, Problem):
+            problems.append(f"{origin}:{line}: {entry}")
+            continue
+        addresses = (entry.limits.site, *entry.feeds, *entry.sitemaps)
+        if taken := next((address for address in addresses if address in places), None):
+            remedy = f"belongs to the source in line {places[taken]} already; keep one of the two"
+            problems.append(f"{origin}:{line}: {taken} {remedy}")
+            continue
+        sources.append(entry)
+        places.update(dict.fromkeys(addresses, line))
     if not sources and problems:
         raise ConfigError("\n".join([*shortened_list(problems), "No source is left; mend the file."]))
     if not sources:
         raise ConfigError(f"{origin}: names no source; write one a line below `sources:`, such as `- example.org`")
     return sources, problems
-
-
-def shortened_list(problems: Sequence[str]) -> list[str]:
-    """Return as many of the *problems* as people read, and how many more there are."""
-    left_out = len(problems) - PROBLEMS_SHOWN
-    return [*problems[:PROBLEMS_SHOWN], *([f"… and {left_out} more"] if left_out > 0 else [])]
-
-
-def _at(origin: str, wrong: Wrong) -> str:
-    return f"{origin}: {wrong}" if wrong.line is None else f"{origin}:{wrong.line}: {wrong}"
-
-
-def _claim(source: Source, line: int, places: dict[str, int]) -> None:
-    """Let the source of this *line* have its site and feeds, unless another one has."""
-    names = (source.limits.site, *source.feeds, *source.sitemaps)
-    for name in names:
-        if name in places:
-            raise Wrong(line, f"{name} belongs to the source in line {places[name]} already; keep one of the two")
-    places.update(dict.fromkeys(names, line))

@@ -26,18 +26,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import yaml
+
 from crawlers.algorithms.topic.terms import AUTO, Terms, language_code
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.algorithms.urls.resolution import parsed
 from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import seed_address
-from crawlers.inputs.text_file import read_text
-from crawlers.inputs.yaml_fields import fields_of, item_of, items_of, shortened, shown
-from crawlers.inputs.yaml_nodes import Item, Mapping, Wrong
+from crawlers.inputs.text_file import read_text, shortened, shown
+from crawlers.inputs.yaml_reader import Item, Problem, item_of, items_of, read_fields
 
 if TYPE_CHECKING:
-    from crawlers.inputs.yaml_fields import Field
+    from crawlers.inputs.yaml_reader import Field
 
 MOST_BYTES = 100_000  # of a file: thousands of words and addresses
 TOO_LARGE = "is it a topic? Leave out the weakest keywords"
@@ -78,24 +79,23 @@ def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
     ({'unicod': 1.0, 'text': 1.0}, ('http://a.example/',))
     """
     try:
-        return _spec(fields_of(text, FIELDS), language_code(language))
-    except Wrong as wrong:
-        place = origin if wrong.line is None else f"{origin}:{wrong.line}"
-        raise ConfigError(f"{place}: {wrong}") from None
+        return _spec(read_fields(text, FIELDS), language_code(language))
+    except Problem as problem:
+        raise ConfigError(problem.at(origin)) from None
 
 
 def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
     if field := fields.get("language"):
         try:
-            language = language_code(item_of(field.value).text, "language")
+            language = language_code(item_of(field.node).text, "language")
         except ConfigError as error:
-            raise Wrong(field.line, str(error)) from None
+            raise Problem(field.line, str(error)) from None
     keywords = _keywords(fields["keywords"], Terms(language)) if "keywords" in fields else {}
     examples = tuple(_example(item) for item in items_of(fields["examples"])) if "examples" in fields else ()
     if not keywords and not examples:
-        raise Wrong(None, "there are neither keywords nor examples; name at least one word or page of the topic")
+        raise Problem(None, "there are neither keywords nor examples; name at least one word or page of the topic")
     if "roots" not in fields:
-        raise Wrong(None, "roots is missing; name at least one URL where the crawl begins")
+        raise Problem(None, "roots is missing; name at least one URL where the crawl begins")
     scope = _scope(fields["scope"]) if "scope" in fields else SITES
     roots = _roots(fields["roots"], scope)
     budget = _budget(fields["budget"]) if "budget" in fields else None
@@ -104,10 +104,10 @@ def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
 
 def _keywords(field: Field, terms: Terms) -> dict[str, float]:
     """The terms of the words; a term of several of them has the sum of their weights."""
-    if isinstance(field.value, Mapping):
+    if isinstance(field.node, yaml.MappingNode):
         weighted = [
             (word := item_of(key), _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST))
-            for key, value in field.value.pairs
+            for key, value in field.node.value
         ]
     else:
         weighted = [(item, 1.0) for item in items_of(field)]
@@ -116,7 +116,7 @@ def _keywords(field: Field, terms: Terms) -> dict[str, float]:
         counts = terms(item.text)
         if not counts:
             said = "function words, numbers and single letters say nothing about a topic"
-            raise Wrong(item.line, f"the keyword {shown(item.text)} has no term; leave it out: {said}")
+            raise Problem(item.line, f"the keyword {shown(item.text)} has no term; leave it out: {said}")
         for term, times in counts.items():
             keywords[term] = keywords.get(term, 0.0) + times * weight
     return keywords
@@ -133,16 +133,16 @@ def _roots(field: Field, scope: str) -> tuple[str, ...]:
         site, url = _address(item)
         if scope != SITES and not domains.holds(site):
             what = f"the root {url} is outside the scope ({shortened(scope)})"
-            raise Wrong(item.line, f"{what}; add {_host(site)} to scope, or leave the root out")
+            raise Problem(item.line, f"{what}; add {_host(site)} to scope, or leave the root out")
         roots[url] = None
     return tuple(roots)
 
 
 def _scope(field: Field) -> str:
-    if isinstance(field.value, Item):
-        line, name = item_of(field.value)
+    if isinstance(field.node, yaml.ScalarNode):
+        line, name = item_of(field.node)
         if name not in (SITES, ALL):
-            raise Wrong(line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
+            raise Problem(line, f"scope is {shown(name)}, expected {SITES}, {ALL}, or a list: [example.org]")
         return name
     return ",".join(dict.fromkeys(_domain(item) for item in items_of(field)))
 
@@ -155,33 +155,33 @@ def _domain(item: Item) -> str:
         Scope(domain, ())
     except ConfigError:
         remedy = "write a domain such as example.org, which stands for its subdomains, too"
-        raise Wrong(item.line, f"{shown(item.text)} in scope is no domain; {remedy}") from None
+        raise Problem(item.line, f"{shown(item.text)} in scope is no domain; {remedy}") from None
     return domain
 
 
 def _weights(fields: dict[str, Field]) -> Weights:
     given = [fields[name] for name in MIX if name in fields]
     if given and "strategy" in fields:
-        raise Wrong(given[0].line, f"{given[0].name} and strategy exclude each other; keep one of the two")
+        raise Problem(given[0].line, f"{given[0].name} and strategy exclude each other; keep one of the two")
     if given:
-        mix = [_number(item_of(fields[name].value), name, 0.0, 1.0) if name in fields else 0.0 for name in MIX]
+        mix = [_number(item_of(fields[name].node), name, 0.0, 1.0) if name in fields else 0.0 for name in MIX]
         try:
             return Weights(*mix)
         except ConfigError as error:
-            raise Wrong(given[0].line, str(error)) from None
+            raise Problem(given[0].line, str(error)) from None
     if "strategy" not in fields:
         return STRATEGIES["mixed"]
-    line, name = item_of(fields["strategy"].value)
+    line, name = item_of(fields["strategy"].node)
     if name not in STRATEGIES:
-        raise Wrong(line, f"there is no strategy {shown(name)}; write one of: {' '.join(STRATEGIES)}")
+        raise Problem(line, f"there is no strategy {shown(name)}; write one of: {' '.join(STRATEGIES)}")
     return STRATEGIES[name]
 
 
 def _budget(field: Field) -> int:
-    line, text = item_of(field.value)
+    line, text = item_of(field.node)
     # The length first: int() refuses thousands of digits with an error of its own.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= LARGEST_BUDGET):
-        raise Wrong(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
+        raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
     return int(text)
 
 
@@ -191,7 +191,7 @@ def _number(item: Item, name: str, least: float, most: float) -> float:
     except ValueError:
         number = least - 1.0
     if not least <= number <= most:  # nor is nan
-        raise Wrong(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
+        raise Problem(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
     return number
 
 
@@ -200,7 +200,7 @@ def _address(item: Item) -> tuple[str, str]:
     try:
         return seed_address(item.text)
     except ConfigError as error:
-        raise Wrong(item.line, str(error)) from None
+        raise Problem(item.line, str(error)) from None
 
 
 def _host(site: str) -> str:

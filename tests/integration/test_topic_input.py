@@ -55,7 +55,7 @@ def refused(tmp_path):
         (GOOD.replace("[unicode]", "[the]"), ("topic.yaml:1", "'the'", "has no term")),
         ("keywords: [unicode]\n", ("topic.yaml", "roots is missing")),
         ("roots: [http://127.0.0.1:9/]\n", ("topic.yaml", "neither keywords nor examples")),
-        ("keywords: [unicode\n", ("topic.yaml", "no YAML")),
+        ("keywords: [unicode\n", ("topic.yaml", "not YAML")),
     ],
 )
 def test_what_is_wrong_in_the_file_is_named_with_its_line(refused, text, parts):

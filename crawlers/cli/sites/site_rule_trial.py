@@ -18,7 +18,7 @@ from crawlers.cli.sites.site_parts import domain_meant, opened
 from crawlers.cli.sites.site_url_rules import rule_number
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.source_fields import check_rule
-from crawlers.inputs.yaml_fields import shown
+from crawlers.inputs.text_file import shown
 from crawlers.storage.news.stored_rules import pages_of_domain, rule_numbered
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_meant, table
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
-from crawlers.inputs.sources_file import MOST_BYTES, read_sources, shortened_list
-from crawlers.inputs.text_file import read_text
+from crawlers.inputs.sources_file import MOST_BYTES, read_sources
+from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.news.stored_sources import forget_feeds, save_sources
 from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds

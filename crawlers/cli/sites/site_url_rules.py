@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawlers.cli.sites.site_parts import NOTHING, domain_meant, opened, table, time_of
 from crawlers.errors import ConfigError
 from crawlers.inputs.source_fields import check_rule, rule_weight
-from crawlers.inputs.yaml_fields import shown
+from crawlers.inputs.text_file import shown
 from crawlers.storage.news import stored_rules as stored
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.hosts_file import PROBLEMS_SHOWN, parse_host_list, parse_hosts
+from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
+from crawlers.inputs.text_file import PROBLEMS_SHOWN
 from crawlers.items import SiteLimits
 from crawlers.storage.files.names import file_stem
 

@@ -12,7 +12,8 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.inputs import sources_file
 from crawlers.inputs.source_fields import check_rule, feed_address
-from crawlers.inputs.sources_file import MOST_BYTES, parse_sources, read_sources, shortened_list
+from crawlers.inputs.sources_file import MOST_BYTES, parse_sources, read_sources
+from crawlers.inputs.text_file import shortened_list
 from crawlers.items import SiteLimits
 
 A = Source(SiteLimits("http://a.example", start_url="http://a.example/"))
@@ -84,7 +85,7 @@ def test_addresses_that_are_given_twice_in_one_source_are_one():
         ("- " + "[" * 100_000, "3: more than 100 lists are within each other"),
         ("- site: b.example\n  rules: " + "{a: " * 25_000, "4: more than 100 lists are within each other"),
         ("- &a [*a, *a]", "3: aliases"),
-        ("- site: b.example\n\tname: B", "4: this is no YAML"),
+        ("- site: b.example\n\tname: B", "4: this is not YAML"),
         ("- {site: b.example, feed: /rss}", "3: there is no field 'feed'; did you mean feeds?"),
         ("- site: b.example\n  site: c.example", "4: site is here for the second time"),
         ("- site: b.example\n  parallel: many", "4: parallel is 'many', expected a whole number from 1 to 1000"),
@@ -115,7 +116,7 @@ def test_addresses_that_are_given_twice_in_one_source_are_one():
         ("- {site: b.example, hosts: [..]}", "3: '..' in hosts is no host"),
         (f"- site: b.example\n  feeds: [{','.join(f'/{n}' for n in range(1001))}]", "4: feeds has 1001 values"),
         (f"- site: b.example\n  rules: [{','.join(f'/{n}' for n in range(1001))}]", "4: rules has 1001 values"),
-        ("- site: b.example\n  rules: [/\\d{4}/.*]", "4: this is no YAML"),
+        ("- site: b.example\n  rules: [/\\d{4}/.*]", "4: this is not YAML"),
     ],
 )
 def test_a_faulty_entry_is_told_by_its_line_and_left_out(entry, message):
@@ -145,13 +146,13 @@ def test_a_feed_belongs_to_one_source():
         ("sources:\n", "s.yaml: names no source; write one"),
         ("sites: [a.example]", "s.yaml:1: there is no field 'sites'; write one of: sources"),
         ("http://a.example;4;10;500\n", "s.yaml: expected `sources:`"),
-        ("{", "s.yaml:1: this is no YAML"),
+        ("{", "s.yaml:1: this is not YAML"),
         ("sources: [ftp://a]\n", "s.yaml:1: 'ftp://a': this is no address"),
         ("sources: " + "[" * 100_000, "s.yaml:1: more than 100 lists are within each other"),
         ("sources:\n- a.example\nsources:\n- b.example\n", "s.yaml:3: sources is here for the second time"),
         (
             "\x7fELF\x02\x01\x00",
-            "s.yaml:1: this is no YAML (control characters are not allowed); save it as plain text",
+            "s.yaml:1: this is not YAML (control characters are not allowed); save it as plain text",
         ),
     ],
 )

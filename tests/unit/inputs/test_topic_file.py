@@ -102,11 +102,11 @@ def test_examples_may_do_without_keywords():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("keywords: [a", "topic.yaml:1: this is no YAML (did not find expected ',' or ']'); check colons"),
-        ("a: b: c", "topic.yaml:1: this is no YAML (mapping values are not allowed"),
-        ("a\x00b", "topic.yaml:1: this is no YAML (control characters are not allowed); save it as plain text"),
+        ("keywords: [a", "topic.yaml:1: this is not YAML (did not find expected ',' or ']'); check colons"),
+        ("a: b: c", "topic.yaml:1: this is not YAML (mapping values are not allowed"),
+        ("a\x00b", "topic.yaml:1: this is not YAML (control characters are not allowed); save it as plain text"),
         ("a: 1\n---\nb: 2", "topic.yaml:2: a second document begins here; keep one, without ---"),
-        ("", "topic.yaml: expected fields such as `keywords: [unicode]`, each on a line of its own"),
+        ("", "topic.yaml: expected fields such as `keywords:`, each on a line of its own"),
         ("unicode text", "topic.yaml: expected fields such as"),
         ("- unicode", "topic.yaml: expected fields such as"),
         ("? [a]\n: b", "topic.yaml:1: expected a single value here, not a list or mapping"),
@@ -178,7 +178,7 @@ def test_examples_may_do_without_keywords():
         ("a: &x [lol]\nb: [*x, *x]", "topic.yaml:2: aliases (*name) are not supported; write the value itself"),
         ("&x a: *x", "topic.yaml:1: aliases (*name) are not supported"),
         ("[" * 50_000, "topic.yaml:1: more than 100 lists are within each other"),
-        ("a: " * 10_000, "topic.yaml:1: this is no YAML"),
+        ("a: " * 10_000, "topic.yaml:1: this is not YAML"),
     ],
 )
 def test_every_mistake_is_one_sentence_with_the_remedy(text, sentence):
@@ -213,4 +213,4 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
     file.write_bytes("я".encode() * MOST_BYTES)
     assert read(file).startswith(f"{file} is larger than")
     file.write_text("a: [", "utf-8")
-    assert read(file).startswith(f"{file}:1: this is no YAML")
+    assert read(file).startswith(f"{file}:1: this is not YAML")
