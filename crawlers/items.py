@@ -177,12 +177,16 @@ class Announced(NamedTuple):
     title: str
 
 
+LEASE = "lease"  # the key in a request's meta under which its lease stands
+
 # The kinds of pages that come back, in items and in the store:
 FEED = "feed"
 SITEMAP = "sitemap"
 PAGE = "page"  # that shows new articles
 HOME = "home"  # a start page, which is never given up
 ARTICLE = "article"  # that comes back once, to see whether it changed
+
+NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # what a document is
 
 
 @dataclass(slots=True)
@@ -201,7 +205,7 @@ class News:
     article: Article | None = None
     prints: Any = None  # algorithms.document_prints.DocumentPrint of the article
     reason: str = ""  # why it is no document
-    outcome: str = ""  # new, changed, duplicate; "" = no document
+    outcome: str = ""  # `NEW`, `CHANGED`, `DUPLICATE`; "" = no document
     is_detour: bool = False  # its article is that of another URL of the site: URLs like this one bring nothing new
 
 

@@ -37,6 +37,7 @@ from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.pulls import downloads_of, pulls_of, totals
 from crawlers.storage.queries import sites_of
+from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class CrawlSession:
         settings = {name: self._settings.get(name) for name in RECORDED}
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
-            settings |= {"TOPIC": _in_short(mission.topic), "SCOPE": mission.topic.scope}
+            settings |= {TOPIC: _in_short(mission.topic), "SCOPE": mission.topic.scope}
         return {
             "versions": {
                 "crawlers": __version__,

@@ -16,7 +16,7 @@ from crawlers.extraction.article.article_reader import extract_article
 from crawlers.extraction.feeds.feed_discovery import feeds_of
 from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.extraction.response import page_of
-from crawlers.items import FEED, SITEMAP, Announced, Article, ExternalLink, News, Page, State, Target
+from crawlers.items import DUPLICATE, FEED, SITEMAP, Announced, Article, ExternalLink, News, Page, State, Target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -84,7 +84,7 @@ class NewsReader:
         if news.fits or news.odds >= PROMISING:
             news.reason = self._is_known(page)
             if news.reason:
-                news.outcome = "duplicate"
+                news.outcome = DUPLICATE
             else:
                 await self._article(news, answer, now)
         return page
@@ -125,7 +125,7 @@ class NewsReader:
             return page
         if "sitemap" in content.kind:
             news.kind = SITEMAP
-        news.announces = content.kind != "sitemap"
+        news.announces = content.kind != SITEMAP
         page.title, news.problem = content.title[:500], content.problem
         targets = self._reader.resolver.directory(answer.url)
         news.feeds = _good(targets, content.further)
@@ -140,7 +140,7 @@ class NewsReader:
             elif self._reader.holds(target.site):
                 page.elsewhere.append((target, 1))
             else:
-                page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "feed"), 1))
+                page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", FEED), 1))
         return page
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import yaml
 
 from crawlers.algorithms.news.sources import Source
-from crawlers.algorithms.url_rules.rule_learner import UrlRule, check_regex
+from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule, check_regex
 from crawlers.algorithms.urls.resolution import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.seed_list import LIMITS, seed_address, seed_limit, tidy_name
@@ -179,7 +179,7 @@ def _rule(node: Node) -> UrlRule:
         node, weight = fields["regex"].node, fields.get("weight")
     regex = item_of(node)
     _read(regex, check_rule)
-    return UrlRule(regex.text, _read(item_of(weight.node), rule_weight) if weight else 1.0, "hand")
+    return UrlRule(regex.text, _read(item_of(weight.node), rule_weight) if weight else 1.0, HAND)
 
 
 def _content(given: Field | None, check: Check) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlers.items import Page, State
+from crawlers.items import LEASE, Page, State
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -31,7 +31,7 @@ class LeaseMiddleware:
         return cls(crawler)
 
     def process_spider_input(self, response: Response) -> None:
-        lease = response.request.meta.get("lease") if response.request else None
+        lease = response.request.meta.get(LEASE) if response.request else None
         if lease is None or lease.request is None:  # a mission's: its `Page` ends it
             return
         is_fine = 200 <= response.status < 300
@@ -48,7 +48,7 @@ class LeaseMiddleware:
         self._answers.begin(response, page)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        if response.request is None or "lease" not in response.request.meta:
+        if response.request is None or LEASE not in response.request.meta:
             async for output in result:
                 yield output
             return

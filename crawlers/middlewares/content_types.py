@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import Response, TextResponse
 
+from crawlers.items import LEASE
+
 if TYPE_CHECKING:
     from scrapy import Request
 
@@ -23,7 +25,7 @@ class PlainResponses:
     """Turns answers to our own requests into plain ones; nearer to the downloader than decompression."""
 
     def process_response(self, request: Request, response: Response) -> Response:
-        lease = request.meta.get("lease")
+        lease = request.meta.get(LEASE)
         is_own = lease is not None and lease.request is None  # an ordinary spider wants its `response.css`
         if not is_own:
             return response

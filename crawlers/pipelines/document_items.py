@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.items import Page
+from crawlers.items import CHANGED, NEW, Page
 from crawlers.storage.change_set import DOCUMENT
-from crawlers.storage.news.documents import CHANGED, NEW
 
 if TYPE_CHECKING:
     from typing import Self

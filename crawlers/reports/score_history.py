@@ -12,6 +12,7 @@ from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.storage.importance import standing
 from crawlers.storage.schema.score_tables import importance, order_totals, relevance, topic_page
 from crawlers.storage.schema.tables import crawler_setting, pull
+from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -44,7 +45,7 @@ def _importance(connection: Connection, crawl_id: int, row: Any) -> list[str]:
 
 def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[str]:
     told = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "TOPIC"
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC
     )
     totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
     topic = connection.execute(told).scalar()

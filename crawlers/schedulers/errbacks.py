@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlers.frontier.protocols import Lease
-from crawlers.items import Page, State
+from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page, reason_of
-from crawlers.schedulers.foreign.queue import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from crawlers.schedulers.foreign.queue import LEASE
+from crawlers.items import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

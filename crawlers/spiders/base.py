@@ -14,6 +14,7 @@ from crawlers.errors import ConfigError
 from crawlers.extraction.response import Answer, Reader
 from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
 from crawlers.inputs.url_settings import normalization
+from crawlers.items import LEASE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -113,7 +114,7 @@ class SiteSpider(Spider):
 
     def parse(self, response: Response) -> Iterator[Page]:
         assert response.request is not None
-        lease = response.request.meta["lease"]
+        lease = response.request.meta[LEASE]
         yield self._reader.read(self.answer(response), lease.id, lease.level, time.time())
 
     def answer(self, response: Response) -> Answer:
@@ -139,7 +140,7 @@ class SiteSpider(Spider):
 
     def _check_type(self, headers: Headers, body_length: int, request: Request) -> None:
         """Stop before the body of anything large that is no page."""
-        if "lease" not in request.meta or self.is_wanted(_text(headers, "Content-Type")):
+        if LEASE not in request.meta or self.is_wanted(_text(headers, "Content-Type")):
             return
         if not isinstance(body_length, int) or body_length > SMALL_BODY:
             raise StopDownload(fail=False)

@@ -29,7 +29,7 @@ from crawlers.extraction.pool import ExtractionPool
 from crawlers.inputs.rule_settings import chosen_order, chosen_rule
 from crawlers.inputs.sources_file import read_sources
 from crawlers.inputs.url_settings import normalization
-from crawlers.items import FEED, SITEMAP
+from crawlers.items import FEED, LEASE, SITEMAP
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.news import stored_rules
@@ -206,7 +206,7 @@ class NewsSpider(SiteSpider):
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
         assert response.request is not None
-        lease = response.request.meta["lease"]
+        lease = response.request.meta[LEASE]
         yield await self._news.read(
             self.answer(response),
             lease.id,

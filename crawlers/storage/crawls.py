@@ -18,6 +18,7 @@ from crawlers.items import State
 from crawlers.storage.schema.news_tables import news_score
 from crawlers.storage.schema.score_tables import importance
 from crawlers.storage.schema.tables import crawl, crawler_setting, id_block, page, seed, site
+from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +31,7 @@ TOO_DEEP = "too deep"
 SETTLED = (
     "ORDER",
     "REWARD",
-    "TOPIC",
+    TOPIC,
 )  # what is stored was chosen and paid by them: a crawl can't change them on its way
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
@@ -136,7 +137,7 @@ def _resume(connection: Connection, crawl_id: int, name: str, mission: str, mani
         before, today = recorded.get(setting), settings.get(setting)
         if before is not None and today is not None and before != today:
             known_by = f"{setting}={today}", f"{setting}={before}"
-            if setting == "TOPIC":  # which is long, and no setting that people know
+            if setting == TOPIC:  # which is long, and no setting that people know
                 known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"
             raise ConfigError(
                 f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}, and can't go on otherwise; give "

@@ -10,7 +10,7 @@ from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.url_rules.rule_learner import RuleLearner
+from crawlers.algorithms.url_rules.rule_learner import LEARNT, RuleLearner
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import Place
@@ -82,7 +82,7 @@ class Rulebook:
             if self._keep is not None and is_article is not None:
                 self._learner(site).label(url, is_article)
         for domain, learner in self._learners.items():
-            if any(rule.origin == "learnt" for rule in self._rules.rules_of(domain)):
+            if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):
                 learner.has_learnt()
 
     def learn(self, site: str, now: float) -> bool:

@@ -23,6 +23,9 @@ PRECISION_MIN = 0.8
 NEW_LABELS_MIN = 20  # before rules that fail are learnt again: the same labels would make the same rules
 
 
+HAND, LEARNT = "hand", "learnt"  # where a rule is from
+
+
 @dataclass(frozen=True, slots=True)
 class UrlRule:
     """An expression for URLs of a domain, matched in full with what stands behind the host: path?query.
@@ -34,7 +37,7 @@ class UrlRule:
 
     regex: str
     weight: float
-    origin: str  # "learnt" or "hand"
+    origin: str  # `HAND` or `LEARNT`
     is_pinned: bool = False
     support: int = 0
     precision_low: float = 0.0
@@ -98,13 +101,13 @@ class RuleLearner:
         self.has_learnt()
         if min(len(self._articles), len(self._others)) < KIND_MIN:
             return []
-        forbidden = {rule.regex for rule in known if rule.origin == "hand" and rule.weight == 0}
+        forbidden = {rule.regex for rule in known if rule.origin == HAND and rule.weight == 0}
         labels = dict.fromkeys(self._articles, True) | dict.fromkeys(self._others, False)
         return [
             UrlRule(
                 regex,
                 weight=round(precision_low, 1),  # few weights make few groups to match
-                origin="learnt",
+                origin=LEARNT,
                 support=support,
                 precision_low=precision_low,
                 learnt_at=now,

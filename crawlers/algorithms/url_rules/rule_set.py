@@ -6,6 +6,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.url_rules.rule_learner import HAND
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -75,12 +77,12 @@ class RuleSet:
     def _with_those_above(self, domain: str) -> tuple[UrlRule, ...]:
         """The rules of *domain*, and by hand at least those of the nearest domain around it that has any."""
         rules, above = self._rules[domain], domain
-        by_hand = [rule for rule in rules if rule.origin == "hand"]
+        by_hand = [rule for rule in rules if rule.origin == HAND]
         if by_hand:
             return rules
         while above and not by_hand:
             above = above.partition(".")[2]
-            by_hand = [rule for rule in self._rules.get(above, ()) if rule.origin == "hand"]
+            by_hand = [rule for rule in self._rules.get(above, ()) if rule.origin == HAND]
         return (*rules, *by_hand)
 
     def _domain(self, host: str) -> str | None:

@@ -17,6 +17,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import chosen, rule_options
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import settings_of
+from crawlers.storage.crawls import FINISHED
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.queries import crawl_named
@@ -111,7 +112,7 @@ def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]
         found.append(
             f"with {budget:,} pages every rule reads all {downloads:,} of them; try --budget {max(1, downloads // 3)}"
         )
-    if state != "finished":
+    if state != FINISHED:
         found.append("the crawl is not finished, so sites end where it stopped")
     given_up = sum(site.given_up for site in sites)
     if given_up:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.cli.sites.site_parts import NOTHING, domain_meant, opened, table, time_of
 from crawlers.errors import ConfigError
 from crawlers.inputs.source_fields import check_rule, rule_weight
@@ -56,7 +57,7 @@ def edit(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> Non
     with opened(settings) as database:
         before = stored.rule_numbered(database, number)
         rule = stored.edit_rule(database, number, given[1])
-    old = "change it in your file of sources, too" if before.rule.origin == stored.HAND else "it may be learnt again"
+    old = "change it in your file of sources, too" if before.rule.origin == HAND else "it may be learnt again"
     print(f"{_named(rule)} replaces {shlex.quote(before.rule.regex)} ({old}); {_see(rule)}")
 
 
@@ -72,7 +73,7 @@ def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> N
     """Forget a rule."""
     with opened(settings) as database:
         rule = stored.remove_rule(database, rule_number(given[0]))
-    if rule.rule.origin == stored.HAND:
+    if rule.rule.origin == HAND:
         print(f"{_named(rule)} removed; if a file of sources names it, remove it there as well")
     else:
         print(f"{_named(rule)} removed; it may be learnt again, which forbid-rule would have prevented")

@@ -10,6 +10,7 @@ from crawlers.algorithms.url_rules.url_tokens import look_alike, target_of_url
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
+from crawlers.items import DUPLICATE
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT
 from crawlers.storage.news.documents import EARLIER, add_document
 
@@ -70,7 +71,7 @@ class ArticleDesk:
         article = news.article
         copy = self._duplicates.judge(lease.id, page.url, article, changes, news.prints, page.content_hash)
         if copy is not None:
-            news.outcome, news.reason = "duplicate", f"{copy.reason} as document {copy.page_id}"
+            news.outcome, news.reason = DUPLICATE, f"{copy.reason} as document {copy.page_id}"
             news.is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.page_id)
             return
         if not article.language:

@@ -11,9 +11,8 @@ from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.items import ARTICLE, FEED, HOME, PAGE, SITEMAP, News, Place, Places, State
+from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, Place, Places, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.documents import NEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from crawlers.extraction.feeds.feed_items import ITEMS_MAX
+from crawlers.items import SITEMAP
 
 if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
@@ -38,7 +39,7 @@ def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
     for line in utf8.decode("utf-8", "replace").splitlines()[:ITEMS_MAX]:
         if line.lstrip()[:4].lower() == "http":
             into.item(line.strip(), None, is_article=False)
-    return into.content("sitemap")
+    return into.content(SITEMAP)
 
 
 def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
@@ -65,7 +66,7 @@ class _Target:
     """What lxml tells of the elements as they come and go."""
 
     def __init__(self, into: Gathering) -> None:
-        self.kind = "sitemap"
+        self.kind = SITEMAP
         self.language = ""
         self._into = into
         self._path: list[str] = []

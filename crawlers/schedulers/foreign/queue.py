@@ -9,7 +9,7 @@ from scrapy import signals
 
 from crawlers.errors import BadUrl
 from crawlers.frontier.protocols import Candidate, Lease
-from crawlers.items import Page, State
+from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page
 from crawlers.schedulers.foreign.completion import AnswersInWork, WatchedErrback
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.normalization import Normalization
 
 logger = logging.getLogger(__name__)
-
-LEASE = "lease"  # the key in a request's meta
 
 
 class OrdinaryRequests:

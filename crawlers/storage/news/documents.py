@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from crawlers.items import CHANGED, NEW
 from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import site
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
-NEW, CHANGED, SAME = "new", "changed", ""
+SAME = ""
 
 
 def add_document(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
-from crawlers.items import State
-from crawlers.storage.news.documents import CHANGED, NEW, count_documents
+from crawlers.items import CHANGED, NEW, State
+from crawlers.storage.news.documents import count_documents
 from crawlers.storage.schema.news_tables import document, iteration
 from crawlers.storage.schema.tables import site
 

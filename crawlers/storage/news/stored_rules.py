@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.algorithms.urls.domains import is_in_domain
 from crawlers.errors import ConfigError
 from crawlers.items import State
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 VALUES = ("weight", "support", "precision_low", "learnt_at")  # what is replaced
-HAND, LEARNT = "hand", "learnt"
 _COLUMNS = (
     url_rule.c.id,
     url_rule.c.domain,

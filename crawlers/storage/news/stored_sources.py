@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from crawlers.algorithms.news.sources import Source
+from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.items import FEED, SITEMAP, SiteLimits
-from crawlers.storage.news.stored_rules import HAND, content_rules, replace_content, replace_rules, rules_by_domain
+from crawlers.storage.news.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain
 from crawlers.storage.schema.news_tables import feed, poll
 from crawlers.storage.schema.tables import page, seed, site
 

@@ -12,14 +12,14 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from sqlalchemy import insert, update
 
-from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.sites import site_rule_trial
 from crawlers.commands.sites import Command
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.news.stored_rules import LEARNT, replace_learnt
+from crawlers.storage.news.stored_rules import replace_learnt
 from crawlers.storage.schema.news_tables import document, poll
 from crawlers.storage.schema.tables import page, site
 

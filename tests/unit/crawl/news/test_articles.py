@@ -14,12 +14,11 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticleDesk
 from crawlers.frontier.protocols import Lease
-from crawlers.items import Article, News, Page, State
+from crawlers.items import NEW, Article, News, Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
-from crawlers.storage.news.documents import NEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

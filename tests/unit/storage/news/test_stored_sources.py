@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import insert, select
 
 from crawlers.algorithms.news.sources import Source
-from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, add_sites
-from crawlers.storage.news.stored_rules import LEARNT, forbid_rule, list_rules, replace_learnt
+from crawlers.storage.news.stored_rules import forbid_rule, list_rules, replace_learnt
 from crawlers.storage.news.stored_sources import (
     FeedRow,
     add_feed,
