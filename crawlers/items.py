@@ -114,7 +114,7 @@ def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
     return {"serializer": write}
 
 
-class Place(NamedTuple):
+class QueueSlot(NamedTuple):
     """Where a URL that was found waits, under an order that has queues of its own (see algorithms.news_scores)."""
 
     queue: int
@@ -122,14 +122,14 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Places:
+class QueueSlots:
     """Where the links of one page wait. *of_new* is asked once for each URL that was never seen before."""
 
-    of_new: Callable[[Target], Place]
-    announced: dict[int, Place] = field(default_factory=dict)  # by key: known ones that wait are moved there
+    of_new: Callable[[Target], QueueSlot]
+    announced: dict[int, QueueSlot] = field(default_factory=dict)  # by key: known ones that wait are moved there
 
     @classmethod
-    def all_at(cls, place: Place) -> Places:
+    def all_at(cls, place: QueueSlot) -> QueueSlots:
         """The same place for every URL."""
         return cls(lambda _: place)
 
@@ -145,7 +145,7 @@ class LinkText(NamedTuple):
     tag: str
 
 
-class Study(NamedTuple):
+class PageAnalysis(NamedTuple):
     """A page as a topic crawl sees it."""
 
     terms: dict[str, int]  # how often the page has each term
@@ -166,7 +166,7 @@ class Article:
     language: str  # ISO 639-1
     canonical_url: str  # absolute
     image: str  # absolute
-    taken_by: str  # what found the text: rule, json-ld, trafilatura
+    extractor: str  # what found the text: rule, json-ld, trafilatura
 
 
 class Announced(NamedTuple):
@@ -203,7 +203,7 @@ class News:
     span_s: float | None = None  # age of the oldest item
     problem: str = ""  # what is wrong with the feed
     article: Article | None = None
-    prints: Any = None  # algorithms.document_prints.DocumentPrint of the article
+    fingerprint: Any = None  # algorithms.document_prints.DocumentPrint of the article
     reason: str = ""  # why it is no document
     outcome: str = ""  # `NEW`, `CHANGED`, `DUPLICATE`; "" = no document
     is_detour: bool = False  # its article is that of another URL of the site: URLs like this one bring nothing new
@@ -229,17 +229,17 @@ class Page:
     is_transient: bool = False  # no answer came, but one may come the next time
     retry_after_s: float | None = None  # the host asked for rest; None: it did not
     content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16; equal for equal bodies
-    skeleton: int = 0  # hash of the text without its numbers, see algorithms.traps
+    content_signature: int = 0  # hash of the text without its numbers, see algorithms.traps
     moved_to: Target | None = field(default=None, metadata=_in_feeds(lambda target: target and target.url))
     links: list[tuple[Target, int]] = field(  # internal, with their number
         default_factory=list,
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    elsewhere: list[tuple[Target, int]] = field(  # to other sites of the crawl's scope, likewise
+    cross_site_links: list[tuple[Target, int]] = field(  # to other sites of the crawl's scope, likewise
         default_factory=list,
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    places: Places | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
+    places: QueueSlots | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
     news: News | None = field(default=None, metadata=_in_feeds(lambda _: None))
     again: Callable[[], float | None] | None = field(  # when it is to be fetched again, asked when its links are known
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
@@ -247,7 +247,9 @@ class Page:
     rows: Any = field(
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )  # a storage.changes.ChangeSet to go with it
-    study: Study | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))  # None: nobody asked
+    analysis: PageAnalysis | None = field(
+        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    )  # None: nobody asked
     similarity: float | None = None  # to the topic of the crawl, in [0, 1], by the pages read until now
     external: list[tuple[ExternalLink, int]] = field(
         default_factory=list,

@@ -154,24 +154,24 @@ ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # behind everybody else's
     "crawlers.pipelines.document_items.DocumentPipeline": 950,
 }
-SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.LeaseMiddleware": 10}  # the outermost: nearest to the engine
+SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.pipelines.graphs.Graphs": 0,
     "crawlers.pipelines.topic.TopicResults": 0,
-    "crawlers.extensions.news_chart.IterationsPicture": 0,
-    "crawlers.extensions.parquet.DocumentFiles": 0,
-    "crawlers.extensions.alarm_checks.Alarms": 0,
+    "crawlers.extensions.news_chart.NewsChart": 0,
+    "crawlers.extensions.parquet.ParquetExport": 0,
+    "crawlers.extensions.alarm_checks.AlarmChecks": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.progress.Progress": 0,
-    "crawlers.extensions.gc_tuning.Collector": 0,
+    "crawlers.extensions.gc_tuning.GcTuning": 0,
 }
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawlers.middlewares.content_types.PlainResponses": 595,  # just before decompression, 590
 }
-ADDONS = {"crawlers.extensions.default_components.Parts": 0}  # keeps the parts above beside those of a user
+ADDONS = {"crawlers.extensions.default_components.DefaultComponents": 0}  # keeps the parts above beside those of a user
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = None

@@ -25,7 +25,7 @@ from urllib.parse import unquote
 
 from crawlers.algorithms.dedup.document_fingerprints import essence
 from crawlers.algorithms.dedup.simhash import nearly_same
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.resolution import resolve
 from tests.support.running import Crawl, add_on
 from tests.support.services import running_redis
@@ -167,7 +167,7 @@ def go_on(crawl: Crawl, press: WatchedPress) -> None:
         if over_at is not None:
             ((due,),) = crawl.query(
                 "SELECT count(*) FROM poll JOIN news_score USING (page_id) "
-                f"WHERE queue = {RETURNING} AND polled_at < {over_at}"
+                f"WHERE queue = {REVISIT} AND polled_at < {over_at}"
             )
             if not due and not crawl.waiting:
                 return

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from bench.quality.reprints import GeneratedPress
-from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.urls.keys import signed
 from crawlers.settings import DUPLICATE_DISTANCE
 from crawlers.storage.change_set import ChangeSet
@@ -60,9 +60,9 @@ def documents(options: argparse.Namespace) -> None:
         for page_id, page in enumerate(GeneratedPress(options.domains, random.Random(1)).pages(options.pages), start=1):
             changes = ChangeSet()
             began = time.perf_counter()
-            prints = document_print(page.url, page.article)
+            fingerprint = document_fingerprint(page.url, page.article)
             made = time.perf_counter()
-            copy = duplicates.judge(page_id, page.url, page.article, changes, prints)
+            copy = duplicates.judge(page_id, page.url, page.article, changes, fingerprint)
             judge_s.append(time.perf_counter() - made)
             print_s.append(made - began)
             original = document_of.get(page.written)
@@ -72,7 +72,7 @@ def documents(options: argparse.Namespace) -> None:
                 document_of.setdefault(page.written, page_id)
                 texts = [page.article.title, page.article.text]
                 row = [page_id, 1, page.url, None, *texts, None, None, "[]", None, None, None, "rule"]
-                changes.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
+                changes.documents.append([*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None])
             else:
                 lost[page.kind] += copy.page_id != original
                 reasons[page.kind][copy.reason] += 1

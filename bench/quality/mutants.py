@@ -49,7 +49,7 @@ PYTEST = (
 LIMIT, LIMIT_S = 5, 20  # a mutant has so many times what the tests take without it, and so many seconds more
 
 
-class Place(NamedTuple):
+class QueueSlot(NamedTuple):
     """A node in the code of a file, and what can stand there in its stead."""
 
     path: Path
@@ -74,7 +74,7 @@ class Project:
                 shutil.copy2(ROOT / name, folder / name)
         self._limit_s = cache(self._timed)
 
-    def killer(self, place: Place, mutant: str) -> str:
+    def killer(self, place: QueueSlot, mutant: str) -> str:
         """Which tests found *mutant*; "" if none did."""
         tests = list(nearest(place.path))
         limits = [self._limit_s(one) for one in tests]
@@ -122,16 +122,16 @@ def nearest(path: Path) -> Iterator[str]:
         yield str(tests)
 
 
-def places(path: Path) -> list[Place]:
+def places(path: Path) -> list[QueueSlot]:
     """Return the places in the file at *path* that can have a fault."""
     module, mutations, *_ = create_mutations(str(path), (ROOT / path).read_text())
     by_node: dict[int, list[Mutation]] = {}
     for one in mutations:
         by_node.setdefault(id(one.original_node), []).append(one)
-    return [Place(path, module, its) for its in by_node.values()]
+    return [QueueSlot(path, module, its) for its in by_node.values()]
 
 
-def changes(place: Place, mutant: str) -> str:
+def changes(place: QueueSlot, mutant: str) -> str:
     """Return what *mutant* changes in its file."""
     lines = unified_diff(
         place.module.code.splitlines(), mutant.splitlines(), str(place.path), "mutant", lineterm="", n=2

@@ -37,7 +37,7 @@ MOST = 10_000_000  # pages of a crawl: all of them
 _PAGES = "SELECT id, url, moved_to, state FROM page WHERE state IN (0, 1, 2)"
 _LINKS = "SELECT source_id, target_id FROM link"
 
-Shares = dict[str, float]
+QueueShares = dict[str, float]
 
 
 def crawl(hosts: Path, folder: Path, order: str, fetches: int, requests: int) -> None:
@@ -50,7 +50,7 @@ def crawl(hosts: Path, folder: Path, order: str, fetches: int, requests: int) ->
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def believed(store: Path) -> Shares:
+def believed(store: Path) -> QueueShares:
     """What the crawl believes of each page that it read."""
     database = Database(f"sqlite:///{store}")
     named = crawl_named(database, "broad")
@@ -62,7 +62,7 @@ def believed(store: Path) -> Shares:
     return beliefs
 
 
-def pagerank(store: Path) -> Shares:
+def pagerank(store: Path) -> QueueShares:
     """PageRank of the pages that the crawl knows, by URL."""
     whole = nx.DiGraph()
     with closing(sqlite3.connect(store)) as connection:
@@ -80,11 +80,11 @@ def pagerank(store: Path) -> Shares:
     return nx.pagerank(whole, alpha=0.85, tol=1e-10, max_iter=500)
 
 
-def first(rank: Shares) -> list[str]:
+def first(rank: QueueShares) -> list[str]:
     return sorted(rank, key=lambda url: (-rank[url], url))[:TOP]
 
 
-def compared(shares: Shares, rank: Shares) -> tuple[float, float, int]:
+def compared(shares: QueueShares, rank: QueueShares) -> tuple[float, float, int]:
     """tau of the top, L1 of the pages read, how many of the top are read."""
     top = first(rank)
     tau = kendalltau([rank[url] for url in top], [shares.get(url, 0.0) for url in top]).statistic

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench.scale import growth_store as made
 from bench.speed.frontier_memory import resident_bytes
 from crawlers.algorithms.bandits.site_rules import RoundRobin
-from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.link_resolver import LinkResolver
-from crawlers.extraction.response import Answer, Reader
+from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import SiteState
-from crawlers.items import Place, Places
+from crawlers.items import QueueSlot, QueueSlots
 from crawlers.settings import DUPLICATE_DISTANCE, FRONTIER_CACHE_URLS
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
@@ -105,7 +105,7 @@ class Growing:
         self._keys = SqlDocumentKeys(self.database, self._writer.flush)
         self._duplicates = Duplicates(self.database, self._keys, self._writer.flush, DUPLICATE_DISTANCE)
         self._texts = self._generated(made.GeneratedTexts(last))
-        self._reader = Reader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))
+        self._reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))
         self._taken = 0
         self._now = 1.0
 
@@ -128,7 +128,7 @@ class Growing:
             with stored:
                 for (lease, _, found), page in zip(answers, pages_read, strict=True):
                     self._now += made.DELAY_S / (made.SITES // 2)  # so that no host keeps the crawl waiting
-                    page.places = Places(_place)
+                    page.places = QueueSlots(_place)
                     page.rows = ChangeSet()
                     if found is not None:
                         self._store(lease, page, *found)
@@ -139,7 +139,7 @@ class Growing:
         both = stored.wall_s + read.wall_s
         return Speed(pages / stored.wall_s, 1000 * stored.cpu_s / pages, pages / both)
 
-    def _answer(self, lease: Lease) -> tuple[Answer, tuple[Article, object] | None]:
+    def _answer(self, lease: Lease) -> tuple[WebResponse, tuple[Article, object] | None]:
         """What the web answers: a page, and its article if it is one."""
         rng, shape = self._rng, self._shape
         site = lease.site_id - self._first_site
@@ -150,28 +150,28 @@ class Growing:
         title, text = next(self._texts)
         links = (f'<li><a href="{made.target(site, number).url}">{made.TITLE}</a></li>' for number in numbers)
         html = f"<html><title>{made.TITLE}</title><ul>{''.join(links)}</ul><h1>{title}</h1><p>{text}</p></html>"
-        answer = Answer(lease.url, 200, html.encode(), made.CONTENT_TYPE)
+        answer = WebResponse(lease.url, 200, html.encode(), made.CONTENT_TYPE)
         if self._taken % DOCUMENT_EVERY:
             return answer, None
         article = made.article(title, text)
-        return answer, (article, document_print(lease.url, article))  # which the pool of processes makes
+        return answer, (article, document_fingerprint(lease.url, article))  # which the pool of processes makes
 
-    def _store(self, lease: Lease, page: Page, article: Article, prints: object) -> None:
+    def _store(self, lease: Lease, page: Page, article: Article, fingerprint: object) -> None:
         """As `NewsDesk` does."""
         assert self._duplicates.same_bytes(lease.id, page.url, page.content_hash) is None
-        copy = self._duplicates.judge(lease.id, page.url, article, page.rows, prints, page.content_hash)
+        copy = self._duplicates.judge(lease.id, page.url, article, page.rows, fingerprint, page.content_hash)
         assert copy is None
-        where = (lease.id, lease.site_id, page.url, article, prints, self._now)
-        add_document(self.database, page.rows, *where, is_again=False)
+        where = (lease.id, lease.site_id, page.url, article, fingerprint, self._now)
+        add_document(self.database, page.rows, *where, is_revisit=False)
 
     def close(self) -> None:
         self._writer.close()
         self.database.close()
 
 
-def _place(target: Target) -> Place:
+def _place(target: Target) -> QueueSlot:
     queue = made.QUEUES_OF_TEN[int(target.url.split("/")[6]) % 10]
-    return Place(queue, made.FACTORS[queue])
+    return QueueSlot(queue, made.FACTORS[queue])
 
 
 def print_sizes(database: Database) -> None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.dedup.simhash import BANDS, bands
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
-from crawlers.algorithms.ranking.page_scores import GONE, OTHER, RETURNING
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.items import Article, State, Target
 from crawlers.storage import crawls
@@ -36,7 +36,7 @@ KEYS_A_DOCUMENT = 3.5  # its URL, its text, its bytes, and every second time its
 BEGAN_AT, SOME_DAY = 1.7e9, 4e9
 DELAY_S = 1.0
 QUEUES_OF_TEN = (FIT, ARCHIVE, ARCHIVE, *[OTHER] * 7)
-FACTORS = {FIT: 1.0, ARCHIVE: 0.01, OTHER: 0.01, GONE: 0.01, RETURNING: 0.01}
+FACTORS = {FIT: 1.0, ARCHIVE: 0.01, OTHER: 0.01, GONE: 0.01, REVISIT: 0.01}
 
 TITLE, CONTENT_TYPE = "What happened yesterday in a town", "text/html; charset=utf-8"
 VOCABULARY = 200_000
@@ -169,7 +169,7 @@ def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any
 
 _COLUMNS = {
     "page": (
-        "id", "site_id", "key", "url", "spelling", "level", "hops", "priority", "state", "found_on", "found_at",
+        "id", "site_id", "key", "url", "variant", "level", "hops", "priority", "state", "found_on", "found_at",
         "state_at", "fetched_at", "attempts", "status", "content_hash", "title", "content_type", "size_bytes",
     ),
     "news_score": ("page_id", "site_id", "queue", "score", "value", "opic"),
@@ -179,7 +179,7 @@ _COLUMNS = {
     "link": ("source_id", "target_id", "count"),
     "document": (
         "page_id", "site_id", "url", "title", "text", "published_at", "published", "authors", "section", "language",
-        "taken_by", "text_hash", "simhash", "version", "stored_at",
+        "extractor", "text_hash", "simhash", "version", "stored_at",
     ),
     "document_key": ("high", "low", "page_id"),
     "document_band": ("band", "page_id", "simhash"),
@@ -217,9 +217,9 @@ def _pages(shape: Shape, first_site: int) -> Iterator[tuple[Any, ...]]:
 
 def _scores(shape: Shape, first_site: int, rng: random.Random) -> Iterator[tuple[Any, ...]]:
     for site, number in _numbers(shape.pages_a_site):
-        queue = RETURNING if number < POLLS else GONE if number < shape.fetched else QUEUES_OF_TEN[number % 10]
+        queue = REVISIT if number < POLLS else GONE if number < shape.fetched else QUEUES_OF_TEN[number % 10]
         value, opic = FACTORS[queue], 0.1 * rng.random()
-        score = 2e12 if queue == RETURNING else value * opic
+        score = 2e12 if queue == REVISIT else value * opic
         yield page_id(site, number), first_site + site, queue, score, value, opic
 
 
@@ -286,11 +286,11 @@ def _bands(shape: Shape, rng: random.Random) -> Iterator[tuple[Any, ...]]:
     if not shape.documents:
         return
     texts = GeneratedTexts(rng.randrange(1 << 30))
-    prints = [document_print(site_name(0), article(*pair)).simhash.value for pair in texts.some(PRINTS)]
+    fingerprint = [document_fingerprint(site_name(0), article(*pair)).simhash.value for pair in texts.some(PRINTS)]
     columns = np.empty((3, BANDS * (shape.documents // SITES) * SITES), dtype=np.int64)
     place = 0
     for site, number in _document_numbers(shape):
-        value = rng.choice(prints)
+        value = rng.choice(fingerprint)
         for band in bands(site_name(site).partition("www.")[2], value):
             columns[:, place] = band, page_id(site, number), value
             place += 1

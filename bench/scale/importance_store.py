@@ -71,7 +71,7 @@ class StoredWalk:
                     lease.id, lease.url, lease.level, State.DONE, 200, content_hash=page_key(lease.url).to_bytes(16)
                 )
                 page.links = [link for link in links if link[0].site == site]
-                page.elsewhere = [link for link in links if link[0].site != site]
+                page.cross_site_links = [link for link in links if link[0].site != site]
                 self._frontier.acknowledge(lease, page, self._now)
             left -= len(leases)
         self._writer.flush()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def telling(command: ScrapyCommand) -> Iterator[None]:
+def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     """Let the end of the block be that of *command*: an error of ours is told, and is exit status 2.
 
     Who reads what is printed may stop reading, as `head` does: that is no error.

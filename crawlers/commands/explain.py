@@ -10,13 +10,13 @@ from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.lab.lab_options import whole_number
-from crawlers.cli.outcome import telling
+from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.sites.site_parts import seed_meant
 from crawlers.errors import BadUrl
 from crawlers.inputs.url_settings import normalization
 from crawlers.reports.history_wording import when
 from crawlers.reports.search import search, sites_named
-from crawlers.reports.url_history import bad_link_story, story
+from crawlers.reports.url_history import bad_link_history, url_history
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, crawl_named
 
@@ -47,7 +47,7 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         if len(args) != (opts.search is None):
             raise UsageError("name one URL, or give words with --search")
-        with telling(self):
+        with reporting_errors(self):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 name = opts.crawl or self.settings.get("CRAWL") or None
                 if opts.search is not None:
@@ -61,11 +61,11 @@ class Command(ScrapyCommand):
         try:
             target = resolve(text, "", normalization(self.settings))
         except BadUrl as error:
-            lines = bad_link_story(database, crawl, text)
+            lines = bad_link_history(database, crawl, text)
             if lines is None:
                 raise BadUrl(f"{text}: {error}, nor a link of any page; give a whole URL, http://…") from error
             return lines
-        return story(database, crawl, target)
+        return url_history(database, crawl, target)
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         most = whole_number("--limit", opts.limit, 1)

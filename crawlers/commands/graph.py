@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.urls.domains import GROUPS
-from crawlers.cli.outcome import telling
+from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
@@ -82,7 +82,7 @@ class Command(ScrapyCommand):
             raise UsageError("--top is of pages: leave out --level site", print_help=False)
         if opts.pagerank and not opts.top:
             raise UsageError("--pagerank is an order of --top: write --top PAGES as well", print_help=False)
-        with telling(self):
+        with reporting_errors(self):
             check_settings(self.settings)
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 self._write(database, args, opts)

@@ -8,7 +8,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.lab import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
-from crawlers.cli.outcome import telling
+from crawlers.cli.outcome import reporting_errors
 
 if TYPE_CHECKING:
     import argparse
@@ -46,5 +46,5 @@ class Command(ScrapyCommand):
             raise UsageError(f"say what to do: {', '.join(PARTS)}")
         assert self.settings is not None
         opts.names = args[1:]
-        with telling(self):
+        with reporting_errors(self):
             PARTS[args[0]].run(opts, self.settings)

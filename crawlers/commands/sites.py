@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.outcome import telling
+from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.sites import site_alarms, site_feeds, site_rule_trial, site_seeds, site_url_rules
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Command(ScrapyCommand):
         action, *rest = args
         _check(action, rest, opts)
         assert self.settings is not None
-        with telling(self):
+        with reporting_errors(self):
             ACTIONS[action].do(self.settings, rest, opts)
 
 

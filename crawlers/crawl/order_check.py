@@ -10,10 +10,10 @@ from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.crawl.spec import Mission
+    from crawlers.crawl.spec import CrawlSpec
 
 
-def check_order(name: str, order: PageOrder, mission: Mission) -> None:
+def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
     """Raises `ConfigError` for an order that the mission can't follow.
 
     A mission with places has made sure of its order itself, before it saved anything.

@@ -34,10 +34,10 @@ class Hooks:
         if crawl_opened is not None:
             delays = {row.id: row.delay_s for row in session.row.sites}
             crawl_opened(session.database, session.row.id, session.writer, session.frontier, delays)
-        desk = getattr(self._spider, "desk", None)
-        if desk is not None:
-            self._ending, self._reason_against = desk.ending, desk.reason_against
-            self._reason_to_skip = desk.reason_to_skip
+        policy = getattr(self._spider, "policy", None)
+        if policy is not None:
+            self._ending, self._reason_against = policy.ending, policy.reason_against
+            self._reason_to_skip = policy.reason_to_skip
 
     def admitting(self, reason_against: Callable[[Target], str | None]) -> Callable[[Target], str | None]:
         """Says why a new URL is not to be fetched: *reason_against*, then `desk.reason_against`."""

@@ -25,7 +25,7 @@ from crawlers.crawl.rewards import Rewards
 from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
-from crawlers.graphs.duplicate_rows import give_up_duplicates
+from crawlers.graphs.duplicate_rows import drop_duplicate_rows
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import SiteLimits
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.crawl.spec import Mission
+    from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
@@ -97,12 +97,12 @@ def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
 
 
 class CrawlSession:
-    """Open from construction until `let_go`. Raises `ConfigError` with one clear sentence."""
+    """Open from construction until `close_all`. Raises `ConfigError` with one clear sentence."""
 
     def __init__(
         self,
         settings: BaseSettings,
-        mission: Mission,
+        mission: CrawlSpec,
         admit: Callable[[Target], str | None],
         now: float,
     ) -> None:
@@ -161,10 +161,10 @@ class CrawlSession:
                 resumed=self.row.resumed,
             )
         except StoreError as error:
-            self.let_go()
+            self.close_all()
             raise ConfigError(f"DATABASE_URL={error}") from error
         except BaseException:
-            self.let_go()
+            self.close_all()
             raise
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
@@ -181,7 +181,7 @@ class CrawlSession:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
 
-    def _manifest(self, mission: Mission) -> dict[str, Any]:
+    def _manifest(self, mission: CrawlSpec) -> dict[str, Any]:
         settings = {name: self._settings.get(name) for name in RECORDED}
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
@@ -272,11 +272,11 @@ class CrawlSession:
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
         if finished and not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
             for site in sites_of(self.database, self.row.id):
-                give_up_duplicates(self.database, site.id)
+                drop_duplicate_rows(self.database, site.id)
         crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
         return finished
 
-    def let_go(self) -> None:
+    def close_all(self) -> None:
         """Close writer, lock and database, whatever state they are in; may be called twice."""
         if self._writer is not None:
             with suppress(StoreError):

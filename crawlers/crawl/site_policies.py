@@ -7,7 +7,7 @@ import math
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.traps.trap_watch import PATTERNS_MAX, SKELETONS_MAX, TrapWatch
+from crawlers.algorithms.traps.trap_watch import PATTERNS_MAX, SIGNATURES_MAX, TrapWatch
 from crawlers.crawl.robots import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
@@ -38,7 +38,7 @@ UNREACHABLE_S = 300.0  # after which a robots.txt that could not be read is aske
 LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
-class Sites:
+class SitePolicies:
     """The sites of a run by id. *on_robots* is told a site's id, and status and text of its robots.txt."""
 
     def __init__(
@@ -90,9 +90,9 @@ class Sites:
             self.open(row, now)
         return self._ids[site]
 
-    def open_elsewhere(self, page: Page, now: float) -> None:
+    def open_cross_site(self, page: Page, now: float) -> None:
         """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
-        names = dict.fromkeys(target.site for target, _ in page.elsewhere)
+        names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
         new = [name for name in names if name not in self._ids]
@@ -115,17 +115,17 @@ class Sites:
         self._is_full = True
         if page.moved_to is not None and page.moved_to.site not in self._ids:
             page.state, page.reason = State.REFUSED, f"redirects to another site: {page.moved_to.url}"
-            page.elsewhere.append((page.moved_to, 1))
+            page.cross_site_links.append((page.moved_to, 1))
             page.moved_to = None
-        outside = [(target, count) for target, count in page.elsewhere if target.site not in self._ids]
-        page.elsewhere = [(target, count) for target, count in page.elsewhere if target.site in self._ids]
+        outside = [(target, count) for target, count in page.cross_site_links if target.site not in self._ids]
+        page.cross_site_links = [(target, count) for target, count in page.cross_site_links if target.site in self._ids]
         for target, count in outside:
             page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", ""), count))
-        if (study := page.study) is not None:
+        if (analysis := page.analysis) is not None:
             left_out = {target.key for target, _ in outside}
-            page.study = study._replace(
-                link_values={key: value for key, value in study.link_values.items() if key not in left_out},
-                link_texts=[text for text in study.link_texts if text.key not in left_out],
+            page.analysis = analysis._replace(
+                link_values={key: value for key, value in analysis.link_values.items() if key not in left_out},
+                link_texts=[text for text in analysis.link_texts if text.key not in left_out],
             )
 
     # robots.txt -------------------------------------------------------------------------------------
@@ -177,17 +177,17 @@ class Sites:
             reason = rules.reason_against(lease.url)
             if reason is not None:
                 return reason
-        if not self._watches_traps or lease.is_again:  # what comes back was no trap
+        if not self._watches_traps or lease.is_revisit:  # what comes back was no trap
             return None
         watch = self._watch(lease.site_id)
         return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
 
     def observe(self, lease: Lease, page: Page) -> None:
-        if self._watches_traps and not lease.is_again:  # whose text would look like a copy of itself
-            self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.skeleton)
+        if self._watches_traps and not lease.is_revisit:  # whose text would look like a copy of itself
+            self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.content_signature)
 
-    def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, skeleton: int) -> None:
-        watch.observe(url, self._stage(site_id, level), skeleton)
+    def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, content_signature: int) -> None:
+        watch.observe(url, self._stage(site_id, level), content_signature)
         self._observed[site_id] += 1
 
     def _stage(self, site_id: int, level: int) -> int:
@@ -216,7 +216,7 @@ class Sites:
             watch = TrapWatch()
         else:
             share = min(1.0, max(LEAST_SHARE, SHARED_WATCHES / len(self._rows)))
-            watch = TrapWatch(int(share * SKELETONS_MAX), int(share * PATTERNS_MAX))
+            watch = TrapWatch(int(share * SIGNATURES_MAX), int(share * PATTERNS_MAX))
         self._watches[site_id] = watch
         if by_level and (self._session.row.resumed or site_id in self._unwatched):
             self._session.writer.flush()

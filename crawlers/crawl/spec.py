@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.inputs.topic_file import TopicSpec
-    from crawlers.items import Place, SiteLimits
+    from crawlers.items import QueueSlot, SiteLimits
     from crawlers.storage.crawls import SiteRow
 
 
 @dataclass(frozen=True, slots=True)
-class Mission:
+class CrawlSpec:
     """The sites and roots of a spider of ours; an ordinary spider has none, and yields requests itself."""
 
     name: str
     sites: Sequence[SiteLimits] = ()
     roots: Sequence[str] = ()  # further pages on level 0, beside the start pages of the sites
     scope: Scope | None = None  # where else it may go; None: it stays on the sites, each for itself
-    start_place: Place | None = None  # where the start pages and roots wait, under an order with places
+    start_place: QueueSlot | None = None  # where the start pages and roots wait, under an order with places
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
-class Tally:
+class CrawlStats:
     """*warns_of_home_pages*: sites were asked for by the user, who should hear of one that is not there."""
 
     def __init__(self, stats: StatsCollector, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
@@ -43,14 +43,14 @@ class Tally:
             self._stats.inc_value("pages/not_modified")
         else:
             self._stats.inc_value(f"pages/{page.state.name.lower()}")
-        if lease.is_again:
+        if lease.is_revisit:
             self._stats.inc_value("pages/again")
         if new:
             self._stats.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
         is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # of which the spider says more
-        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_again and not is_feed:
+        if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
             logger.warning("%s is not available: %s", page.url, page.reason)
 
     def close(self) -> None:

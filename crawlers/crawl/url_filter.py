@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawlers.items import Target
 
 
-class Admission:
+class UrlFilter:
     """Rejects by extension (*extensions*: lower case, without dot) and, with *traps*, by the URL's shape."""
 
     def __init__(self, extensions: Iterable[str] = (), *, traps: bool = True) -> None:
@@ -23,7 +23,7 @@ class Admission:
     def reason_against(self, target: Target) -> str | None:
         """
         >>> from crawlers.algorithms.urls.resolution import resolve
-        >>> Admission(["pdf"]).reason_against(resolve("http://a.example/", "/x.PDF?page=2"))
+        >>> UrlFilter(["pdf"]).reason_against(resolve("http://a.example/", "/x.PDF?page=2"))
         'extension pdf'
         """
         path = urlsplit(target.normalized).path  # all spellings of a page share one verdict

@@ -10,7 +10,7 @@ from crawlers.demo.pages import link, links, missing, page
 from crawlers.demo.prose import paragraphs, title
 
 if TYPE_CHECKING:
-    from crawlers.demo.pages import Answer, Web
+    from crawlers.demo.pages import Web, WebResponse
 
 RECORDS = 60
 DESKS = 12  # pages of the reading room: real, but each has endless addresses
@@ -44,7 +44,7 @@ def _desk(desk: int, query: str) -> str:
     return links(f"/room?desk={n}&reader={visit}" for n in near) + link("/records/1.html", "the first record")
 
 
-def answer(web: Web, path: str, query: str) -> Answer:
+def answer(web: Web, path: str, query: str) -> WebResponse:
     """Return the archive's answer; *query* counts in the reading room only."""
     seed = path
     if path == "/":

@@ -12,7 +12,7 @@ from crawlers.demo.pages import document, link, links, missing, page, typed
 from crawlers.demo.prose import rng_of, words
 
 if TYPE_CHECKING:
-    from crawlers.demo.pages import Answer, Web
+    from crawlers.demo.pages import Web, WebResponse
 
 _WORDS = {
     "ru": words("река мост башня корабль осень письмо лодка берег мельница зима песня фонарь дорога яблоко"),
@@ -101,7 +101,7 @@ def true_title(path: str) -> str:
     return _phrase(TEXTS[path].lang, path, 4)
 
 
-def _text(web: Web, path: str) -> Answer:
+def _text(web: Web, path: str) -> WebResponse:
     text = TEXTS[path]
     head = f'<meta http-equiv="content-type" content="text/html; charset={text.meta}">' if text.meta else ""
     prose = "".join(f"<p>{_phrase(text.lang, f'{path} {n}', 30)}.</p>" for n in range(3))
@@ -111,7 +111,7 @@ def _text(web: Web, path: str) -> Answer:
     return typed("text/html" + (f"; charset={text.header}" if text.header else ""), body)
 
 
-def _of_type(web: Web, path: str) -> Answer:
+def _of_type(web: Web, path: str) -> WebResponse:
     content_type, is_page = TYPES[path]
     if not is_page:
         return typed(content_type, _PDF + path.encode())
@@ -121,7 +121,7 @@ def _of_type(web: Web, path: str) -> Answer:
     return typed(content_type, whole.encode())
 
 
-def answer(web: Web, path: str, query: str) -> Answer:
+def answer(web: Web, path: str, query: str) -> WebResponse:
     """Return babel's answer; the query is ignored."""
     if path in TEXTS:
         return _text(web, path)

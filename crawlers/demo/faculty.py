@@ -14,7 +14,7 @@ from crawlers.demo.prose import paragraphs, title
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.demo.pages import Answer, Web
+    from crawlers.demo.pages import Web, WebResponse
 
 COURSES = 8
 LECTURES = 7  # a chain of links: the last one lies on level 9
@@ -89,7 +89,7 @@ def _map(web: Web) -> str:
     return f'<img src="/plan.png" usemap="#plan" alt="Plan"><map name="plan">{areas}</map>'
 
 
-def _frameset() -> Answer:
+def _frameset() -> WebResponse:
     frames = '<frame src="menu.html"><frameset rows="90,*"><frame src="/frames/banner.html">'
     frames += '<frame src="content.html" name="content"></frameset><frame>'
     frames += "<noframes>No frames.</noframes>"
@@ -141,7 +141,7 @@ def _main(web: Web, path: str) -> str | None:
     return None
 
 
-def answer(web: Web, path: str, query: str) -> Answer:
+def answer(web: Web, path: str, query: str) -> WebResponse:
     """Return the faculty's answer; the query is ignored."""
     if path in REDIRECTS:
         status, target = REDIRECTS[path]

@@ -14,7 +14,7 @@ from crawlers.demo.pages import HTML, link, links, missing, page, redirect, type
 from crawlers.demo.prose import paragraphs, title
 
 if TYPE_CHECKING:
-    from crawlers.demo.pages import Answer, Web
+    from crawlers.demo.pages import Web, WebResponse
 
 ORDINARY = 20
 FLAKY = 6
@@ -102,7 +102,7 @@ _SPECIAL = (
 _SOFT = ("/soft/", "/soft/lost.html", "/soft/also-lost.html")
 
 
-def flaky_refusal(path: str, times_seen: int) -> Answer | None:
+def flaky_refusal(path: str, times_seen: int) -> WebResponse | None:
     """Return the 503 of the first visit to /flaky/N (Retry-After: N % 2), None for all else.
 
     *times_seen* is how often the path was asked for before. The only place that state comes into.
@@ -128,7 +128,7 @@ def _many() -> str:
     return "\n".join(link(href, f"no. {n}") for n, href in enumerate([*inside, *outside]))
 
 
-def _special(web: Web, path: str) -> Answer:
+def _special(web: Web, path: str) -> WebResponse:
     main = paragraphs(f"grumpy {path}", 2)
     match path:
         case "/hrefs.html":
@@ -175,7 +175,7 @@ def _numbered(path: str) -> tuple[str, str] | None:
     return f"{found[1] or found[3]}: {title(f'grumpy {path}', number)}", main
 
 
-def _moved(path: str, query: str) -> Answer | None:
+def _moved(path: str, query: str) -> WebResponse | None:
     if path in _MOVES:
         return redirect(_MOVES[path]) if _MOVES[path] else typed(HTML, b"Moved.", 302)
     if path == "/grow":
@@ -185,7 +185,7 @@ def _moved(path: str, query: str) -> Answer | None:
     return redirect(f"/chain/{int(found[1]) - 1}") if found else None
 
 
-def answer(web: Web, path: str, query: str) -> Answer:
+def answer(web: Web, path: str, query: str) -> WebResponse:
     """Return the site's answer to a patient visitor; *query* counts for /grow only."""
     if moved := _moved(path, query):
         return moved

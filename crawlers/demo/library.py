@@ -13,7 +13,7 @@ from crawlers.demo.pages import link, links, missing, page
 from crawlers.demo.prose import NOUNS, paragraphs, rng_of, title
 
 if TYPE_CHECKING:
-    from crawlers.demo.pages import Answer, Web
+    from crawlers.demo.pages import Web, WebResponse
 
 CHILDREN = 3
 CHAPTERS = 10
@@ -59,7 +59,7 @@ def _trail(web: Web, number: int) -> str:
     return " / ".join(link(path_of(web, up), f"Section {up}") for up in reversed(ups))
 
 
-def _section(web: Web, number: int) -> Answer:
+def _section(web: Web, number: int) -> WebResponse:
     path, size = path_of(web, number), _tree_size(web)
     first = number * CHILDREN + 1
     parts = [paragraphs(f"library {path}", 2 + number % 3)]
@@ -74,7 +74,7 @@ def _section(web: Web, number: int) -> Answer:
     return page(web, "library", path, name, "\n".join(parts), trail=_trail(web, number), hosts=number % 9 == 4)
 
 
-def _chapter(web: Web, path: str, book: str, chapter: int) -> Answer:
+def _chapter(web: Web, path: str, book: str, chapter: int) -> WebResponse:
     number = _number_of(web, book)
     if number is None or not _is_book(web, number) or not 1 <= chapter <= CHAPTERS:
         return missing()
@@ -86,7 +86,7 @@ def _chapter(web: Web, path: str, book: str, chapter: int) -> Answer:
     return page(web, "library", path, name, "\n".join(parts), trail=_trail(web, number))
 
 
-def answer(web: Web, path: str, query: str) -> Answer:
+def answer(web: Web, path: str, query: str) -> WebResponse:
     """Return the library's answer; the query is ignored, as by any server of files."""
     found = re.fullmatch(r"(.+)/chapter-(\d{1,3})\.html", path)
     if found:

@@ -17,7 +17,7 @@ from crawlers.demo.pages import links, missing, page, redirect
 from crawlers.demo.prose import paragraphs, rng_of, title
 
 if TYPE_CHECKING:
-    from crawlers.demo.pages import Answer, Web
+    from crawlers.demo.pages import Web, WebResponse
 
 OLD_SHELVES = 7  # how deep the old archive lies below the home page
 
@@ -117,7 +117,7 @@ def _main(web: Web, path: str, query: str) -> list[str] | None:
     return None
 
 
-def answer(web: Web, path: str, query: str) -> Answer:
+def answer(web: Web, path: str, query: str) -> WebResponse:
     """Return the mirror's answer: a function of `key_of` alone."""
     path, query = key_of(path, query)
     if found := re.fullmatch(r"/article/(0|[1-9]\d{0,5})\.html", path):

@@ -39,7 +39,7 @@ class Web:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WebResponse:
     """What a site says to one request; the server adds Date, Server and Content-Length only."""
 
     status: int
@@ -51,18 +51,18 @@ class Answer:
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
 
-def typed(content_type: str, body: bytes, status: int = 200, **more: str) -> Answer:
+def typed(content_type: str, body: bytes, status: int = 200, **more: str) -> WebResponse:
     """Return an answer of that type; *more* headers have `_` for `-`; no type, no Content-Type."""
     headers = (("Content-Type", content_type),) if content_type else ()
-    return Answer(status, headers + tuple((key.replace("_", "-"), value) for key, value in more.items()), body)
+    return WebResponse(status, headers + tuple((key.replace("_", "-"), value) for key, value in more.items()), body)
 
 
-def redirect(location: str, status: int = 302) -> Answer:
+def redirect(location: str, status: int = 302) -> WebResponse:
     """Return a redirect whose Location header is *location*, unchecked."""
     return typed(HTML, b"<!DOCTYPE html><title>Moved</title>Moved.", status, Location=location)
 
 
-def missing() -> Answer:
+def missing() -> WebResponse:
     """Return the 404 that every site gives for a path it does not know."""
     return typed(HTML, b"<!DOCTYPE html><title>Not found</title><h1>Not found</h1>", 404)
 
@@ -109,7 +109,7 @@ def document(
 
 def page(
     web: Web, site: Site, seed: str, title: str, main: str, *, head: str = "", trail: str = "", hosts: int = 0
-) -> Answer:
+) -> WebResponse:
     """Return `document` as an answer in UTF-8, declared by header and by meta."""
     head = '<meta charset="utf-8">' + head
     text = document(web, site, seed, title, main, head=head, trail=trail, hosts=hosts)

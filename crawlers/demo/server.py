@@ -34,10 +34,10 @@ from crawlers.demo.web import SITES, Web, respond
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from crawlers.demo.pages import Answer, Site
+    from crawlers.demo.pages import Site, WebResponse
 
     # What all sites of a web answer to site, path, query and headers; it may remember what it was asked.
-    Answers = Callable[[str, str, str, Mapping[str, str]], Answer]
+    Answers = Callable[[str, str, str, Mapping[str, str]], WebResponse]
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHED_ANSWERS = 20_000  # some 60 MB; the traps are endless, the memory is not
@@ -49,10 +49,10 @@ def _demo_answers(web: Web) -> Answers:
     seen: Counter[str] = Counter()
 
     @lru_cache(CACHED_ANSWERS)
-    def pure(site: str, path: str, query: str) -> Answer:
+    def pure(site: str, path: str, query: str) -> WebResponse:
         return respond(cast("Site", site), path, query, web)
 
-    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> Answer:
+    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
         found = None
         if site == "grumpy" and path.startswith("/flaky/"):
             found = flaky_refusal(path, seen[path])
@@ -66,7 +66,7 @@ def _town_answers(web: Web) -> Answers:
     """The town: what it answers depends on what it was asked before."""
     asked: Counter[tuple[str, str]] = Counter()
 
-    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> Answer:
+    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
         found = respond_in_town(web, site, path, asked, headers)
         asked[site, path] += 1
         return found

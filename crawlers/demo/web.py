@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.demo import archive, babel, faculty, grumpy, library, mirror
-from crawlers.demo.pages import LANDMARKS, Answer, Site, Web, missing, typed
+from crawlers.demo.pages import LANDMARKS, Site, Web, WebResponse, missing, typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["DEFAULT", "SITES", "Answer", "Site", "Web", "respond"]
+__all__ = ["DEFAULT", "SITES", "Site", "Web", "WebResponse", "respond"]
 
 SITES: tuple[Site, ...] = tuple(LANDMARKS)
 DEFAULT = Web()
 
-_ANSWERS: Mapping[Site, Callable[[Web, str, str], Answer]] = {
+_ANSWERS: Mapping[Site, Callable[[Web, str, str], WebResponse]] = {
     "library": library.answer,
     "faculty": faculty.answer,
     "mirror": mirror.answer,
@@ -37,7 +37,7 @@ _ROBOTS: Mapping[str, str] = {
 }
 
 
-def respond(site: Site, path: str, query: str = "", web: Web = DEFAULT) -> Answer:
+def respond(site: Site, path: str, query: str = "", web: Web = DEFAULT) -> WebResponse:
     """Return what *site* answers to a GET of *path* (as sent: percent-encoded) and *query* (without "?").
 
     >>> respond("faculty", "/staff").status

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 LEAST_REST = 50  # times as long as the last look took, nobody looks again
 
 
-class Alarms:
+class AlarmChecks:
     """Of the crawl *name*; looks every *interval_s* seconds, in a thread: the crawl goes on meanwhile.
 
     0: only at the end. If *fails*, a run that ends while alarms are open has not succeeded.

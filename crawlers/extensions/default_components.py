@@ -25,7 +25,7 @@ _OURS: Mapping[str, Mapping[str, int | None]] = {
 }
 
 
-class Parts:
+class DefaultComponents:
     """An add-on: adds what is missing, and leaves what is named, with another number or with None."""
 
     def update_settings(self, settings: BaseSettings) -> None:

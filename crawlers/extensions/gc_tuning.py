@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 THRESHOLDS = (10_000, 20, 50)  # Python's are 700, 10, 10: with 3,000 feeds it took a seventh of the time
 
 
-class Collector:
+class GcTuning:
     """While a spider is open, what was there before is not looked at, and the rest less often."""
 
     @classmethod

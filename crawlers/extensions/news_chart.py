@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 FILE_NAME = "news.svg"
 
 
-class IterationsPicture:
+class NewsChart:
     """Of the crawl *name*, at *path*; only of a spider that keeps sources."""
 
     def __init__(self, database_url: str, name: str, path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class DocumentFiles:
+class ParquetExport:
     """Of the crawl *name*, at *path*: all its documents, also those of earlier runs."""
 
     def __init__(self, database_url: str, name: str, path: Path) -> None:

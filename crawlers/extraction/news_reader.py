@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import DATED, IN_FEED, SURE, log_odds
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.keys import content_hash
@@ -21,12 +21,12 @@ from crawlers.items import DUPLICATE, FEED, SITEMAP, Announced, Article, Externa
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
-    from crawlers.algorithms.news.url_classifier import Rulebook
+    from crawlers.algorithms.dedup.document_fingerprints import DocumentFingerprint
+    from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.errors import BadUrl
     from crawlers.extraction.feeds.feed_items import FeedContent
     from crawlers.extraction.html import ParsedPage
-    from crawlers.extraction.response import Answer, Reader
+    from crawlers.extraction.response import ResponseReader, WebResponse
 
 FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
 PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule
@@ -34,7 +34,7 @@ NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages th
 
 
 class NewsReader:
-    """Reads answers with *reader*, which must call `study` as its study.
+    """Reads answers with *reader*, which must call `analysis` as its study.
 
     *content_rules* has the selectors of domains, see `extraction.content_rules`; *is_known* says why a page need not be
     read for an article, or "".
@@ -42,13 +42,13 @@ class NewsReader:
 
     def __init__(
         self,
-        reader: Callable[[NewsReader], Reader],
-        rulebook: Rulebook,
+        reader: Callable[[NewsReader], ResponseReader],
+        classifier: UrlClassifier,
         content_rules: Mapping[str, Mapping[str, str]],
         run: Callable[..., Awaitable[Any]],
         is_known: Callable[[Page], str],
     ) -> None:
-        self._rulebook = rulebook
+        self._classifier = classifier
         self._content_rules = content_rules
         self._run = run
         self._is_known = is_known
@@ -60,7 +60,7 @@ class NewsReader:
         return self._reader.is_html(content_type) or any(part in mime for part in FEED_TYPES)
 
     async def read(
-        self, answer: Answer, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float
+        self, answer: WebResponse, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float
     ) -> Page:
         """The page that *answer* is; *kind* says what sort of poll it is, if any. Never raises."""
         is_list = kind == SITEMAP or answer.url.partition("?")[0].endswith((".txt", ".txt.gz"))
@@ -76,7 +76,7 @@ class NewsReader:
             return page
         if kind in (FEED, SITEMAP):
             news.problem = f"is no {kind}"
-        news.fits = is_announced or self._rulebook.weight(site, page.url) > 0.0
+        news.fits = is_announced or self._classifier.weight(site, page.url) > 0.0
         if is_in_feed:
             news.odds += IN_FEED
         if news.fits:
@@ -89,7 +89,7 @@ class NewsReader:
                 await self._article(news, answer, now)
         return page
 
-    def study(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
+    def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
         """Note what speaks for the page's being an article, and the feeds that it names if it is near enough."""
         here = page.url.rstrip("/") + "/"
         below = sum(target.url.startswith(here) for target, _ in page.links)
@@ -98,7 +98,7 @@ class NewsReader:
         if page.level <= NEAREST_LEVELS:
             page.news.feeds = _good(targets, feeds_of(parsed))
 
-    async def _article(self, news: News, answer: Answer, now: float) -> None:
+    async def _article(self, news: News, answer: WebResponse, now: float) -> None:
         """Take the article out of the page, if it is one."""
         site = self._reader.site(answer.url)
         rules = dict(self._content_rules.get(rule_domain(site), {}))
@@ -106,15 +106,15 @@ class NewsReader:
         if isinstance(found, str):
             news.reason = found
             return
-        article, prints = found
+        article, fingerprint = found
         if article.published_at is not None and not news.has_date:
             news.odds += DATED  # no markup says so, but it has one
         if news.fits or news.odds > SURE:
-            news.article, news.prints = article, prints
+            news.article, news.fingerprint = article, fingerprint
         else:
             news.reason = "too little says that it is an article"
 
-    async def _feed(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
+    async def _feed(self, answer: WebResponse, page_id: int, level: int, now: float) -> Page:
         here = self._reader.site(answer.url)
         content: FeedContent | str = await self._run(here, read_feed, answer.body, answer.url, answer.content_type, now)
         page = page_of(answer, page_id, level, State.DONE)
@@ -138,7 +138,7 @@ class NewsReader:
             if target.site == here:
                 page.links.append((target, 1))
             elif self._reader.holds(target.site):
-                page.elsewhere.append((target, 1))
+                page.cross_site_links.append((target, 1))
             else:
                 page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", FEED), 1))
         return page
@@ -151,7 +151,7 @@ def _good(targets: Mapping[str, Target | BadUrl], urls: Iterable[str]) -> list[T
 
 def article_of(
     body: bytes, url: str, content_type: str | None, rules: dict[str, str], now: float
-) -> tuple[Article, DocumentPrint] | str:
+) -> tuple[Article, DocumentFingerprint] | str:
     """The article that a page holds, with what it is recognised by; or why it holds none. Runs in another process."""
     found = extract_article(body, url, content_type, rules, now)
-    return found if isinstance(found, str) else (found, document_print(url, found))
+    return found if isinstance(found, str) else (found, document_fingerprint(url, found))

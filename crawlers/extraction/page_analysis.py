@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.topic.link_learner import LinkLearner
 from crawlers.algorithms.topic.vectors import DocumentFrequencies
-from crawlers.items import LinkText, Study, Target
+from crawlers.items import LinkText, PageAnalysis, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ MOST_TEXTS = 2_000  # links of a page whose texts are read; those behind are wor
 REMEMBERED = 50_000  # texts of links whose worth is kept: those of menus stand on every page
 
 
-class TopicStudy:
+class PageAnalyzer:
     """Adds to each page its terms, its similarity to *topic*, and what its links are worth.
 
     Links are worth what their texts are; with a *learning_rate* above 0, also what links of their kind led to.
@@ -58,7 +58,7 @@ class TopicStudy:
         """Study *page*; its links must be sorted already."""
         counts = self._terms(f"{page.title}\n{text}")
         page.similarity = self._similarity(counts)
-        followed = {target.key for target, _ in (*page.links, *page.elsewhere)}
+        followed = {target.key for target, _ in (*page.links, *page.cross_site_links)}
         urls: dict[int, str] = {}
         links: dict[str, set[tuple[str, str]]] = {}
         texts: dict[LinkText, None] = {}
@@ -73,4 +73,4 @@ class TopicStudy:
             worth = {url: max(self._worth(context) for _, context in said) for url, said in links.items()}
         else:
             worth = self._learner.read(page.url, page.similarity, links)
-        page.study = Study(dict(counts), {key: worth[url] for key, url in urls.items()}, list(texts))
+        page.analysis = PageAnalysis(dict(counts), {key: worth[url] for key, url in urls.items()}, list(texts))

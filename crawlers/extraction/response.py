@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
-from crawlers.algorithms.traps.trap_watch import skeleton
+from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.errors import BadUrl
@@ -26,7 +26,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WebResponse:
     """What came back for a URL; header values as text, None where the header is missing."""
 
     url: str
@@ -42,7 +42,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ResponseReader:
     """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page.
 
     With *groups* a page can tell to which group its links belong. Links to other sites that *scope* holds are not
@@ -54,9 +54,9 @@ class Reader:
     types: frozenset[str]
     groups: bool = False
     scope: Scope | None = None
-    study: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], None] | None = None
+    analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], None] | None = None
 
-    def read(self, answer: Answer, page_id: int, level: int, now: float) -> Page:
+    def read(self, answer: WebResponse, page_id: int, level: int, now: float) -> Page:
         """The page, with its links sorted into internal, external and bad ones. Never raises."""
         page = page_of(answer, page_id, level, State.REFUSED)
         if answer.status == 304 and answer.is_conditional:
@@ -87,7 +87,7 @@ class Reader:
         target = self.resolver.directory(url)[""]
         return target.site if isinstance(target, Target) else site_of(url)
 
-    def _redirect(self, page: Page, answer: Answer) -> None:
+    def _redirect(self, page: Page, answer: WebResponse) -> None:
         if not answer.location:
             page.reason = f"status {answer.status} without a location"
             return
@@ -105,7 +105,7 @@ class Reader:
         """Whether *site* is one of the crawl's scope."""
         return self.scope is not None and self.scope.holds(site)
 
-    def _parse(self, page: Page, answer: Answer) -> None:
+    def _parse(self, page: Page, answer: WebResponse) -> None:
         parsed = parse_page(answer.body, answer.content_type, self.tags)
         page.title = parsed.title
         page.canonical = parsed.canonical[:2000]
@@ -115,9 +115,9 @@ class Reader:
         if self.groups:
             page.group_of = LinkPlaces(parsed, targets).group_of
         text = parsed.text()
-        page.skeleton = skeleton(text)
-        if self.study is not None:
-            self.study(page, parsed, targets, text)
+        page.content_signature = content_signature(text)
+        if self.analysis is not None:
+            self.analysis(page, parsed, targets, text)
         if answer.is_truncated:
             page.reason = "the body ended early"
 
@@ -139,7 +139,7 @@ class Reader:
             elif target.site == here:
                 page.links.append((target, count))
             elif self.holds(target.site):
-                page.elsewhere.append((target, count))
+                page.cross_site_links.append((target, count))
             else:
                 outside.add(href)
         if outside:  # only of these are the texts around the link wanted
@@ -152,7 +152,7 @@ class Reader:
                     page.external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
 
 
-def page_of(answer: Answer, page_id: int, level: int, state: State) -> Page:
+def page_of(answer: WebResponse, page_id: int, level: int, state: State) -> Page:
     """The page with what the head of *answer* says."""
     return Page(
         page_id,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.revisits import add_change, add_seen_again, is_as_it_was
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
-from crawlers.storage.page_rows import add_page_rows, add_study_rows
+from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from crawlers.frontier.discovery import Interner
+    from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.protocols import Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
@@ -21,45 +21,45 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 
-class Arrival(NamedTuple):
+class Acknowledged(NamedTuple):
     """What came of a page."""
 
     new: int  # URLs that were never seen before
     is_over: bool = True  # else the server wants another spelling of the page's URL to be asked for
-    again_at: float | None = None  # when it is to be fetched again; None: at no certain time
+    revisit_at: float | None = None  # when it is to be fetched again; None: at no certain time
 
 
-class Arrivals:
+class Acknowledgements:
     """Writes pages into change sets. *site_called* gives a site by its name; None when it is not the crawl's."""
 
     def __init__(
         self,
-        interner: Interner,
+        discovery: UrlDiscovery,
         scoring: Scoring | None,
         site_called: Callable[[str], SiteQueue | None],
     ) -> None:
-        self._interner = interner
+        self._discovery = discovery
         self._scoring = scoring
         self._site_called = site_called
 
-    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> Arrival:
+    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> Acknowledged:
         """Add all rows of *page* to *changes*, and tell the scores."""
-        former, moved_to, new, again_at = lease.former, None, 0, None
+        previous, moved_to, new, revisit_at = lease.previous, None, 0, None
         if page.moved_to is not None:
             there = self._site_called(page.moved_to.site) or site
-            moved_to, new = self._interner.follow(there, lease, page, page.moved_to, now, changes)
+            moved_to, new = self._discovery.follow(there, lease, page, page.moved_to, now, changes)
             if moved_to == lease.id:
-                return Arrival(0, is_over=False)
-        is_the_same = former is not None and is_as_it_was(page, former)
-        if former is not None and is_the_same:
-            add_seen_again(changes, lease, page, former)
-            worth: Mapping[int, float] = former.links
+                return Acknowledged(0, is_over=False)
+        is_the_same = previous is not None and is_as_it_was(page, previous)
+        if previous is not None and is_the_same:
+            add_seen_again(changes, lease, page, previous)
+            worth: Mapping[int, float] = previous.links
         else:
             links, worth, found = self._intern(site, lease, page, now, changes)
             new += found
-            if former is not None and page.again is None:
-                links = add_change(changes, lease, former, links, now)
-            elif former is not None:  # where else its new links were found says enough of a page that always changes
+            if previous is not None and page.again is None:
+                links = add_change(changes, lease, previous, links, now)
+            elif previous is not None:  # where else its new links were found says enough of a page that always changes
                 links = {}
                 changes.forgotten.append([lease.id])
             if links:
@@ -73,25 +73,25 @@ class Arrivals:
                 now=now,
                 moved_to=moved_to,
             )
-            site.counts[State.WAITING if former is None else State(former.state)] -= 1
+            site.counts[State.WAITING if previous is None else State(previous.state)] -= 1
             site.counts[page.state] = site.counts.get(page.state, 0) + 1
-        is_news = page.state is State.DONE or (former is None and page.state is not State.MOVED)
+        is_news = page.state is State.DONE or (previous is None and page.state is not State.MOVED)
         if lease.level == 0 and is_news and not site.is_available:
             # In the page's own transaction: a kill must not keep the one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
             changes.site_availability.append([site.id, None if site.is_available else page.reason])
         if self._scoring is not None:
             # A page that vanished links to nothing; it is looked for again as its cash grows, for it may come back.
-            is_there = page.state is State.DONE or is_the_same or (lease.is_again and page.state is State.REFUSED)
-            again_at = page.again() if page.again is not None else None
-            self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page, again_at)
+            is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
+            revisit_at = page.again() if page.again is not None else None
+            self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page, revisit_at)
         if page.rows is not None:
             changes.extend(page.rows)
-        return Arrival(new, again_at=again_at)
+        return Acknowledged(new, revisit_at=revisit_at)
 
     def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """The sites on which *page*, of *site*, may have found something; *site* comes last."""
-        names = {target.site for target, _ in page.elsewhere}
+        names = {target.site for target, _ in page.cross_site_links}
         if page.moved_to is not None:
             names.add(page.moved_to.site)
         found = (self._site_called(name) for name in sorted(names))
@@ -105,7 +105,7 @@ class Arrivals:
         links: dict[int, int] = {}
         new = 0
         by_site: dict[str, list[tuple[Target, int]]] = {}
-        for target, count in page.elsewhere:
+        for target, count in page.cross_site_links:
             by_site.setdefault(target.site, []).append((target, count))
         places = [(self._site_called(name), found) for name, found in by_site.items()]
         if page.links:
@@ -114,19 +114,19 @@ class Arrivals:
         for place, found in places:
             if place is None:
                 continue
-            counts, found_new = self._interner.intern(
+            counts, found_new = self._discovery.intern(
                 place, found, level, 0, lease.id, now, changes, group_of=page.group_of, places=page.places
             )
             new += found_new
             links.update(counts)
-            if page.study is not None:
+            if page.analysis is not None:
                 known = place.seen.known([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
-        if page.study is None:
+        if page.analysis is None:
             return links, links, new
-        add_study_rows(changes, page, page.study, ids)
+        add_analysis_rows(changes, page, page.analysis, ids)
         worth: dict[int, float] = dict.fromkeys(links, 0.0)
-        for key, value in page.study.link_values.items():
+        for key, value in page.analysis.link_values.items():
             worth[ids[key]] = max(value, worth[ids[key]])
         return links, worth, new
 
@@ -138,7 +138,7 @@ class Arrivals:
         moved_to: int | None,
         worth: Mapping[int, float] | None,
         page: Page,
-        again_at: float | None,
+        revisit_at: float | None,
     ) -> None:
         """*worth* is that of the links of a page that is there; None of one that is not."""
         if worth is not None and page.state is not State.REJECTED:
@@ -147,8 +147,8 @@ class Arrivals:
             scoring.moved(lease.id, moved_to)
         else:
             scoring.gone(lease.id)
-        if again_at is not None:
+        if revisit_at is not None:
             scoring.returns(lease.id)
-        returns = scoring.scores.queue(lease.id) == RETURNING
+        returns = scoring.scores.queue(lease.id) == REVISIT
         site.pending += returns
-        site.returning += returns - lease.is_again
+        site.revisiting += returns - lease.is_revisit

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 
-class Pulls:
+class PullBudget:
     """Tells *rule*, and the rule of the site's groups, of every pull.
 
     *page_budget* 0 means: as many as there are; *records* writes them down.

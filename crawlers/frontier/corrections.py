@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.protocols import Position, SeenPage
     from crawlers.frontier.scoring import Scoring
-    from crawlers.frontier.site_schedule import Agenda
-    from crawlers.items import Place
+    from crawlers.frontier.site_schedule import SiteSchedule
+    from crawlers.items import QueueSlot
 
 
 class Corrections:
     """A part of `core.QueuedFrontier`, for orders that have places; others have nothing to correct."""
 
     _scoring: Scoring | None
-    _agenda: Agenda
+    _schedule: SiteSchedule
 
     def _submit(self, changes: ChangeSet, now: float) -> None:
         raise NotImplementedError
 
-    def place(self, page_id: int) -> Place | None:
+    def place(self, page_id: int) -> QueueSlot | None:
         """Where a page waits, or waited when it was handed out; None under an order without places."""
         return None if self._scoring is None else self._scoring.place(page_id)
 
@@ -33,7 +33,7 @@ class Corrections:
         self,
         site_id: int,
         site: str,
-        place_of: Callable[[str, str], Place],
+        place_of: Callable[[str, str], QueueSlot],
         now: float,
         after: Position = BEFORE_ALL,
     ) -> Position | None:
@@ -50,13 +50,13 @@ class Corrections:
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""
-        its = self._agenda.called(site)
+        its = self._schedule.called(site)
         if self._scoring is None or its is None:  # a site that today's list leaves out
             return
         changes = ChangeSet()
         for page_id, reason, fetched_at in pages:
             if self._scoring.fetch_again(page_id):
                 its.pending += 1
-                its.returning += 1
+                its.revisiting += 1
                 changes.seen_again.append([page_id, reason, fetched_at, None, None])
         self._submit(changes, now)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
-from crawlers.algorithms.urls.resolution import spelling_rank
-from crawlers.frontier.frontier_store import Entry
+from crawlers.algorithms.urls.resolution import variant_rank
+from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.url_cache import (
     MAX_LEVEL,
     TAKEN,
@@ -20,7 +20,7 @@ from crawlers.frontier.url_cache import (
     pack,
     rank,
     rank_of,
-    spelling_of,
+    variant_of,
 )
 from crawlers.items import State
 from crawlers.storage.crawls import too_deep
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import Journal
+    from crawlers.frontier.frontier_store import FrontierStore
     from crawlers.frontier.protocols import Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.frontier.url_cache import SeenUrls
-    from crawlers.items import Page, Places, Target
+    from crawlers.frontier.url_cache import UrlCache
+    from crawlers.items import Page, QueueSlots, Target
     from crawlers.storage.change_set import ChangeSet
 
 ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
 RECALLED = 20_000  # URLs that are taken up before they are put where they take little memory
-SETTLED_SPELLING = 0  # none is better: of a page that was asked for, whose spelling must not change any more
+SETTLED_VARIANT = 0  # none is better: of a page that was asked for, whose spelling must not change any more
 
 
-class Interner:
+class UrlDiscovery:
     """Known URLs of all sites, within *cache_urls* of memory; what is not there is asked of the journal.
 
     *held* has the numbers of pages that the journal calls waiting although they were handed out. *scoring* is told of
@@ -51,14 +51,14 @@ class Interner:
 
     def __init__(
         self,
-        journal: Journal,
+        store: FrontierStore,
         order: PageOrder,
         admit: Callable[[Target], str | None],
         cache_urls: int,
         held: Container[int],
         scoring: Scoring | None = None,
     ) -> None:
-        self._journal = journal
+        self._store = store
         self._order = order
         self._admit = admit
         self._held = held
@@ -80,7 +80,7 @@ class Interner:
         request: str | None = None,
         group_of: Callable[[Target], str] | None = None,
         group: int = 0,
-        places: Places | None = None,
+        places: QueueSlots | None = None,
     ) -> tuple[dict[int, int], int]:
         """Return {page id: number of links to it} of the *found* targets, and how many of them are new.
 
@@ -125,16 +125,16 @@ class Interner:
         now: float,
         changes: ChangeSet,
         request: str | None,
-        places: Places | None,
+        places: QueueSlots | None,
     ) -> int:
-        page_id = self._journal.new_id()
-        url, spelling = target.url, spelling_rank(target)
+        page_id = self._store.new_id()
+        url, variant = target.url, variant_rank(target)
         priority = self._order.priority(level, hops)
         reason = self._admit(target)
         flags = 0
         if reason is not None:
             flags = TAKEN
-            url, spelling = target.normalized, 0  # never asked for, so no spelling is better than another
+            url, variant = target.normalized, 0  # never asked for, so no spelling is better than another
         elif (reason := _reason_against(level, site)) is not None:
             flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
@@ -142,17 +142,17 @@ class Interner:
             changes.site_availability.append([site.id, reason])  # the home page itself will never be asked for
         nearness = (level, hops, priority, int(state))
         changes.new_pages.append(
-            [page_id, site.id, target.key, url, spelling, *nearness, reason, request, found_on, now, now, group]
+            [page_id, site.id, target.key, url, variant, *nearness, reason, request, found_on, now, now, group]
         )
         site.counts[state] = site.counts.get(state, 0) + 1
-        value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), spelling, flags)
-        if spelling == ARBITRARY_SPELLING:
+        value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), variant, flags)
+        if variant == ARBITRARY_SPELLING:
             site.seen.urls[target.key] = url
         if reason is None:
             site.pending += 1
             if self._scoring is not None:
                 self._scoring.found(site.id, page_id, level, None if places is None else places.of_new(target))
-            site.push(Entry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
+            site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         return value
 
     def _improve(
@@ -170,18 +170,17 @@ class Interner:
         """A URL that waits, or is too deep, is found again: nearer, or better spelled.
 
         The spelling that is asked for must not depend on which page was parsed first: of those found
-        nearest, the best by `spelling_rank`, then the least.
+        nearest, the best by `variant_rank`, then the least.
         """
         known = rank_of(value)
         if nearness > known:
             return
         page_id, group = id_of(value), link_group_of(value)
-        spelling = spelling_rank(target)
+        variant = variant_rank(target)
         if nearness == known:
-            best = spelling_of(value)
-            if spelling > best or (
-                spelling == best
-                and (spelling != ARBITRARY_SPELLING or target.url >= site.seen.urls.get(target.key, ""))
+            best = variant_of(value)
+            if variant > best or (
+                variant == best and (variant != ARBITRARY_SPELLING or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return
         reason = _reason_against(level, site)
@@ -194,18 +193,18 @@ class Interner:
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else TOO_DEEP
-        site.seen.lately[target.key] = pack(page_id, group, nearness, spelling, flags)
-        if spelling == ARBITRARY_SPELLING:
+        site.seen.lately[target.key] = pack(page_id, group, nearness, variant, flags)
+        if variant == ARBITRARY_SPELLING:
             site.seen.urls[target.key] = target.url
         else:
             site.seen.urls.pop(target.key, None)
         changes.waiting_pages.append(
-            [page_id, target.url, spelling, level, hops, priority, int(state), reason, 0, request, now]
+            [page_id, target.url, variant, level, hops, priority, int(state), reason, 0, request, now]
         )
         if reason is None:
             if self._scoring is not None:
                 self._scoring.found(site.id, page_id, level)
-            entry = Entry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
+            entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
             site.push(entry, self.head_urls)
 
     def follow(
@@ -240,31 +239,31 @@ class Interner:
 
     def _recall(self, site: SiteQueue, keys: Iterable[int] | None) -> None:
         seen = site.seen
-        for number, known in enumerate(self._journal.known(site.id, keys), 1):
+        for number, known in enumerate(self._store.known(site.id, keys), 1):
             if keys is None and number % RECALLED == 0:
                 seen.settle()  # a large site would take many times the memory until the last of its URLs is here
             waits = known.waits and known.id not in self._held
             flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
-            seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.spelling, flags)
+            seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.variant, flags)
             if flags != TAKEN and known.url is not None:
                 seen.urls[known.key] = known.url
 
-    def taken(self, site: SiteQueue, page: Entry | Lease) -> None:
+    def taken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
         """Remember that *page* is handed out, or has ended."""
         self._remember(site, page, TAKEN)
         site.seen.urls.pop(page.key, None)
 
-    def untaken(self, site: SiteQueue, page: Entry | Lease) -> None:
+    def untaken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
         """Remember that *page* waits again, under the spelling that it was asked for by."""
         self._remember(site, page, 0)
 
-    def _remember(self, site: SiteQueue, page: Entry | Lease, flags: int) -> None:
+    def _remember(self, site: SiteQueue, page: QueueEntry | Lease, flags: int) -> None:
         seen = site.seen
         before = len(seen)
-        seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_SPELLING, flags)
+        seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_VARIANT, flags)
         self._grew(seen, before)
 
-    def _grew(self, seen: SeenUrls, before: int) -> None:
+    def _grew(self, seen: UrlCache, before: int) -> None:
         """What was *before* so many URLs may have grown."""
         seen.settle()
         self._cached += len(seen) - before
@@ -274,7 +273,7 @@ class Interner:
         submitted."""
         if self._cached <= self._cache_urls:
             return
-        self._journal.flush()  # it must be able to answer for every URL that is forgotten
+        self._store.flush()  # it must be able to answer for every URL that is forgotten
         for site in sorted(self._sites, key=lambda site: len(site.seen), reverse=True):
             before = len(site.seen)
             site.seen.forget()
@@ -299,4 +298,4 @@ def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[
     """The row of a page that was asked for and waits again; see `change_set.WAITING_PAGE`."""
     nearness = (lease.level, lease.hops, priority)
     state = int(State.WAITING)
-    return [lease.id, lease.url, SETTLED_SPELLING, *nearness, state, reason, lease.attempts, lease.request, now]
+    return [lease.id, lease.url, SETTLED_VARIANT, *nearness, state, reason, lease.attempts, lease.request, now]

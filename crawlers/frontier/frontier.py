@@ -10,19 +10,19 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
-from crawlers.frontier.acknowledgement import Arrivals
-from crawlers.frontier.budget import Pulls
+from crawlers.frontier.acknowledgement import Acknowledgements
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.corrections import Corrections
-from crawlers.frontier.discovery import Interner, waiting_row
-from crawlers.frontier.frontier_store import Entry
+from crawlers.frontier.discovery import UrlDiscovery, waiting_row
+from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.protocols import NOTHING, Lease
-from crawlers.frontier.queues.bounded_queue import Head
+from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.scoring import Scoring
-from crawlers.frontier.site_queue import SMALLEST_HEAD, SiteQueue
-from crawlers.frontier.site_schedule import Agenda
-from crawlers.items import Places, State
+from crawlers.frontier.site_queue import SMALLEST_QUEUE, SiteQueue
+from crawlers.frontier.site_schedule import SiteSchedule
+from crawlers.items import QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import ScoreJournal
+    from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Counts, Earned, SiteState
-    from crawlers.frontier.queues.bounded_queue import QueueHead
+    from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
-LARGEST_HEAD = 500  # one read of the journal per so many pages of a site costs next to nothing
+LARGEST_QUEUE = 500  # one read of the journal per so many pages of a site costs next to nothing
 
 
 class QueuedFrontier(Corrections):
@@ -50,7 +50,7 @@ class QueuedFrontier(Corrections):
 
     def __init__(
         self,
-        journal: ScoreJournal,
+        store: ScoredFrontierStore,
         rule: SiteRule,
         order: PageOrder,
         *,
@@ -60,33 +60,33 @@ class QueuedFrontier(Corrections):
         page_budget: int = 0,
         records_pulls: bool = False,
     ) -> None:
-        self._journal = journal
+        self._store = store
         self._order = order
-        self.pulls = Pulls(rule, page_budget, records=records_pulls)
+        self.pulls = PullBudget(rule, page_budget, records=records_pulls)
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self._agenda = Agenda(rule, self._refill, in_order=order.finishes_each_priority)
+        self._schedule = SiteSchedule(rule, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
-            self._scoring = Scoring(order.scores, journal, self._agenda.sites, self._held)
-        self._interner = Interner(journal, order, admit, cache_urls, self._held, self._scoring)
-        self._arrivals = Arrivals(self._interner, self._scoring, self._agenda.called)
+            self._scoring = Scoring(order.scores, store, self._schedule.sites, self._held)
+        self._discovery = UrlDiscovery(store, order, admit, cache_urls, self._held, self._scoring)
+        self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.called)
         self._leases: dict[int, Lease] = {}
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # what earlier runs left is put right
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} sites={len(self._agenda.sites)} leased={len(self._leases)}>"
+        return f"<{type(self).__name__} sites={len(self._schedule.sites)} leased={len(self._leases)}>"
 
     @property
     def pending(self) -> int:
         """URLs that wait and are not handed out."""
-        return sum(site.pending for site in self._agenda.sites.values())
+        return sum(site.pending for site in self._schedule.sites.values())
 
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without further news; O(1) on average."""
-        return not self._agenda.is_idle and not self.pulls.is_spent
+        return not self._schedule.is_idle and not self.pulls.is_spent
 
     @property
     def is_spent(self) -> bool:
@@ -94,10 +94,10 @@ class QueuedFrontier(Corrections):
 
     @property
     def is_waiting(self) -> bool:
-        return any(site.is_waiting for site in self._agenda.sites.values())
+        return any(site.is_waiting for site in self._schedule.sites.values())
 
-    def only_returns(self, after: float) -> bool:
-        return not self._leases and self._agenda.only_returns(after)
+    def only_revisits(self, after: float) -> bool:
+        return not self._leases and self._schedule.only_revisits(after)
 
     @property
     def leases(self) -> int:
@@ -105,7 +105,7 @@ class QueuedFrontier(Corrections):
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""
-        return not self._agenda.site(site_id).is_waiting
+        return not self._schedule.site(site_id).is_waiting
 
     def leased(self, page_id: int) -> Lease | None:
         return self._leases.get(page_id)
@@ -114,68 +114,68 @@ class QueuedFrontier(Corrections):
 
     def open_site(self, state: SiteState, now: float) -> None:
         """Make a site known; on a resumed crawl with all that it knew."""
-        journal, rule, scoring = self._journal, self._order.groups(), self._scoring
-        counts = {} if state.is_new else journal.counts(state.id)
+        store, rule, scoring = self._store, self._order.groups(), self._scoring
+        counts = {} if state.is_new else store.counts(state.id)
         names: list[str] = []
-        waiting, returning = [0] if counts.get(State.WAITING) else [], 0
+        waiting, revisiting = [0] if counts.get(State.WAITING) else [], 0
         if scoring is not None:
-            waiting, returning = scoring.recalled(state.id)
+            waiting, revisiting = scoring.recalled(state.id)
         elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
-            names, waiting = journal.groups(state.id), journal.waiting_groups(state.id)
-        site = SiteQueue(state, counts, self._head, rule, names, waiting, returning, self._order.scores)
-        self._agenda.open(site, state.site)
-        most = LARGEST_HEAD if scoring is None else self._head_total
-        self._interner.head_urls = max(SMALLEST_HEAD, min(most, self._head_total // len(self._agenda.sites)))
-        self._interner.recall_all(site)
+            names, waiting = store.groups(state.id), store.waiting_groups(state.id)
+        site = SiteQueue(state, counts, self._head, rule, names, waiting, revisiting, self._order.scores)
+        self._schedule.open(site, state.site)
+        most = LARGEST_QUEUE if scoring is None else self._head_total
+        self._discovery.head_urls = max(SMALLEST_QUEUE, min(most, self._head_total // len(self._schedule.sites)))
+        self._discovery.recall_all(site)
         for entry, due_at in scoring.due(state.id) if scoring is not None else ():
             self._held.add(entry.id)
-            self._agenda.rest(site, entry, due_at)
-        self._agenda.settle(site, now)
+            self._schedule.rest(site, entry, due_at)
+        self._schedule.settle(site, now)
 
-    def _head(self, site_id: int, group: int, horizon: tuple[float, int]) -> QueueHead:
+    def _head(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
         if self._scoring is not None:
-            return self._scoring.head(site_id, group, horizon)
-        return Head(site_id, group, self._journal, self._held, horizon)
+            return self._scoring.head(site_id, group, spill_limit)
+        return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
     def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
         """Tell the rules what earlier runs did; how many pulls that was. Today's sites must be open."""
-        return self.pulls.recall(self._agenda.sites, pulls)
+        return self.pulls.recall(self._schedule.sites, pulls)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         changes = ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
-        sites = {c.site_id: self._agenda.site(c.site_id) for c in candidates}
+        sites = {c.site_id: self._schedule.site(c.site_id) for c in candidates}
         for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
             where = (sites[site_id], found, level, hops, found_on, now, changes, request)
-            new += self._interner.intern(*where, places=place and Places.all_at(place))[1]
+            new += self._discovery.intern(*where, places=place and QueueSlots.all_at(place))[1]
         self._submit(changes, now)
         for site in sites.values():
-            self._agenda.settle(site, now)
+            self._schedule.settle(site, now)
         return new
 
     # What goes out ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
-        for rested, entry in self._agenda.rested(now):
+        for rested, entry in self._schedule.rested(now):
             self._wait(rested, entry)
-            self._agenda.settle(rested, now)
-        self._agenda.wake(now)
+            self._schedule.settle(rested, now)
+        self._schedule.wake(now)
         leases: list[Lease] = []
-        while len(leases) < n and self.pulls.has_room and (site := self._agenda.select(now)) is not None:
+        while len(leases) < n and self.pulls.has_room and (site := self._schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
-            self._agenda.settle(site, now)
+            self._schedule.settle(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
         entry = site.pop()
         self._held.add(entry.id)
-        self._interner.taken(site, entry)
+        self._discovery.taken(site, entry)
         site.pending -= 1
         place = (entry.id, site.id, *entry[2:8])  # from the key to the request they are alike
-        former = self._journal.former(entry.id) if self._is_again(entry.group) else None
-        lease = Lease(*place, now, entry.group, former)
+        previous = self._store.previous(entry.id) if self._is_again(entry.group) else None
+        lease = Lease(*place, now, entry.group, previous)
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)
@@ -183,30 +183,30 @@ class QueuedFrontier(Corrections):
         return lease
 
     def next_due(self, now: float) -> float | None:
-        return self._agenda.next_due(now) if self.pulls.has_room else None
+        return self._schedule.next_due(now) if self.pulls.has_room else None
 
     # What comes back --------------------------------------------------------------------------------
 
     def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
         asked = page.state is not State.REJECTED
         site = self._end(lease, asked=asked)
-        self._interner.taken(site, lease)  # the cache may have lost that in the meantime
+        self._discovery.taken(site, lease)  # the cache may have lost that in the meantime
         changes = ChangeSet()
-        arrival = self._arrivals.take(site, lease, page, now, changes)
+        arrival = self._acknowledgements.take(site, lease, page, now, changes)
         if not arrival.is_over:
             self._again(site, lease, page, now, changes)
             return 0
-        if arrival.again_at is None:
+        if arrival.revisit_at is None:
             self._held.discard(lease.id)
         else:
-            self._agenda.rest(site, self._entry(lease)._replace(attempts=0, group=RETURNING), arrival.again_at)
+            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), arrival.revisit_at)
         if asked:
             self.pulls.ended(site, lease, earned, now, changes)
         else:
             self.pulls.cancelled(site, lease)
         self._submit(changes, now)
-        for place in self._arrivals.places(site, page):
-            self._agenda.settle(place, now)
+        for place in self._acknowledgements.places(site, page):
+            self._schedule.settle(place, now)
         return arrival.new
 
     def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> None:
@@ -218,7 +218,7 @@ class QueuedFrontier(Corrections):
         self._failed(site, lease, f"redirected to {lease.url}", now, changes)  # a download it was
         self._wait(site, self._entry(lease))
         site.pending += 1
-        self._agenda.settle(site, now)
+        self._schedule.settle(site, now)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
@@ -230,12 +230,12 @@ class QueuedFrontier(Corrections):
         if not_before <= lease.leased_at:
             self._wait(site, self._entry(lease))
         else:
-            self._agenda.rest(site, self._entry(lease), not_before)
+            self._schedule.rest(site, self._entry(lease), not_before)
         site.pending += 1
-        self._agenda.settle(site, lease.leased_at)
+        self._schedule.settle(site, lease.leased_at)
 
     def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, changes: ChangeSet) -> None:
-        if not lease.is_again:  # else the row says what the page was at the last visit, and that is true still
+        if not lease.is_revisit:  # else the row says what the page was at the last visit, and that is true still
             changes.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
         self.pulls.ended(site, lease, NOTHING, now, changes)
         self._submit(changes, now)
@@ -244,7 +244,7 @@ class QueuedFrontier(Corrections):
         if self._leases.get(lease.id) is not lease:
             raise FrontierError(f"the lease of page {lease.id} ({lease.url}) ended already")
         del self._leases[lease.id]
-        site = self._agenda.site(lease.site_id)
+        site = self._schedule.site(lease.site_id)
         site.ended(self._priority(lease))
         if asked:
             site.gate.ended()
@@ -253,48 +253,48 @@ class QueuedFrontier(Corrections):
         return site
 
     def _submit(self, changes: ChangeSet, now: float) -> None:
-        touched = self._scoring.write(changes, self._interner.head_urls) if self._scoring is not None else ()
-        self._journal.submit(changes)
-        self._interner.trim()
+        touched = self._scoring.write(changes, self._discovery.head_urls) if self._scoring is not None else ()
+        self._store.submit(changes)
+        self._discovery.trim()
         for site in touched:
-            self._agenda.rose(site, now)
+            self._schedule.rose(site, now)
 
-    def _wait(self, site: SiteQueue, entry: Entry) -> None:
+    def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
         """Let a page that was handed out wait again; of pending ones it counts already."""
         self._held.discard(entry.id)
         if not self._is_again(entry.group):
-            self._interner.untaken(site, entry)
-        site.push(entry, self._interner.head_urls)
+            self._discovery.untaken(site, entry)
+        site.push(entry, self._discovery.head_urls)
 
     def _is_again(self, group: int) -> bool:
-        return self._scoring is not None and group == RETURNING
+        return self._scoring is not None and group == REVISIT
 
-    def _entry(self, lease: Lease) -> Entry:
+    def _entry(self, lease: Lease) -> QueueEntry:
         place = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
-        return Entry(*place, lease.attempts, lease.request, lease.group)
+        return QueueEntry(*place, lease.attempts, lease.request, lease.group)
 
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
 
     def gate(self, site_id: int) -> HostGate:
         """The politeness towards a site; what is changed holds from the next lease on."""
-        return self._agenda.site(site_id).gate
+        return self._schedule.site(site_id).gate
 
     def pause(self, site_id: int) -> None:
         """Hand out nothing of this site until `resume`."""
-        self._agenda.pause(self._agenda.site(site_id))
+        self._schedule.pause(self._schedule.site(site_id))
 
     def resume(self, site_id: int, now: float) -> None:
-        self._agenda.resume(self._agenda.site(site_id), now)
+        self._schedule.resume(self._schedule.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
-        limit = site.share(self._interner.head_urls)
-        for group in sorted(site.hungry):
+        limit = site.share(self._discovery.head_urls)
+        for group in sorted(site.needs_refill):
             head = site.heads[group]
             while head.first is None and head.has_more:
                 head.refill(limit)
             site.settle(group, head)
-        site.hungry.clear()
+        site.needs_refill.clear()
 
     def counts(self) -> dict[int, Counts]:
-        return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._agenda.sites.values()}
+        return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._schedule.sites.values()}

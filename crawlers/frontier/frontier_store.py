@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 
-class Entry(NamedTuple):
+class QueueEntry(NamedTuple):
     """A waiting URL in a site's queue; compared by priority, then by the order of discovery."""
 
     priority: float
@@ -25,21 +25,21 @@ class Entry(NamedTuple):
     group: int = 0  # which of the site's groups of links it belongs to
 
 
-class Known(NamedTuple):
+class KnownUrl(NamedTuple):
     """What is remembered of a URL that was found before."""
 
     key: int
     id: int
     level: int
     hops: int
-    spelling: int
+    variant: int
     waits: bool
     is_too_deep: bool  # rejected for its level alone: a shorter way revives it
     url: str | None  # only where a better spelling may still come, and this one is no rule's
     group: int = 0
 
 
-class Former(NamedTuple):
+class PreviousVisit(NamedTuple):
     """What the last visit to a page left."""
 
     links: dict[int, int]  # number of links by page id
@@ -69,16 +69,16 @@ class Unscored(NamedTuple):
     waits: bool
 
 
-class Journal(Protocol):
+class FrontierStore(Protocol):
     """A frontier's memory. What was submitted is seen by the reading methods after `flush`."""
 
     def new_id(self) -> int:
         """A page number that nobody else has or had."""
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[Known]:
+    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[KnownUrl]:
         """Of these keys (None: all of the site's), those found before."""
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         """The waiting URLs of a group of the site behind (priority, id) *after*, in order."""
 
     def groups(self, site_id: int) -> list[str]:
@@ -97,20 +97,20 @@ class Journal(Protocol):
         """Return when everything submitted is safe. Raises `StoreError` when it can't be."""
 
 
-class ScoreJournal(Journal, Protocol):
+class ScoredFrontierStore(FrontierStore, Protocol):
     """The memory of an order with scores, whose table is called *table*."""
 
     @property
     def crawl_id(self) -> int:
         """The crawl whose pages these are."""
 
-    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         """The first URLs of a site's queue, by their scores as they were written; the priority is minus the score."""
 
-    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         """The URLs of these pages, with priority 0; all must have been submitted."""
 
-    def former(self, page_id: int) -> Former:
+    def previous(self, page_id: int) -> PreviousVisit:
         """What the last visit to a page left; it must have been submitted."""
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
@@ -120,7 +120,7 @@ class ScoreJournal(Journal, Protocol):
         """The pages of the crawl of which was decided without the order: that they wait although their row says
         otherwise, or there is none; or that they are rejected although their row waits."""
 
-    def due(self) -> Iterable[tuple[int, Entry, float]]:
+    def due(self) -> Iterable[tuple[int, QueueEntry, float]]:
         """Site, URL and time of each page of the crawl that comes back at a certain time."""
 
     def totals(self) -> list[float] | None:

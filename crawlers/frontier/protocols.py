@@ -16,9 +16,9 @@ from crawlers.items import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from crawlers.frontier.frontier_store import Former
+    from crawlers.frontier.frontier_store import PreviousVisit
     from crawlers.frontier.politeness import HostGate
-    from crawlers.items import Page, Place, Target
+    from crawlers.items import Page, QueueSlot, Target
 
 
 class Candidate(NamedTuple):
@@ -30,7 +30,7 @@ class Candidate(NamedTuple):
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
-    place: Place | None = None  # where it waits, under an order with places
+    place: QueueSlot | None = None  # where it waits, under an order with places
 
 
 @dataclass(slots=True)
@@ -47,12 +47,12 @@ class Lease:
     request: str | None
     leased_at: float
     group: int = 0  # which of its site's groups of links it came from
-    former: Former | None = None  # what the last visit left, of a page that was fetched before
+    previous: PreviousVisit | None = None  # what the last visit left, of a page that was fetched before
 
     @property
-    def is_again(self) -> bool:
+    def is_revisit(self) -> bool:
         """Whether the page was fetched before: it may have changed."""
-        return self.former is not None
+        return self.previous is not None
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class Frontier(Protocol):
         """Per site id and state, leased ones as waiting."""
 
 
-class Steering(Protocol):
+class SiteControl(Protocol):
     """What a scheduler does to the sites of its frontier."""
 
     def open_site(self, state: SiteState, now: float) -> None:
@@ -130,14 +130,14 @@ class Steering(Protocol):
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""
 
-    def place(self, page_id: int) -> Place | None:
+    def place(self, page_id: int) -> QueueSlot | None:
         """Where a page waits, or waited when it was handed out; None under an order without places."""
 
     def place_again(
         self,
         site_id: int,
         site: str,
-        place_of: Callable[[str, str], Place],
+        place_of: Callable[[str, str], QueueSlot],
         now: float,
         after: Position = BEFORE_ALL,
     ) -> Position | None:
@@ -147,7 +147,7 @@ class Steering(Protocol):
         """
 
 
-class Outlook(Protocol):
+class FrontierStatus(Protocol):
     """What a scheduler must know to decide whether to wait, to go on or to end."""
 
     @property
@@ -162,7 +162,7 @@ class Outlook(Protocol):
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
 
-    def only_returns(self, after: float) -> bool:
+    def only_revisits(self, after: float) -> bool:
         """Whether nothing is leased, and all that waits are pages that come back *after* that time."""
 
     @property
@@ -173,5 +173,5 @@ class Outlook(Protocol):
         """Whether nothing of a site waits or is leased."""
 
 
-class CrawlFrontier(Frontier, Steering, Outlook, Protocol):
+class CrawlFrontier(Frontier, SiteControl, FrontierStatus, Protocol):
     """All that a crawl needs of its engine."""

@@ -8,45 +8,47 @@ from crawlers.algorithms.retries import REST_STATUSES
 from crawlers.items import State
 
 if TYPE_CHECKING:
-    from crawlers.frontier.frontier_store import Former
+    from crawlers.frontier.frontier_store import PreviousVisit
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page
     from crawlers.storage.change_set import ChangeSet
 
 
-def is_as_it_was(page: Page, former: Former) -> bool:
+def is_as_it_was(page: Page, previous: PreviousVisit) -> bool:
     """Whether nothing new was learnt: the server says so, the content is the same, or there was no answer of worth.
 
     A page that can't be had today is not gone: its host may be down.
     """
     if page.state is State.DONE:
-        return page.is_unchanged or page.content_hash.hex() == former.content_hash
-    if former.state == State.REFUSED and page.state is State.REFUSED and page.status == former.status:
+        return page.is_unchanged or page.content_hash.hex() == previous.content_hash
+    if previous.state == State.REFUSED and page.state is State.REFUSED and page.status == previous.status:
         return True
     return page.state in (State.FAILED, State.REJECTED) or page.status >= 500 or page.status in REST_STATUSES
 
 
-def add_seen_again(changes: ChangeSet, lease: Lease, page: Page, former: Former) -> None:
+def add_seen_again(changes: ChangeSet, lease: Lease, page: Page, previous: PreviousVisit) -> None:
     """Add the row of a page that is as it was."""
-    was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == former.status)
-    seen_at = lease.leased_at if was_seen else former.fetched_at
-    validators = (page.etag or former.etag, page.last_modified or former.last_modified)
+    was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == previous.status)
+    seen_at = lease.leased_at if was_seen else previous.fetched_at
+    validators = (page.etag or previous.etag, page.last_modified or previous.last_modified)
     changes.seen_again.append([lease.id, page.reason or None, seen_at, *validators])
 
 
-def add_change(changes: ChangeSet, lease: Lease, former: Former, links: dict[int, int], now: float) -> dict[int, int]:
+def add_change(
+    changes: ChangeSet, lease: Lease, previous: PreviousVisit, links: dict[int, int], now: float
+) -> dict[int, int]:
     """Add the rows of a page that changed, now with *links*; those links that are not stored yet.
 
     What it was before is kept with the time at which it was seen so last; see the tables `page_change` and
     `link_change`.
     """
-    page_id, seen = lease.id, former.fetched_at
-    changes.page_changes.append([page_id, now, seen, former.state, former.status, former.content_hash])
+    page_id, seen = lease.id, previous.fetched_at
+    changes.page_changes.append([page_id, now, seen, previous.state, previous.status, previous.content_hash])
     changes.forgotten.append([page_id])
-    for target, count in former.links.items():
+    for target, count in previous.links.items():
         if links.get(target) != count:
             changes.lost_links.append([page_id, target])
             changes.link_changes.append([page_id, target, now, seen, count])
-    new = {target: count for target, count in links.items() if former.links.get(target) != count}
-    changes.link_changes += [[page_id, target, now, None, 0] for target in new if target not in former.links]
+    new = {target: count for target, count in links.items() if previous.links.get(target) != count}
+    changes.link_changes += [[page_id, target, now, None, 0] for target in new if target not in previous.links]
     return new

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from crawlers.frontier.politeness import HostGate
 from crawlers.frontier.queues.bounded_queue import ALL, NONE
-from crawlers.frontier.queues.scored_queue import ScoredHead
-from crawlers.frontier.url_cache import MAX_GROUP, SeenUrls
+from crawlers.frontier.queues.scored_queue import ScoredQueue
+from crawlers.frontier.url_cache import MAX_GROUP, UrlCache
 from crawlers.items import State
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.page_orders import GroupRule
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import Entry
+    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.protocols import Counts, SiteState
-    from crawlers.frontier.queues.bounded_queue import QueueHead
+    from crawlers.frontier.queues.bounded_queue import PageQueue
 
-    MakeHead = Callable[[int, int, tuple[float, int]], QueueHead]
+    MakeHead = Callable[[int, int, tuple[float, int]], PageQueue]
 
 NOTHING_READY = (float("inf"), 0)
-SMALLEST_HEAD = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
+SMALLEST_QUEUE = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
 
 
 class SiteQueue:
@@ -44,17 +44,17 @@ class SiteQueue:
         "due_at",
         "gate",
         "heads",
-        "hungry",
         "id",
         "is_available",
         "is_paused",
         "make_head",
         "max_level",
+        "needs_refill",
         "numbers",
         "outstanding",
         "pending",
         "ready",
-        "returning",
+        "revisiting",
         "rule",
         "seen",
     )
@@ -67,16 +67,16 @@ class SiteQueue:
         rule: GroupRule | None = None,
         names: Iterable[str] = (),
         waiting: Iterable[int] = (),
-        returning: int = 0,
+        revisiting: int = 0,
         scores: PageScores | None = None,
     ) -> None:
         self.id = state.id
         self.max_level = state.max_level
         self.gate = HostGate(state.parallel, state.delay_s)
-        self.seen = SeenUrls()
+        self.seen = UrlCache()
         self.counts = counts  # leased ones count as waiting
-        self.returning = returning  # pages that will be fetched again, leased ones as well
-        self.pending = counts.get(State.WAITING, 0) + returning  # waiting and not handed out
+        self.revisiting = revisiting  # pages that will be fetched again, leased ones as well
+        self.pending = counts.get(State.WAITING, 0) + revisiting  # waiting and not handed out
         self.make_head = make_head
         self._scores = scores
         # Minus what the best page scored when it was looked for last, and its group; by itself it only gets worse.
@@ -85,7 +85,7 @@ class SiteQueue:
         self.numbers = {name: number for number, name in enumerate(names, 1)}
         self.heads = {number: make_head(self.id, number, NONE) for number in waiting}
         self.ready: set[int] = set()  # groups with something in memory
-        self.hungry = set(self.heads)  # groups with nothing in memory while the journal may hold more
+        self.needs_refill = set(self.heads)  # groups with nothing in memory while the journal may hold more
         # Priorities that were handed out and are not answered yet, with their number.
         self.outstanding: dict[float, int] = {}
         self.due_at: float | None = None
@@ -103,9 +103,9 @@ class SiteQueue:
     @property
     def is_waiting(self) -> bool:
         """Whether any URL waits, is leased, or will be fetched again."""
-        return self.returning > 0 or self.counts.get(State.WAITING, 0) > 0
+        return self.revisiting > 0 or self.counts.get(State.WAITING, 0) > 0
 
-    def push(self, entry: Entry, head_urls: int) -> None:
+    def push(self, entry: QueueEntry, head_urls: int) -> None:
         """Queue *entry* in its group; the groups share *head_urls*."""
         group = entry.group if self._scores is None else self._scores.queue(entry.id)
         head = self.heads.get(group)
@@ -117,7 +117,7 @@ class SiteQueue:
 
     def share(self, head_urls: int) -> int:
         """How many URLs of each group stay in memory, of *head_urls* of the site."""
-        return min(head_urls, max(SMALLEST_HEAD, head_urls // max(1, len(self.heads))))
+        return min(head_urls, max(SMALLEST_QUEUE, head_urls // max(1, len(self.heads))))
 
     def discard(self, page_id: int, group: int) -> None:
         """Take a URL out of the heap of its *group*, if it is there."""
@@ -133,7 +133,7 @@ class SiteQueue:
         head = self.heads.get(group)
         if head is None:
             head = self.heads[group] = self.make_head(self.id, group, ALL)
-        assert isinstance(head, ScoredHead)
+        assert isinstance(head, ScoredQueue)
         assert self._scores is not None
         if not head.rise(page_id, self.share(head_urls)):
             return False
@@ -155,7 +155,7 @@ class SiteQueue:
                 self.settle(group, head)
                 continue
             self.ready.add(group)
-            self.hungry.discard(group)
+            self.needs_refill.discard(group)
             best = min(best, (first[0] + self._beyond(group), group))
         self._best = best
 
@@ -164,17 +164,17 @@ class SiteQueue:
         assert self._scores is not None
         return self._scores.offset(0) - self._scores.offset(group) if group else 0.0
 
-    def settle(self, group: int, head: QueueHead) -> None:
+    def settle(self, group: int, head: PageQueue) -> None:
         """Note whether the group's *head* holds something, or wants to be refilled."""
         if head.first is not None:
             self.ready.add(group)
-            self.hungry.discard(group)
+            self.needs_refill.discard(group)
             return
         self.ready.discard(group)
         if head.has_more:
-            self.hungry.add(group)
+            self.needs_refill.add(group)
 
-    def pop(self) -> Entry:
+    def pop(self) -> QueueEntry:
         """Hand out what is next; something must be `ready`."""
         group = self._chosen()
         head = self.heads[group]

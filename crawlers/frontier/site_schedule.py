@@ -8,18 +8,18 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, cast
 
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.frontier.frontier_store import Entry
+    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.site_queue import SiteQueue
 
 
-class Agenda:
+class SiteSchedule:
     """The sites, and which of them the *rule* may choose from.
 
     *refill* fills the empty heaps of a site whose further URLs are in the journal. With *in_order* a site
@@ -33,7 +33,7 @@ class Agenda:
         self._refill = refill
         self._in_order = in_order
         self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
-        self._resting: list[tuple[float, Entry, int]] = []  # (time, entry, site id) of single URLs
+        self._resting: list[tuple[float, QueueEntry, int]] = []  # (time, entry, site id) of single URLs
         self._paused = 0
         self._awake: set[int] = set()
 
@@ -64,7 +64,7 @@ class Agenda:
     def settle(self, site: SiteQueue, now: float) -> bool:
         """Let the site wake, sleep, or sleep until it is due; returns whether it is awake."""
         site.look_again()
-        if site.hungry and not site.is_paused:
+        if site.needs_refill and not site.is_paused:
             self._refill(site)
             site.look_again()
         gate = site.gate
@@ -106,12 +106,12 @@ class Agenda:
         site.is_paused = False
         self.settle(site, now)
 
-    def rest(self, site: SiteQueue, entry: Entry, until: float) -> None:
+    def rest(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
         """Keep *entry* out of the heap until then, but in its place: nothing farther may overtake it."""
         site.began(entry.priority)
         heapq.heappush(self._resting, (until, entry, site.id))
 
-    def rested(self, now: float) -> Iterator[tuple[SiteQueue, Entry]]:
+    def rested(self, now: float) -> Iterator[tuple[SiteQueue, QueueEntry]]:
         """The URLs whose time has come, each once."""
         while (rested_at := self._first_rested()) is not None and rested_at <= now:
             _, entry, site_id = heapq.heappop(self._resting)
@@ -133,13 +133,13 @@ class Agenda:
         times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
 
-    def only_returns(self, after: float) -> bool:
+    def only_revisits(self, after: float) -> bool:
         """Whether all that waits are pages that come back *after* that time. O(sites)."""
         first = self._first_rested()
         if first is not None and first <= after:
             return False
-        returning = sum(entry.group == RETURNING for _, entry, _ in self._resting)  # others are to be tried again
-        return sum(site.pending for site in self.sites.values()) == returning
+        revisiting = sum(entry.group == REVISIT for _, entry, _ in self._resting)  # others are to be tried again
+        return sum(site.pending for site in self.sites.values()) == revisiting
 
     @property
     def is_idle(self) -> bool:

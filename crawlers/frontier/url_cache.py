@@ -39,13 +39,13 @@ def rank(level: int, hops: int) -> int:
     return level << _HOPS_BITS | hops
 
 
-def pack(page_id: int, group: int, nearness: int, spelling: int, flags: int) -> int:
+def pack(page_id: int, group: int, nearness: int, variant: int, flags: int) -> int:
     """
     >>> value = pack(7, 3, rank(2, 1), 1, TAKEN)
     >>> id_of(value), link_group_of(value), rank_of(value) == rank(2, 1), spelling_of(value), bool(value & TAKEN)
     (7, 3, True, 1, True)
     """
-    return page_id << _ID_SHIFT | group << _GROUP_SHIFT | nearness << _RANK_SHIFT | spelling << _SPELLING_SHIFT | flags
+    return page_id << _ID_SHIFT | group << _GROUP_SHIFT | nearness << _RANK_SHIFT | variant << _SPELLING_SHIFT | flags
 
 
 def id_of(value: int) -> int:
@@ -63,12 +63,12 @@ def rank_of(value: int) -> int:
     return value >> _RANK_SHIFT & _RANK_MASK
 
 
-def spelling_of(value: int) -> int:
+def variant_of(value: int) -> int:
     """The rank among the spellings, see `urls.spelling_rank`."""
     return value >> _SPELLING_SHIFT & _SPELLING_MASK
 
 
-class SeenUrls:
+class UrlCache:
     """Key -> packed value.
 
     *lately* has what was found or changed since the arrays were made, and goes before them; its owner writes to it.

@@ -33,7 +33,7 @@ _STATEMENTS = (
 )
 
 
-def give_up_duplicates(database: Database, site_id: int) -> int:
+def drop_duplicate_rows(database: Database, site_id: int) -> int:
     """Fold the duplicates of a site in the store, in one transaction; return how many rows went.
 
     The site's graph stays the same to the byte. Doing it twice changes nothing.

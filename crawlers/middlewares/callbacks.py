@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-class LeaseMiddleware:
+class CallbackMiddleware:
     """Outermost of the spider middlewares, so that it sees all and nothing but what reaches the engine.
 
     Needs a scheduler with `answers`; requests without a lease are left alone.

@@ -35,7 +35,7 @@ class Document:
     site: str
     stored_at: str  # ISO 8601, UTC: this version
     version: int  # from 1
-    taken_by: str  # what found the text: rule, json-ld, trafilatura
+    extractor: str  # what found the text: rule, json-ld, trafilatura
 
 
 class DocumentPipeline:
@@ -75,5 +75,5 @@ class DocumentPipeline:
             site_of(item.url),
             datetime.fromtimestamp(row["changed_at"] or row["stored_at"], UTC).isoformat(timespec="seconds"),
             row["version"],
-            article.taken_by,
+            article.extractor,
         )

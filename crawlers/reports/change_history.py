@@ -23,15 +23,15 @@ _LINKS = """
     WHERE c.source_id = :page ORDER BY c.changed_at DESC, c.target_id LIMIT :shown"""
 
 
-def change_story(connection: Connection, page_id: int) -> list[str]:
+def change_history(connection: Connection, page_id: int) -> list[str]:
     """Lines about what a page was before, and about its links that came or went, the latest first."""
     of_page = page_change.c.page_id == page_id
     changes = connection.execute(select(func.count()).where(of_page)).scalar_one()
     if not changes:
         return []
     lines = [f"  changed {_times(changes)}"]
-    former = select(page_change).where(of_page).order_by(page_change.c.changed_at.desc()).limit(SHOWN)
-    lines += [f"    {_former(row)}" for row in connection.execute(former)]
+    previous = select(page_change).where(of_page).order_by(page_change.c.changed_at.desc()).limit(SHOWN)
+    lines += [f"    {_former(row)}" for row in connection.execute(previous)]
     number = connection.execute(
         select(func.count()).select_from(link_change).where(link_change.c.source_id == page_id)
     ).scalar_one()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _COPY = re.compile(r"(.+) as document (\d+)$")
 
 
-def document_story(connection: Connection, crawl_id: int, row: Any) -> list[str]:
+def document_history(connection: Connection, crawl_id: int, row: Any) -> list[str]:
     """Lines about the page of which *row* is the row; none in crawls of another mission."""
     if connection.execute(select(news_score.c.page_id).where(news_score.c.page_id == row.id)).scalar() is None:
         return []
@@ -87,7 +87,7 @@ def _document(row: Any) -> list[str]:
     about = [f"by {authors}" if authors else "", f"in {row.section}" if row.section else "", row.language or ""]
     lines = [
         f"  document: {row.title}",
-        f"    stored {when(row.stored_at)}{published}, {len(row.text):,} characters, found by {row.taken_by}",
+        f"    stored {when(row.stored_at)}{published}, {len(row.text):,} characters, found by {row.extractor}",
     ]
     if any(about):
         lines.append(f"    {', '.join(part for part in about if part)}")

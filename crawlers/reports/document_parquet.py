@@ -36,7 +36,7 @@ COLUMNS = (  # with the type that Parquet has for it
     ("stored_at", "timestamp"),
     ("changed_at", "timestamp"),
     ("version", "int32"),
-    ("taken_by", "string"),
+    ("extractor", "string"),
 )
 
 

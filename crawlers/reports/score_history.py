@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
 
-def score_story(connection: Connection, crawl_id: int, page_id: int) -> list[str]:
+def score_history(connection: Connection, crawl_id: int, page_id: int) -> list[str]:
     """Lines about the importance of a page, or its relevance to a topic; none in crawls without scores."""
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import collate, func, select
 
 from crawlers.items import State
-from crawlers.reports.change_history import change_story
-from crawlers.reports.document_history import document_story
+from crawlers.reports.change_history import change_history
+from crawlers.reports.document_history import document_history
 from crawlers.reports.history_wording import SHOWN, url_of, when
-from crawlers.reports.score_history import score_story
+from crawlers.reports.score_history import score_history
 from crawlers.storage.schema.tables import bad_link, external_link, external_url, link, page, site
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import NamedCrawl
 
 
-def story(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
+def url_history(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
     """Lines about *target* in *crawl*, the last word first."""
     with database.read() as connection:
         row = connection.execute(
@@ -34,7 +34,7 @@ def story(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
         return _unknown(connection, crawl, target)
 
 
-def bad_link_story(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
+def bad_link_history(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
     """Lines about the text *raw*, which is no URL, if a page of *crawl* has a link of it; else None."""
     statement = (
         select(func.count(), func.min(page.c.url), func.min(bad_link.c.reason))
@@ -71,9 +71,9 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
         lines.append(f"  title: {row.title}")
     lines += _copies(connection, row)
     lines += _linking(connection, row)
-    lines += score_story(connection, crawl.id, row.id)
-    lines += document_story(connection, crawl.id, row)
-    lines += change_story(connection, row.id)
+    lines += score_history(connection, crawl.id, row.id)
+    lines += document_history(connection, crawl.id, row)
+    lines += change_history(connection, row.id)
     return lines
 
 

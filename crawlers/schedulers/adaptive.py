@@ -16,22 +16,22 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.bandits.reward_kinds import skeleton_of
+from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.crawl.clock import ForwardClock
 from crawlers.crawl.policy import Hooks
 from crawlers.crawl.session import CrawlSession, log_paths
-from crawlers.crawl.site_policies import Sites
-from crawlers.crawl.spec import Mission
-from crawlers.crawl.stats import Tally
-from crawlers.crawl.url_filter import Admission
+from crawlers.crawl.site_policies import SitePolicies
+from crawlers.crawl.spec import CrawlSpec
+from crawlers.crawl.stats import CrawlStats
+from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.protocols import Candidate, Lease
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import Page, State
-from crawlers.schedulers.errbacks import Mishaps
-from crawlers.schedulers.foreign.queue import OrdinaryRequests
+from crawlers.schedulers.errbacks import ErrorHandlers
+from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import PageRequests
 from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
@@ -63,7 +63,7 @@ class AdaptiveScheduler(BaseScheduler):
         self._ends_early = crawler.settings.getbool("NEWS_ONCE")
         self._most_leases = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._clock = ForwardClock()
-        self._mishaps = Mishaps(self.finish)
+        self._errors = ErrorHandlers(self.finish)
         self._wakeup = Wakeup(crawler)
         self._options = normalization(crawler.settings)
 
@@ -101,25 +101,29 @@ class AdaptiveScheduler(BaseScheduler):
     def _open(self, spider: Spider) -> None:
         settings = self._settings
         now = self._began_at = self._clock()
-        mission = Mission.of(spider, settings)
+        mission = CrawlSpec.of(spider, settings)
         self._is_mission = bool(mission.sites)
         self._hooks = Hooks(spider)
-        admission = Admission(
+        admission = UrlFilter(
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
         logs = log_paths(settings)
         self.session = CrawlSession(settings, mission, self._hooks.admitting(admission.reason_against), now)
         self.frontier = self.session.frontier
-        self._tally = Tally(self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission)
-        self._sites = Sites(self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known)
+        self._crawl_stats = CrawlStats(
+            self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission
+        )
+        self._sites = SitePolicies(
+            self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known
+        )
         self._start_place = mission.start_place
-        self._pages = PageRequests(self._retries, self._mishaps.failed)
-        self._ordinary = OrdinaryRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
-        self.answers = self._ordinary.answers
-        self._mishaps.watch(self.crawler.signals, self.frontier, self.answers, self._sites.robots)
+        self._pages = PageRequests(self._retries, self._errors.failed)
+        self._foreign = ForeignRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
+        self.answers = self._foreign.answers
+        self._errors.watch(self.crawler.signals, self.frontier, self.answers, self._sites.robots)
         if not self._is_mission:
-            self._ordinary.watch(self.crawler.signals)
+            self._foreign.watch(self.crawler.signals)
         for row in self.session.row.sites:
             self._sites.open(row, now)
         self.session.warn_of_left_out()
@@ -137,7 +141,7 @@ class AdaptiveScheduler(BaseScheduler):
         self._wakeup.cancel()
         if self.session is None:
             return
-        self._tally.close()
+        self._crawl_stats.close()
         try:
             self.session.commit()
             # Only when its graphs are written a crawl is finished: a kill before that lets it go on here.
@@ -148,7 +152,7 @@ class AdaptiveScheduler(BaseScheduler):
         except StoreError as error:
             self._fail(error)
         finally:
-            self.session.let_go()
+            self.session.close_all()
 
     def _tell_stored(self) -> bool:
         """Whether all who work on the complete store (graphs) succeeded."""
@@ -166,7 +170,7 @@ class AdaptiveScheduler(BaseScheduler):
     # What the engine asks ---------------------------------------------------------------------------
 
     def has_pending_requests(self) -> bool:
-        if self.failure is not None or (self._ends_early and self.frontier.only_returns(self._began_at)):
+        if self.failure is not None or (self._ends_early and self.frontier.only_revisits(self._began_at)):
             return False
         return self.frontier.has_pending
 
@@ -184,7 +188,7 @@ class AdaptiveScheduler(BaseScheduler):
         if not self._hooks.is_ready:
             return None
         now = self._clock()
-        self._ordinary.drop_refused()
+        self._foreign.drop_refused()
         for _ in range(MOST_REJECTED):
             if (robots := self._sites.robots.take(now)) is not None:
                 return robots
@@ -214,13 +218,13 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _request(self, lease: Lease) -> Request | None:
         if lease.request is not None:
-            return self._ordinary.request(lease, lease.request)
+            return self._foreign.request(lease, lease.request)
         return self._pages.request(lease)
 
     def enqueue_request(self, request: Request) -> bool:
         now = self._clock()
         try:
-            return self._ordinary.add(request, now, self.frontier.add)
+            return self._foreign.add(request, now, self.frontier.add)
         except StoreError as error:
             self.give_up(error)
             return False
@@ -254,23 +258,23 @@ class AdaptiveScheduler(BaseScheduler):
             delay_s = retry_delay_s(self._retries, page.status, attempts)
             if delay_s is not None:
                 self.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
-                self._tally.retried(page, now)
+                self._crawl_stats.retried(page, now)
                 return
             if attempts > 1:
                 page.state = State.FAILED
                 page.reason += f", {attempts} attempts"
         earned = self.session.rewards.of(lease.site_id, page)
-        self._tally.rewarded(earned.reward)
+        self._crawl_stats.rewarded(earned.reward)
         if page.state is State.DONE:
-            page.skeleton = skeleton_of(page.skeleton, earned.keys)
+            page.content_signature = signature_with(page.content_signature, earned.keys)
             self.frontier.gate(lease.site_id).answered()
             self._sites.observe(lease, page)
         self._hooks.ending(lease, page, now)
-        self._sites.open_elsewhere(page, now)
+        self._sites.open_cross_site(page, now)
         new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)
-        self._tally.ended(lease, page, new, now)
+        self._crawl_stats.ended(lease, page, new, now)
 
     def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
         assert self.session is not None

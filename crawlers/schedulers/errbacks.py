@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawlers.frontier.protocols import CrawlFrontier
-    from crawlers.schedulers.foreign.completion import AnswersInWork
+    from crawlers.schedulers.foreign.completion import PendingCallbacks
     from crawlers.schedulers.robots_fetch import RobotsFetch
 
 
-class Mishaps:
+class ErrorHandlers:
     """Gives *finish* the page that an error makes of the URL in flight."""
 
     def __init__(self, finish: Callable[[Page], None]) -> None:
         self._finish = finish
 
     def watch(
-        self, manager: SignalManager, frontier: CrawlFrontier, answers: AnswersInWork, robots: RobotsFetch
+        self, manager: SignalManager, frontier: CrawlFrontier, answers: PendingCallbacks, robots: RobotsFetch
     ) -> None:
         """From now on, errors end leases of *frontier*; those about *answers* in work and *robots* are theirs."""
         self._frontier = frontier

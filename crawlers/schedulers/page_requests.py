@@ -31,8 +31,8 @@ class PageRequests:
             # Asked again, and in another way: uncompressed; at last what came of a broken body is better than nothing.
             request.headers["Accept-Encoding"] = "identity"
             request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
-        if (former := lease.former) is not None:
-            for name, value in (("If-None-Match", former.etag), ("If-Modified-Since", former.last_modified)):
+        if (previous := lease.previous) is not None:
+            for name, value in (("If-None-Match", previous.etag), ("If-Modified-Since", previous.last_modified)):
                 if value:
                     request.headers[name] = value.encode("latin-1", "replace")  # as it was read: the very bytes
         return request

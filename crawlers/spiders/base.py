@@ -11,7 +11,7 @@ from scrapy.exceptions import StopDownload
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.errors import ConfigError
-from crawlers.extraction.response import Answer, Reader
+from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE
@@ -43,7 +43,7 @@ _UNUSED_DOWNLOADER_MIDDLEWARES = (
     f"{_SCRAPY}.redirect.RedirectMiddleware",
 )
 _UNUSED_SPIDER_MIDDLEWARES = (
-    "crawlers.middlewares.callbacks.LeaseMiddleware",
+    "crawlers.middlewares.callbacks.CallbackMiddleware",
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
     "scrapy.spidermiddlewares.referer.RefererMiddleware",
@@ -59,7 +59,7 @@ class SiteSpider(Spider):
     arguments = ("hosts",)  # what -a takes
     site_limits: list[SiteLimits]
     scope: Scope | None = None  # where else it may go; None: it stays on the listed sites, each for itself
-    _reader: Reader
+    _reader: ResponseReader
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks for each answer
     }
@@ -91,9 +91,9 @@ class SiteSpider(Spider):
         self.site_limits = self.sites(getattr(self, "hosts", None), settings)
         self._reader = self.reader(settings)
 
-    def reader(self, settings: BaseSettings, **more: Any) -> Reader:
+    def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
         """What reads the answers; *more* are further fields of it. Raises `ConfigError`."""
-        return Reader(
+        return ResponseReader(
             LinkResolver(normalization(settings)),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
@@ -117,11 +117,11 @@ class SiteSpider(Spider):
         lease = response.request.meta[LEASE]
         yield self._reader.read(self.answer(response), lease.id, lease.level, time.time())
 
-    def answer(self, response: Response) -> Answer:
+    def answer(self, response: Response) -> WebResponse:
         """What came back, without Scrapy."""
         assert response.request is not None
         headers = response.headers
-        return Answer(
+        return WebResponse(
             response.url,
             response.status,
             response.body,

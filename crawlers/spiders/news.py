@@ -11,16 +11,16 @@ from scrapy import signals
 
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
-from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.ranking.news_scores import SOON, NewsScores
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.announcements import Announcements
-from crawlers.crawl.news.articles import ArticleDesk
-from crawlers.crawl.news.feed_registry import FeedPlaces
-from crawlers.crawl.news.news_policy import NewsDesk
+from crawlers.crawl.news.articles import ArticlePolicy
+from crawlers.crawl.news.feed_registry import FeedRegistry
+from crawlers.crawl.news.news_policy import NewsPolicy
 from crawlers.crawl.news.polls import Polls
-from crawlers.crawl.news.requeue import Placing
+from crawlers.crawl.news.requeue import Requeue
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
@@ -83,7 +83,7 @@ class NewsSpider(SiteSpider):
     roots: tuple[str, ...]
     scope: Scope
     start_place = SOON  # where home pages and feeds wait
-    desk: NewsDesk
+    policy: NewsPolicy
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -132,13 +132,13 @@ class NewsSpider(SiteSpider):
             return [one.rule for one in stored_rules.list_rules(database, domain)] if uses_rules else []
 
         uses_rules = settings.getbool("NEWS_RULES_ENABLED")
-        rulebook = Rulebook(
+        classifier = UrlClassifier(
             stored_rules.rules_by_domain(database) if uses_rules else {},
             keep if settings.getbool("NEWS_LEARN_RULES") else None,
             fit_factor=settings.getfloat("FIT_FACTOR"),
             else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         )
-        rulebook.recall(labels_of(database, crawl_id))
+        classifier.recall(labels_of(database, crawl_id))
         limits = PollLimits(
             settings.getfloat("FEED_MIN_SECONDS"),
             settings.getfloat("FEED_MAX_SECONDS"),
@@ -150,8 +150,8 @@ class NewsSpider(SiteSpider):
         polls.recall(polls_of(database, crawl_id), time.time())
         self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
         duplicates = Duplicates(database, self._keys, writer.flush, settings.getint("DUPLICATE_DISTANCE"))
-        articles = ArticleDesk(
-            rulebook,
+        articles = ArticlePolicy(
+            classifier,
             duplicates,
             database,
             self._languages,
@@ -160,11 +160,11 @@ class NewsSpider(SiteSpider):
         left_out = left_out_sites(database, crawl_id)
         self.scope.leave_out(left_out)
         sites = placed_sites(database, crawl_id)
-        placing = Placing(rulebook, frontier)
-        writer.submit(placing.recall(sites))
+        requeue = Requeue(classifier, frontier)
+        writer.submit(requeue.recall(sites))
         options = normalization(settings)
         homes = [limits.start_url or f"{limits.site}/" for limits in self.site_limits]
-        self._feeds = FeedPlaces(
+        self._feeds = FeedRegistry(
             lambda base, path: resolve(base, path, options),
             homes=homes,
             known=self._known,
@@ -181,9 +181,9 @@ class NewsSpider(SiteSpider):
             self._feeds.moved(key, target)
         for site, over in pages_over(database, roots):
             frontier.fetch_again(site, [over], time.time())  # a feed that was removed, and is wanted again
-        self.desk = NewsDesk(
-            rulebook,
-            placing,
+        self.policy = NewsPolicy(
+            classifier,
+            requeue,
             polls,
             self._feeds,
             Announcements(database, crawl_id, writer.flush, frontier),
@@ -197,8 +197,8 @@ class NewsSpider(SiteSpider):
             recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
         )
         self._news = NewsReader(
-            lambda news: self.reader(settings, study=news.study),
-            rulebook,
+            lambda news: self.reader(settings, analysis=news.analysis),
+            classifier,
             stored_rules.content_rules(database),
             self._pool.run,
             articles.is_known,
@@ -211,9 +211,9 @@ class NewsSpider(SiteSpider):
             self.answer(response),
             lease.id,
             lease.level,
-            self.desk.kind(lease),
-            self.desk.is_announced(lease),
-            self.desk.is_in_feed(lease),
+            self.policy.kind(lease),
+            self.policy.is_announced(lease),
+            self.policy.is_in_feed(lease),
             time.time(),
         )
 

@@ -14,7 +14,7 @@ from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError, StoreError
 from crawlers.extraction.html import parse_page
-from crawlers.extraction.page_analysis import TopicStudy
+from crawlers.extraction.page_analysis import PageAnalyzer
 from crawlers.extraction.response import REDIRECTS
 from crawlers.inputs.rule_settings import chosen
 from crawlers.inputs.topic_file import read_topic
@@ -85,7 +85,7 @@ class TopicSpider(SiteSpider):
         terms = topics.terms_of(database, crawl_id)
         if terms is not None:
             self._begin(Topic(terms))
-            self._study.recall(topics.pages_read(database, crawl_id, with_links=self._study.learns))
+            self._analysis.recall(topics.pages_read(database, crawl_id, with_links=self._analysis.learns))
         elif not self._addresses:
             self._settle()
 
@@ -136,8 +136,8 @@ class TopicSpider(SiteSpider):
         self._begin(topic)
 
     def _begin(self, topic: Topic) -> None:
-        self._study = TopicStudy(topic, self._terms, self._learning_rate)
-        self._reader = self.reader(self._settings, study=self._study)
+        self._analysis = PageAnalyzer(topic, self._terms, self._learning_rate)
+        self._reader = self.reader(self._settings, analysis=self._analysis)
         self.is_ready = True
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, cast, delete, func, insert, literal, select, text, update
 
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.schema.news_tables import news_score
@@ -259,7 +259,7 @@ def left_out(database: Database, crawl_id: int) -> tuple[int, int]:
     """How many sites that the crawl leaves out have URLs that wait, or that come back; and how many URLs those are."""
     left = (site.c.crawl_id == crawl_id) & ~site.c.is_open
     waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
-    returns = select(news_score.c.site_id).where(news_score.c.queue == RETURNING)
+    returns = select(news_score.c.site_id).where(news_score.c.queue == REVISIT)
     counts: Counter[int] = Counter()
     with database.read() as connection:
         for urls in (waits, returns):

@@ -10,7 +10,7 @@ from crawlers.algorithms.urls.keys import url_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawlers.items import Page, Study
+    from crawlers.items import Page, PageAnalysis
     from crawlers.storage.change_set import ChangeSet
 
 
@@ -32,7 +32,7 @@ def add_page_rows(
             page.status or None,
             moved_to,
             page.content_hash.hex() or None,
-            page.skeleton or None,
+            page.content_signature or None,
             page.title or None,
             page.canonical or None,
             page.content_type or None,
@@ -55,10 +55,10 @@ def add_page_rows(
     changes.bad_links += [[page.id, bad.raw, bad.reason] for bad in page.bad]
 
 
-def add_study_rows(changes: ChangeSet, page: Page, study: Study, ids: Mapping[int, int]) -> None:
+def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]) -> None:
     """Add what a page and its links say; *ids* has the pages that links lead to, by the keys of their URLs."""
-    changes.topic_pages.append([page.id, page.similarity or 0.0, json.dumps(study.terms, ensure_ascii=False)])
-    for key, *texts in study.link_texts:
+    changes.topic_pages.append([page.id, page.similarity or 0.0, json.dumps(analysis.terms, ensure_ascii=False)])
+    for key, *texts in analysis.link_texts:
         context_id = _context_id(texts)
         changes.link_contexts.append([context_id, *texts])
         changes.link_texts.append([page.id, ids[key], context_id])

@@ -13,21 +13,23 @@ from crawlers.storage.schema.tables import crawl, page, site
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-_FETCHED = select(page.c.url, page.c.level, page.c.skeleton).where(page.c.state == int(State.DONE))
+_FETCHED = select(page.c.url, page.c.level, page.c.content_signature).where(page.c.state == int(State.DONE))
 
 
 def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
     """(url, level, skeleton) of a site's pages that are done, nearest first."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
     with database.read() as connection:
-        return [(url, level, skeleton or 0) for url, level, skeleton in connection.execute(statement)]
+        return [(url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)]
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
     """The same of at most so many pages, those that were found last, in that order."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
     with database.read() as connection:
-        return [(url, level, skeleton or 0) for url, level, skeleton in connection.execute(statement)][::-1]
+        return [
+            (url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)
+        ][::-1]
 
 
 class CrawledSite(NamedTuple):

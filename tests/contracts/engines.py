@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
-from crawlers.frontier.backends.memory import MemoryFrontier, MemoryJournal
+from crawlers.frontier.backends.memory import MemoryFrontier, MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.storage import crawls
@@ -46,14 +46,14 @@ class Engine(Protocol):
 
 class MemoryEngine:
     def __init__(self) -> None:
-        self._journal = MemoryJournal()
+        self._store = MemoryFrontierStore()
         self._sites = 0
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         frontier = MemoryFrontier(rule or RoundRobin(), order or BreadthFirst(), **limits)
-        journal = frontier._journal
-        assert isinstance(journal, MemoryJournal)
-        self._journal = journal
+        store = frontier._store
+        assert isinstance(store, MemoryFrontierStore)
+        self._store = store
         return frontier
 
     def new_site(self) -> int:
@@ -61,10 +61,10 @@ class MemoryEngine:
         return self._sites
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
-        return [row for row in self._journal.pages.values() if row["site_id"] == site_id]
+        return [row for row in self._store.pages.values() if row["site_id"] == site_id]
 
     def links(self) -> Links:
-        return {(s, t): count for s, targets in self._journal.links.items() for t, count in targets.items()}
+        return {(s, t): count for s, targets in self._store.links.items() for t, count in targets.items()}
 
     def close(self) -> None:
         pass
@@ -163,20 +163,20 @@ class HeldWriter(Held):
 
 
 class HeldJournal(Held):
-    """A `MemoryJournal` with a memory of its own for what is not committed yet."""
+    """A `MemoryFrontierStore` with a memory of its own for what is not committed yet."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.journal = MemoryJournal()
+        self.store = MemoryFrontierStore()
 
     def write(self, changes: ChangeSet) -> None:
-        self.journal.submit(changes)
+        self.store.submit(changes)
 
     def new_id(self) -> int:
-        return self.journal.new_id()
+        return self.store.new_id()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.journal, name)  # what is asked is asked of what is committed
+        return getattr(self.store, name)  # what is asked is asked of what is committed
 
 
 class HeldMemoryEngine(MemoryEngine):
@@ -185,7 +185,7 @@ class HeldMemoryEngine(MemoryEngine):
     def __init__(self) -> None:
         super().__init__()
         self.held = HeldJournal()
-        self._journal = self.held.journal
+        self._store = self.held.store
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         self.held.lose()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Known:
+class KnownUrl:
     id: int
     group: int
     rank: tuple[int, int]  # level and redirects within it
@@ -32,7 +32,7 @@ class Model:
         self._forget()
 
     def _forget(self) -> None:
-        self.pages: dict[str, Known] = {}
+        self.pages: dict[str, KnownUrl] = {}
         self._names: dict[str, int] = {}
         self._bandit = GroupBandit()
 
@@ -99,7 +99,7 @@ class Model:
         is_deep = self._max_level is not None and rank[0] > self._max_level
         page = self.pages.get(path)
         if page is None:
-            self.pages[path] = Known(len(self.pages), group(), rank, "deep" if is_deep else "waiting")
+            self.pages[path] = KnownUrl(len(self.pages), group(), rank, "deep" if is_deep else "waiting")
         elif page.state in ("waiting", "deep") and rank < page.rank:
             page.rank = rank
             if not is_deep:

@@ -56,7 +56,7 @@ class ScoredCrawl:
         self.sites = [engine.new_site() for _ in range(way.sites)]
         self.names = [(site, number) for site in self.sites for number in range(way.pages)]
         self.texts: dict[Name, tuple[int, Links]] = {}
-        self.story: Story | None = Story(way.weight)
+        self.url_history: Story | None = Story(way.weight)
         self.in_flight: list[Lease] = []
         self.pulls: list[tuple[int, int, float]] = []
         self.asked: list[tuple[Name, bool]] = []
@@ -65,7 +65,7 @@ class ScoredCrawl:
         self.open()
         roots = [(site, 0) for site in self.sites]
         self.frontier.add([Candidate(site, target_of((site, n))) for site, n in roots], self.now)
-        self.story.found(roots, 0)
+        self.url_history.found(roots, 0)
 
     def open(self, sites: Iterable[int] | None = None, max_level: int | None = None) -> None:
         """Begin, or go on after a kill, with *sites* (None: all)."""
@@ -79,13 +79,13 @@ class ScoredCrawl:
             limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
             self.frontier.open_site(SiteState(site, f"http://host{site}.test", *limits, max_level), self.now)
         self.frontier.recall_pulls(self.pulls)
-        self.frontier._interner.head_urls = rng.choice(way.heads)
+        self.frontier._discovery.head_urls = rng.choice(way.heads)
         self.in_flight.clear()
 
     @property
     def is_at_rest(self) -> bool:
         """Whether nothing is known that a kill would lose: what is in flight, or rests."""
-        return not self.in_flight and not self.frontier._agenda._resting
+        return not self.in_flight and not self.frontier._schedule._resting
 
     def reopen(self) -> None:
         """Kill it right after a commit, and go on."""
@@ -99,7 +99,7 @@ class ScoredCrawl:
         for site in self.sites:
             row = crawls.SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
             crawls.add_sites(self.engine.database, self.engine._crawl_id, [row], self.now)[0]
-        self.story = None
+        self.url_history = None
         self.open(max_level=max_level)
 
     # One step ----------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class ScoredCrawl:
         leases = self.frontier.lease(self.now, 1)
         if leases:
             self.check(leases[0], allowed)
-            self.asked.append((name_of(leases[0].url), leases[0].is_again))
+            self.asked.append((name_of(leases[0].url), leases[0].is_revisit))
             self.in_flight += leases
         else:
             assert not allowed, "something may be asked for, and isn't"
@@ -126,12 +126,12 @@ class ScoredCrawl:
     def allowed(self) -> dict[int, float]:
         """The pages that may be asked for, and what they score: by the order's own word, whatever is in the heads."""
         frontier, scores = self.frontier, self.scores
-        frontier._agenda.wake(self.now)
-        resting = {page.id for until, page, _ in frontier._agenda._resting if until > self.now}
+        frontier._schedule.wake(self.now)
+        resting = {page.id for until, page, _ in frontier._schedule._resting if until > self.now}
         leased = {lease.id for lease in self.in_flight}
         found = {}
         for page, site_id in frontier._scoring._site_of.items():  # type: ignore[union-attr]
-            site = frontier._agenda.sites.get(site_id)
+            site = frontier._schedule.sites.get(site_id)
             if site is None or scores.queue(page) == GONE or page in leased or page in resting:
                 continue
             if not site.gate.is_full and site.gate.next_at <= self.now:
@@ -141,9 +141,9 @@ class ScoredCrawl:
     def check(self, lease: Lease, allowed: dict[int, float]) -> None:
         assert lease.id in allowed
         assert allowed[lease.id] >= max(allowed.values()) - MOST_CASH_APART
-        assert lease.is_again == (self.scores.queue(lease.id) == 1)
-        if self.story is not None and hasattr(self.scores, "cash"):
-            cash = self.story.opic.cash
+        assert lease.is_revisit == (self.scores.queue(lease.id) == 1)
+        if self.url_history is not None and hasattr(self.scores, "cash"):
+            cash = self.url_history.opic.cash
             name = name_of(lease.url)
             assert abs(self.scores.cash(lease.id) - cash[name]) < MOST_CASH_APART
             if self.scores._policy == "greedy":
@@ -173,7 +173,7 @@ class ScoredCrawl:
         elif chance < 0.18:
             page.state, page.status = State.MOVED, 301
             page.moved_to = target_of(rng.choice([name for name in self.names if name[0] in self.opened]))
-        elif lease.is_again and chance < 0.35:
+        elif lease.is_revisit and chance < 0.35:
             page.is_unchanged, page.status = True, 304
         else:
             self._text(name, page)
@@ -202,52 +202,52 @@ class ScoredCrawl:
         self.texts[name] = text, links
         page.content_hash = repr((name, text)).encode()
         for to, count in links.items():
-            (page.links if to[0] == name[0] else page.elsewhere).append((target_of(to), count))
+            (page.links if to[0] == name[0] else page.cross_site_links).append((target_of(to), count))
 
     def tell(self, lease: Lease, page: Page, name: Name) -> None:
-        story = self.story
-        if story is None:
+        url_history = self.url_history
+        if url_history is None:
             return
         moved_to = name_of(page.moved_to.url) if page.moved_to is not None else None
         fails = page.state in (State.FAILED, State.REJECTED) or moved_to == name or page.status == 503
         text = self.texts[name][0] if page.state is State.DONE and not page.is_unchanged else 0
-        if lease.is_again and (fails or page.is_unchanged or story.pages[name].looks(page.state, text)):
+        if lease.is_revisit and (fails or page.is_unchanged or url_history.pages[name].looks(page.state, text)):
             if page.state is State.REJECTED:
-                story.opic.gone(name)  # type: ignore[arg-type]
+                url_history.opic.gone(name)  # type: ignore[arg-type]
             else:
-                story.paid(name)
+                url_history.paid(name)
             return
         if page.state is State.DONE:
             links = self.texts[name][1]
-            story.found(links, lease.level + 1)
-            story.is_now(name, State.DONE, text, links, is_again=lease.is_again)
-            story.paid(name)
+            url_history.found(links, lease.level + 1)
+            url_history.is_now(name, State.DONE, text, links, is_revisit=lease.is_revisit)
+            url_history.paid(name)
             return
         state = State.FAILED if moved_to == name else page.state
-        story.is_now(name, state, 0, {}, is_again=lease.is_again)
-        if lease.is_again and state is State.REFUSED:
-            story.paid(name)
+        url_history.is_now(name, state, 0, {}, is_revisit=lease.is_revisit)
+        if lease.is_revisit and state is State.REFUSED:
+            url_history.paid(name)
         elif moved_to is None or moved_to == name:
-            story.opic.gone(name)  # type: ignore[arg-type]
+            url_history.opic.gone(name)  # type: ignore[arg-type]
         else:
-            story.found([moved_to], lease.level)
-            story.opic.moved(name, moved_to)  # type: ignore[arg-type]
+            url_history.found([moved_to], lease.level)
+            url_history.opic.moved(name, moved_to)  # type: ignore[arg-type]
 
     # What is stored ----------------------------------------------------------------------------------
 
     def learn_from_store(self) -> None:
         """After a kill that lost something: what was learnt is what is stored, and the cash is not known."""
-        self.story = None
+        self.url_history = None
 
     def rows(self) -> dict[Name, dict[str, Any]]:
         return {name_of(row["url"]): row for site in self.sites for row in self.engine.rows(site)}
 
     def check_store(self) -> None:
         """The store has what the story tells; the counts agree with it."""
-        assert self.story is not None
+        assert self.url_history is not None
         rows = self.rows()
         names = {row["id"]: name for name, row in rows.items()}
-        pages = self.story.pages
+        pages = self.url_history.pages
         assert {name: State(row["state"]) for name, row in rows.items()} == {n: p.state for n, p in pages.items()}
         links = {(names[s], names[t]): count for (s, t), count in self.engine.links().items() if s in names}
         assert links == {(name, to): n for name, page in pages.items() for to, n in page.links.items()}

@@ -36,11 +36,11 @@ class ScoredJournal(HeldJournal):
 
     def entries(self, page_ids: Collection[int]) -> Any:
         self._look(page_ids)
-        return self.journal.entries(page_ids)
+        return self.store.entries(page_ids)
 
-    def former(self, page_id: int) -> Any:
+    def previous(self, page_id: int) -> Any:
         self._look([page_id])
-        return self.journal.former(page_id)
+        return self.store.previous(page_id)
 
     def _look(self, page_ids: Collection[int]) -> None:
         for changes in self._pending:
@@ -54,7 +54,7 @@ class ScoredMemoryEngine(HeldMemoryEngine):
     def __init__(self) -> None:
         super().__init__()
         self.held: Any = ScoredJournal()
-        self._journal = self.held.journal
+        self._store = self.held.store
 
 
 @contextmanager

@@ -61,9 +61,9 @@ class Story:
     def paid(self, name: Name) -> None:
         self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]
 
-    def is_now(self, name: Name, state: State, text: int, links: Links, *, is_again: bool) -> None:
+    def is_now(self, name: Name, state: State, text: int, links: Links, *, is_revisit: bool) -> None:
         page = self.pages[name]
-        if is_again:
+        if is_revisit:
             page.page_changes += 1
             page.link_changes += sum(page.links.get(to) != links.get(to) for to in page.links.keys() | links.keys())
         page.state, page.text, page.links = state, text, links

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import LinkGroups
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.frontier import LARGEST_HEAD
+from crawlers.frontier.frontier import LARGEST_QUEUE
 from crawlers.frontier.protocols import Candidate, Earned, Lease, SiteState
-from crawlers.frontier.site_queue import SMALLEST_HEAD
+from crawlers.frontier.site_queue import SMALLEST_QUEUE
 from crawlers.frontier.url_cache import MAX_GROUP
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
@@ -105,8 +105,8 @@ def test_beyond_the_greatest_number_groups_share_one(durable):
 def test_groups_share_the_memory_of_their_site(engine):
     site = GroupedSite(engine)
     site.begin(*(f"/{n % 50}/{n}" for n in range(5_000)))
-    heads = site.frontier._agenda.site(site.id).heads
-    assert sum(len(head) for head in heads.values()) <= 2 * 50 * SMALLEST_HEAD + LARGEST_HEAD
+    heads = site.frontier._schedule.site(site.id).heads
+    assert sum(len(head) for head in heads.values()) <= 2 * 50 * SMALLEST_QUEUE + LARGEST_QUEUE
     assert len(site.crawl({str(n): float(n % 3) for n in range(50)})) == 5_000
 
 
@@ -169,7 +169,7 @@ class Crawl:
             SiteState(self._id, f"http://host{self._id}.test", self._parallel, 0.0, self._max_level), NOW
         )
         self._frontier.recall_pulls((self._id, group, reward) for group, reward in self._model.pulls)
-        self._frontier._interner.head_urls = rng.choice([1, 3, 1000])  # less than any setting brings about
+        self._frontier._discovery.head_urls = rng.choice([1, 3, 1000])  # less than any setting brings about
         self._in_flight = []
         self._model.add("/p0")
         self._frontier.add([Candidate(self._id, self._target("/p0"))], NOW)

@@ -11,7 +11,7 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier.protocols import Candidate
-from crawlers.items import Page, Place, Places, State
+from crawlers.items import Page, QueueSlot, QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
 from tests.contracts.site import NOW, Site
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 SHARES = {"explore_share": 0.0, "archive_share": 0.0}
 
 
-def place_of(target: Target) -> Place:
+def place_of(target: Target) -> QueueSlot:
     path = target.url.rpartition("/")[2]
     queue = {"a": FIT, "p": ARCHIVE}.get(path[:1], OTHER)
-    return Place(queue, 1.0 if queue == FIT else 0.01)
+    return QueueSlot(queue, 1.0 if queue == FIT else 0.01)
 
 
 def news_site(engine: Engine, site_id: int | None = None, order: str = "fit*opic", **options: float) -> Site:
@@ -34,24 +34,24 @@ def news_site(engine: Engine, site_id: int | None = None, order: str = "fit*opic
     return Site(engine, frontier, id=site_id, parallel=100)
 
 
-def end(site: Site, lease: Lease, *links: str, again_at: float | None = None, now: float = NOW, **more: Any) -> int:
+def end(site: Site, lease: Lease, *links: str, revisit_at: float | None = None, now: float = NOW, **more: Any) -> int:
     page = Page(lease.id, lease.url, lease.level, State.DONE, 200, content_hash=b"%d" % int(now), **more)
     page.links = [(site.target(link), 1) for link in links]
-    page.places = page.places or Places(place_of)
+    page.places = page.places or QueueSlots(place_of)
     page.rows = ChangeSet()
-    if again_at is not None:
+    if revisit_at is not None:
 
         def again() -> float | None:
             rate = json.dumps([0.0, 0.0, 20])
-            page.rows.polls.append([lease.id, site.id, "page", again_at, now, 1, 0, 0, None, rate, None])
-            return again_at
+            page.rows.polls.append([lease.id, site.id, "page", revisit_at, now, 1, 0, 0, None, rate, None])
+            return revisit_at
 
         page.again = again
     return site.frontier.acknowledge(lease, page, now)
 
 
 def begun(site: Site, *links: str, **more: Any) -> None:
-    site.frontier.add([Candidate(site.id, site.target("/"), place=Place(FRESH, 4e9))], NOW)
+    site.frontier.add([Candidate(site.id, site.target("/"), place=QueueSlot(FRESH, 4e9))], NOW)
     end(site, site.one(), *links, **more)
 
 
@@ -78,38 +78,47 @@ def test_a_share_goes_to_what_does_not_fit(engine: Engine) -> None:
 
 def test_what_is_fresh_comes_first_the_newest_at_once(engine: Engine) -> None:
     site = news_site(engine)
-    announced = {site.target(path).key: Place(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))}
-    begun(site, "/a1", "/x1", "/a9", "/x2", places=Places(lambda target: announced.get(target.key) or place_of(target)))
+    announced = {
+        site.target(path).key: QueueSlot(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))
+    }
+    begun(
+        site,
+        "/a1",
+        "/x1",
+        "/a9",
+        "/x2",
+        places=QueueSlots(lambda target: announced.get(target.key) or place_of(target)),
+    )
     assert drained(site) == ["/a9", "/x2", "/x1", "/a1"]
 
 
 def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, "/a1", "/x1", "/feed", places=Places(place_of))
+    begun(site, "/a1", "/x1", "/feed", places=QueueSlots(place_of))
     feed = next(lease for lease in site.frontier.lease(NOW, 9) if lease.url.endswith("/feed"))
     for lease in [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None and lease is not feed]:
         site.frontier.release(lease, NOW)
-    end(site, feed, "/x1", places=Places(place_of, {site.target("/x1").key: Place(FRESH, NOW)}))
+    end(site, feed, "/x1", places=QueueSlots(place_of, {site.target("/x1").key: QueueSlot(FRESH, NOW)}))
     assert drained(site) == ["/x1", "/a1"]
 
 
 def test_page_comes_back_at_its_time_and_keeps_coming(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, "/a1", again_at=NOW + 60)
+    begun(site, "/a1", revisit_at=NOW + 60)
     assert drained(site) == ["/a1"]
     assert site.frontier.next_due(NOW) == 60
     assert site.frontier.is_waiting
     for visit in (60, 120):
         lease = site.one(NOW + visit)
-        assert lease.is_again
-        end(site, lease, "/a1", f"/a{visit}", again_at=NOW + visit + 60, now=NOW + visit)
+        assert lease.is_revisit
+        end(site, lease, "/a1", f"/a{visit}", revisit_at=NOW + visit + 60, now=NOW + visit)
         assert drained(site, NOW + visit) == [f"/a{visit}"]
     assert {path for path, row in site.rows().items() if row["state"] == State.DONE} == {"/", "/a1", "/a60", "/a120"}
 
 
 def test_page_that_fails_comes_back_too(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, again_at=NOW + 60)
+    begun(site, revisit_at=NOW + 60)
     lease = site.one(NOW + 60)
     page = Page(lease.id, lease.url, 0, State.FAILED, reason="timeout", again=lambda: NOW + 90)
     site.frontier.acknowledge(lease, page, NOW + 60)
@@ -119,7 +128,7 @@ def test_page_that_fails_comes_back_too(engine: Engine) -> None:
 
 def test_page_that_no_longer_comes_back_is_over(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, again_at=NOW + 60)
+    begun(site, revisit_at=NOW + 60)
     end(site, site.one(NOW + 60), now=NOW + 60)
     assert site.frontier.next_due(NOW + 60) is None
     assert not site.frontier.is_waiting
@@ -127,7 +136,7 @@ def test_page_that_no_longer_comes_back_is_over(engine: Engine) -> None:
 
 def test_places_and_times_survive_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
-    begun(site, "/s1", "/a1", "/x1", again_at=NOW + 60, places=Places(place_of))
+    begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60, places=QueueSlots(place_of))
     durable.close_writer()
     again = news_site(durable, site.id)
     assert [lease.url.removeprefix(again.root) for lease in again.frontier.lease(NOW, 1)] == ["/a1"]
@@ -136,7 +145,7 @@ def test_places_and_times_survive_a_kill(durable: SqlEngine) -> None:
 
 def test_due_page_that_was_handed_out_when_the_process_died_is_due_again(durable: SqlEngine) -> None:
     site = news_site(durable)
-    begun(site, again_at=NOW + 60)
+    begun(site, revisit_at=NOW + 60)
     site.one(NOW + 60)
     durable.close_writer()
     again = news_site(durable, site.id)
@@ -156,7 +165,7 @@ def test_new_rules_move_what_waits(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
     site.frontier.place_again(
-        site.id, site.root, lambda _, url: Place(FIT, 1.0) if "/s" in url else Place(OTHER, 0.01), NOW
+        site.id, site.root, lambda _, url: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01), NOW
     )
     assert sorted(drained(site)[:2]) == ["/s1", "/s2"]
 
@@ -179,7 +188,7 @@ def test_page_that_was_over_is_fetched_once_more(engine: Engine) -> None:
         end(site, lease)
     site.frontier.fetch_again(site.root, [(first["/x1"], None, NOW), (99, None, NOW)], NOW)
     (lease,) = site.frontier.lease(NOW, 9)
-    assert (lease.id, lease.is_again) == (first["/x1"], True)
+    assert (lease.id, lease.is_revisit) == (first["/x1"], True)
     end(site, lease, "/x3", now=NOW + 1)
     assert drained(site) == ["/x3"]
     assert not site.frontier.is_waiting
@@ -198,7 +207,7 @@ def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> Non
 
 def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, "/a1", again_at=NOW + 60)
-    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, place=Place(FIT, 1.0))], NOW)
+    begun(site, "/a1", revisit_at=NOW + 60)
+    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, place=QueueSlot(FIT, 1.0))], NOW)
     assert drained(site) == ["/a1"]
     assert site.frontier.next_due(NOW) == 60

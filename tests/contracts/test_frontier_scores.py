@@ -63,7 +63,7 @@ def test_it_is_the_one_with_most_cash_whatever_is_in_memory(
 def test_scores_that_fall_by_themselves_are_looked_at_again(held: Any, heads: tuple[int, ...]) -> None:
     crawl = ScoredCrawl(held, Way(lambda: Scored(Fading()), heads=heads, parallel=(1, 3), delays_s=(0.0, 1.0)))
     crawl.run(150)
-    assert sum(is_again for _, is_again in crawl.asked) > 30
+    assert sum(is_revisit for _, is_revisit in crawl.asked) > 30
     crawl.check_store()
 
 
@@ -148,7 +148,7 @@ def test_crawl_of_fewer_sites_loses_nothing_of_the_others(held: Any) -> None:
     before, totals = crawl.rows(), crawl.scores.totals()
     crawl.open(crawl.sites[:1])
     assert crawl.scores.totals() == totals
-    crawl.story = None
+    crawl.url_history = None
     crawl.run(40)
     assert crawl.scores.total_cash() == pytest.approx(1.0, abs=1e-9)
     assert {site for (site, _), _ in crawl.asked[-20:]} == {crawl.sites[0]}
@@ -229,6 +229,6 @@ def test_home_page_that_was_not_to_be_had_is_asked_for_when_the_crawl_goes_on(li
     with limited.engine.database.write() as connection:
         crawls._try_again(connection, other, 0.0)
     limited.open()
-    limited.story = None  # which knows nothing of it
+    limited.url_history = None  # which knows nothing of it
     limited.run(10)
     assert limited.rows()[other, 0]["state"] == State.DONE

@@ -45,7 +45,7 @@ class Visits:
         crawl = self.crawl
         crawl.now += 10.0
         lease = self.next()
-        assert (lease.id, lease.is_again) == (self.lease.id, True)
+        assert (lease.id, lease.is_revisit) == (self.lease.id, True)
         crawl.now += 1.0
         page = Page(lease.id, lease.url, lease.level, state, status, **more)
         page.links = [(target_of(name), count) for name, count in self.links(*links).items()]
@@ -90,7 +90,7 @@ def test_page_that_is_as_it_was_has_only_been_seen_again(visits: Visits, answer:
     assert visits.row == before | {"fetched_at": at - 1.0, "reason": None}
     assert visits.stored("page_change") == visits.stored("link_change") == []
     assert visits.targets == {1: 1, 2: 2}
-    assert visits.next().is_again, "it comes again"
+    assert visits.next().is_revisit, "it comes again"
 
 
 def test_page_that_changed_leaves_what_it_was(visits: Visits) -> None:
@@ -154,7 +154,7 @@ def test_page_that_vanished_is_refused_and_looked_for_again_until_it_is_back(vis
 def test_page_that_moved_leaves_its_place_to_another(visits: Visits) -> None:
     at = visits.visit(State.MOVED, 301, moved_to=target_of((visits.site, 7)))
     lease = visits.next()
-    assert (name_of(lease.url)[1], lease.is_again) == (7, False)
+    assert (name_of(lease.url)[1], lease.is_revisit) == (7, False)
     assert (visits.row["state"], visits.row["moved_to"]) == (State.MOVED, lease.id)
     assert [row[0] for row in visits.stored("page_change")] == [at]
 
@@ -197,7 +197,7 @@ def test_failed_visit_that_is_repeated_leaves_the_page_as_it_was(visits: Visits)
     assert visits.row == before
     visits.crawl.now += 5
     again = visits.next()
-    assert (again.id, again.is_again, again.attempts) == (lease.id, True, 1)
+    assert (again.id, again.is_revisit, again.attempts) == (lease.id, True, 1)
 
 
 def test_links_to_another_site_wake_it_under_orders_without_scores(engine: Engine) -> None:
@@ -205,7 +205,7 @@ def test_links_to_another_site_wake_it_under_orders_without_scores(engine: Engin
     other = Site(engine, home.frontier)
     home.add("/")
     lease = home.one()
-    page = Page(lease.id, lease.url, 0, State.DONE, 200, elsewhere=[(other.target("/a/"), 1)])
+    page = Page(lease.id, lease.url, 0, State.DONE, 200, cross_site_links=[(other.target("/a/"), 1)])
     home.frontier.acknowledge(lease, page, NOW)
     assert home.frontier.has_pending
     assert other.paths(other.lease()) == ["/a/"]

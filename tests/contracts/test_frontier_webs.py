@@ -69,7 +69,7 @@ class Crawl:
         )
         self._frontier.open_site(state, self._now)
         # Less than any setting brings about, so that a small web has a tail that is left in the store.
-        self._frontier._interner.head_urls = rng.choice([1, 2, 1000])
+        self._frontier._discovery.head_urls = rng.choice([1, 2, 1000])
         self._frontier.add([Candidate(self._site_id, target(Way(0, 0)))], self._now)
         self._in_flight.clear()
         self._asked.clear()

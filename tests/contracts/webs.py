@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
-from crawlers.algorithms.urls.resolution import resolve, spelling_rank
+from crawlers.algorithms.urls.resolution import resolve, variant_rank
 from crawlers.items import State, Target
 
 SITE = "http://a.test"
@@ -36,7 +36,7 @@ class Way(NamedTuple):
     """A link: to which page, in which spelling."""
 
     page: int
-    spelling: int
+    variant: int
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ Web = tuple[PageSpec, ...]
 
 @cache
 def target(way: Way) -> Target:
-    return resolve(SITE + "/", SITE + SPELLINGS[way.spelling].format(way.page) if way.page else SITE + "/")
+    return resolve(SITE + "/", SITE + SPELLINGS[way.variant].format(way.page) if way.page else SITE + "/")
 
 
 @cache
@@ -62,13 +62,13 @@ def page_of(key: int) -> int:
 def answer(web: Web, page: int, url: str) -> tuple[State, tuple[Way, ...], Way | None]:
     """State, links, and redirect of *page* asked for by *url*, when it does not fail."""
     spec = web[page]
-    spelling = next(s for s in range(4) if target(Way(page, s)).url == url)
+    variant = next(s for s in range(4) if target(Way(page, s)).url == url)
     if spec.kind is Kind.MOVED and spec.links:
         return State.MOVED, (), spec.links[0]
     if spec.kind is Kind.RESTLESS and page:
-        return State.MOVED, (), Way(page, (spelling + 1) % 4)
-    if spec.kind is Kind.CANONICAL and page and spec.links and spelling != spec.links[0].spelling:
-        return State.MOVED, (), Way(page, spec.links[0].spelling)
+        return State.MOVED, (), Way(page, (variant + 1) % 4)
+    if spec.kind is Kind.CANONICAL and page and spec.links and variant != spec.links[0].variant:
+        return State.MOVED, (), Way(page, spec.links[0].variant)
     if spec.kind is Kind.GONE:
         return State.REFUSED, (), None
     return State.DONE, spec.links, None
@@ -104,11 +104,11 @@ def expected(web: Web, max_level: int | None) -> Outcome:
             return
         if max_level is not None and level > max_level:
             deep = too_deep.get(way.page, new)
-            too_deep[way.page] = min(deep, new, key=lambda found: (spelling_rank(found), found.url))
+            too_deep[way.page] = min(deep, new, key=lambda found: (variant_rank(found), found.url))
             rows[way.page] = Row(too_deep[way.page].url, level, State.REJECTED, None)
             return
         best = found.setdefault((level, hops), {}).get(way.page)
-        if best is None or (spelling_rank(new), new.url) < (spelling_rank(best), best.url):
+        if best is None or (variant_rank(new), new.url) < (variant_rank(best), best.url):
             found[level, hops][way.page] = new
 
     while found or insisted:

@@ -90,14 +90,14 @@ class Press:
             elif path == "/about.html":
                 await give("<title>About</title><p>We write.")
             elif path.startswith("/story-") and (number := int(path[7:-5])) <= published:
-                await give(story(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
+                await give(url_history(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
             else:
                 await exchange.page("nothing", 404)
 
         return answer
 
 
-def story(name: str, number: int, *, is_plain: bool = False, is_corrected: bool = False) -> str:
+def url_history(name: str, number: int, *, is_plain: bool = False, is_corrected: bool = False) -> str:
     rng = random.Random(f"{name} {number}")
     paragraphs = "".join(f"<p>{' '.join(rng.choices(WORDS, k=60)).capitalize()}.</p>" for _ in range(4))
     if is_plain:
@@ -206,7 +206,7 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
 def test_claims_in_redis_of_a_killed_run_hide_no_document(press, crawl_in):
     """They are of pages whose rows died with the run: the same URLs have other numbers now."""
     lost = [f"{press.web['bare'].origin}{press.path(number)}" for number in range(1, OLD + 1)]
-    bodies = [story("bare", number).encode() for number in range(1, OLD + 1)]
+    bodies = [url_history("bare", number).encode() for number in range(1, OLD + 1)]
     with running_redis() as url:
         keys = RedisDocumentKeys(url)
         for page, (address, body) in enumerate(zip(lost, bodies, strict=True), 1_000_000):

@@ -14,9 +14,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
-from crawlers.extensions.alarm_checks import Alarms
-from crawlers.extensions.news_chart import IterationsPicture
-from crawlers.extensions.parquet import DocumentFiles
+from crawlers.extensions.alarm_checks import AlarmChecks
+from crawlers.extensions.news_chart import NewsChart
+from crawlers.extensions.parquet import ParquetExport
 from crawlers.extensions.warc import Warc
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web
@@ -29,11 +29,11 @@ FILES = {"DOCUMENTS_PARQUET": "out/documents.parquet", "WARC_FILE": "out/crawl.w
 TOPICS = ("ferry", "school", "garden")
 FIELDS = [
     "url", "canonical_url", "title", "text", "published", "authors", "section", "language", "image", "site",
-    "stored_at", "version", "taken_by",
+    "stored_at", "version", "extractor",
 ]  # fmt: skip
 
 
-def story(number):
+def url_history(number):
     text = "".join(
         f"<p>The {TOPICS[number]} of the town has had a long day, number {n}, and so on.</p>" for n in range(9)
     )
@@ -49,7 +49,7 @@ async def paper(exchange):
         links = "".join(f"<a href=/story-{n}.html>{topic}</a> " for n, topic in enumerate(TOPICS))
         await exchange.page(f"<title>Paper</title><a href=/about.html>us</a> {links}")
     elif exchange.path.startswith("/story-"):
-        await exchange.page(story(int(exchange.path[7])))
+        await exchange.page(url_history(int(exchange.path[7])))
     elif exchange.path == "/about.html":
         await exchange.page("<title>About</title><p>We write.")
     else:
@@ -143,7 +143,7 @@ def test_warc_has_every_answer_and_says_what_is_rebuilt(crawled):
     answers = {url: body for kind, url, body in found if kind == "response"}
     stored = {url for (url,) in project.query("SELECT url FROM page WHERE fetched_at IS NOT NULL")}
     assert set(answers) == {*stored, f"{origin}/robots.txt"}
-    assert answers[f"{origin}/story-1.html"] == story(1).encode()
+    assert answers[f"{origin}/story-1.html"] == url_history(1).encode()
     assert found[0][0] == "warcinfo"
     assert b"bodies are decoded" in found[0][2]
     assert len([one for one in found if one[0] == "request"]) == len([one for one in found if one[0] == "response"])
@@ -158,7 +158,7 @@ def crawler(spider, **settings):
     return made
 
 
-@pytest.mark.parametrize("part", [Alarms, DocumentFiles, IterationsPicture, Warc])
+@pytest.mark.parametrize("part", [AlarmChecks, ParquetExport, NewsChart, Warc])
 def test_other_spiders_have_none_of_it(part):
     with pytest.raises(NotConfigured):
         part.from_crawler(crawler(Spider(name="x"), DOCUMENTS_PARQUET="/dev/null/x"))
@@ -170,6 +170,6 @@ def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
     with pytest.raises(ConfigError, match=r"^WARC_FILE=.* can't be written"):
         Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=f"{bad}.warc.gz"))
     with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET=.* can't be written"):
-        DocumentFiles.from_crawler(crawler(Spider(name="x", is_news=True), DOCUMENTS_PARQUET=bad))
+        ParquetExport.from_crawler(crawler(Spider(name="x", is_news=True), DOCUMENTS_PARQUET=bad))
     with pytest.raises(ConfigError, match=r"^RESULT_FOLDER=.* can't be written"):
-        IterationsPicture.from_crawler(crawler(Spider(name="x", is_news=True), RESULT_FOLDER=bad))
+        NewsChart.from_crawler(crawler(Spider(name="x", is_news=True), RESULT_FOLDER=bad))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from aiohttp import web as http
 
-from crawlers.demo.pages import Answer, redirect, typed
+from crawlers.demo.pages import WebResponse, redirect, typed
 from crawlers.demo.web import Web, respond
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _CORNER = {
     "/b.html": typed("text/html", b'<title>B</title> <a href="a.html">a</a> <a href="missing.html">?</a>'),
     "/end.html": typed("text/html", b'<title>End</title> <a href="javascript:void(0)">bad</a>'),
     "/text": typed("text/plain", b"no page"),
-    "/error.html": Answer(500, (("Content-Type", "text/html"),), b"an error"),
+    "/error.html": WebResponse(500, (("Content-Type", "text/html"),), b"an error"),
     "/go1": redirect("/go2", 302),
     "/go2": redirect("/end.html", 301),
 }
@@ -126,7 +126,7 @@ class WatchedWeb:
 
         return handle
 
-    def _respond(self, name: str, raw_path: str) -> Answer:
+    def _respond(self, name: str, raw_path: str) -> WebResponse:
         path, _, query = raw_path.partition("?")
         if name == "corner":
             return _CORNER.get(path) or typed("text/html", b"nothing here", 404)

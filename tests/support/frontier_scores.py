@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.frontier.frontier_store import Entry
+from crawlers.frontier.frontier_store import QueueEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -43,15 +43,15 @@ class Written:
 
     def flush(self) -> None: ...
 
-    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         self.asked += 1
         pages = sorted((-score, page) for page, (of, score) in self.rows.items() if of == queue)
         return [entry(page, priority) for priority, page in pages[:limit]]
 
-    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         self.looked_up += page_ids
         return [entry(page) for page in page_ids]
 
 
-def entry(page: int, priority: float = 0.0, level: int = 0) -> Entry:
-    return Entry(priority, page, page, f"http://a.test/{page}", level, 0, 0, None)
+def entry(page: int, priority: float = 0.0, level: int = 0) -> QueueEntry:
+    return QueueEntry(priority, page, page, f"http://a.test/{page}", level, 0, 0, None)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
-from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.ranking.news_scores import SOON
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.announcements import Announcements
-from crawlers.crawl.news.articles import ArticleDesk
-from crawlers.crawl.news.feed_registry import FeedPlaces
-from crawlers.crawl.news.news_policy import NewsDesk
+from crawlers.crawl.news.articles import ArticlePolicy
+from crawlers.crawl.news.feed_registry import FeedRegistry
+from crawlers.crawl.news.news_policy import NewsPolicy
 from crawlers.crawl.news.polls import Polls
-from crawlers.crawl.news.requeue import Placing
+from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
@@ -60,22 +60,22 @@ class Crawl:
             begun.id,
             RoundRobin(),
             ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)),
-            admit=lambda url: self.desk.reason_against(url),
+            admit=lambda url: self.policy.reason_against(url),
         )
         self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
-        rulebook = Rulebook({"one.test": rules}, None, fit_factor=1.0, else_factor=0.01)
+        classifier = UrlClassifier({"one.test": rules}, None, fit_factor=1.0, else_factor=0.01)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         self.polls.recall(polls_of(database, begun.id), NOW)
-        placing = Placing(rulebook, self.frontier)
-        self.writer.submit(placing.recall(placed_sites(database, begun.id)))
+        requeue = Requeue(classifier, self.frontier)
+        self.writer.submit(requeue.recall(placed_sites(database, begun.id)))
         keys = SqlDocumentKeys(database, self.writer.flush)
         duplicates = Duplicates(database, keys, self.writer.flush, 3)
-        self.articles = ArticleDesk(rulebook, duplicates, database, {}, has_earlier=False)
-        self.desk = NewsDesk(
-            rulebook,
-            placing,
+        self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
+        self.policy = NewsPolicy(
+            classifier,
+            requeue,
             self.polls,
-            FeedPlaces(
+            FeedRegistry(
                 resolve,
                 [f"{SITE}/"],
                 {self.url(path): SITEMAP if "map" in path else FEED for path in roots},
@@ -105,11 +105,11 @@ class Crawl:
         return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(now, 99)}
 
     def end(self, lease: Lease, *links: str, now: float = NOW, state: State = State.DONE, **more: Any) -> Page:
-        news = more.pop("news", None) or News(self.desk.kind(lease))
+        news = more.pop("news", None) or News(self.policy.kind(lease))
         page = Page(lease.id, lease.url, lease.level, state, more.pop("status", 200), news=news, **more)
         page.content_hash = f"{lease.id} {now}".encode()
         page.links = [(target(link), 1) for link in links]
-        self.desk.ending(lease, page, now)
+        self.policy.ending(lease, page, now)
         self.frontier.acknowledge(lease, page, now)
         return page
 

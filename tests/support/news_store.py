@@ -62,7 +62,7 @@ class NewsStore:
     def document(self, path: str, stored_at: float, *, site: str = SITE, again: int = 0, **article: Any) -> int:
         """A document on a page of its own, or another version of that on the page *again*; the page's number."""
         number = again or self.page(path, stored_at, site=site)
-        found = {"title": f"Title of {path}", "text": f"The text of {path}.", "canonical": None, "taken_by": "rule"}
+        found = {"title": f"Title of {path}", "text": f"The text of {path}.", "canonical": None, "extractor": "rule"}
         found |= {"published_at": None, "published": None, "section": None, "language": "en", "image": None}
         found |= {"page_id": number, "site_id": self.sites[site], "url": site + path, "text_hash": "", "simhash": 0}
         found |= {"authors": "[]", "version": 1, "stored_at": stored_at, "changed_at": None} | article

@@ -31,7 +31,7 @@ Tables = dict[str, Counter[tuple[Any, ...]]]
 _TABLES = {
     "page": """
         SELECT s.site, p.url, p.key, p.level, p.hops, p.state, p.reason, p.attempts, p.status, m.url,
-            p.content_hash, p.skeleton, p.title, p.canonical, p.content_type, p.size_bytes, p.duplicates
+            p.content_hash, p.content_signature, p.title, p.canonical, p.content_type, p.size_bytes, p.duplicates
         FROM page p JOIN site s ON s.id = p.site_id LEFT JOIN page m ON m.id = p.moved_to""",
     "link": """
         SELECT a.url, b.url, l.count

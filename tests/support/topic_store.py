@@ -44,7 +44,7 @@ def add_page(
         "site_id": site,
         "key": number,
         "url": url,
-        "spelling": 0,
+        "variant": 0,
         "level": 1,
         "hops": 0,
         "priority": 0.0,

@@ -42,7 +42,7 @@ def gittins_bernoulli(a: float, b: float, discount: float) -> float:
     """
 
     def advantage(charge: float) -> float:
-        pulls = _horizon(discount)
+        pulls = _spill_limit(discount)
         mean = (a + np.arange(pulls + 1)) / (a + b + pulls)
         worth = np.maximum(-_for_ever(mean, charge, discount), 0.0)
         while pulls:
@@ -72,7 +72,7 @@ def gittins_poisson(a: float, b: float, discount: float) -> float:
 
     def advantage(charge: float) -> float:
         later: _Band | None = None
-        for pulls in range(_horizon(discount), -1, -1):
+        for pulls in range(_spill_limit(discount), -1, -1):
             band = _Band(a, b + pulls, charge, discount, only_first=pulls == 0)
             expected = band.expected(later) if later is not None else np.zeros(len(band.shapes))
             band.worth = np.maximum(-band.for_ever, expected)
@@ -117,7 +117,7 @@ class _Band:
         return np.concatenate([-_for_ever(below, self._charge, self._discount), inside, above])
 
 
-def _horizon(discount: float) -> int:
+def _spill_limit(discount: float) -> int:
     return 100 + math.ceil(4.0 / (1.0 - discount))
 
 

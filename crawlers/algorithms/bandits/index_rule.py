@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING, ClassVar
 
 from crawlers.algorithms.bandits.arms import A, ArmRule
-from crawlers.algorithms.bandits.indexed_heap import Line, Place
+from crawlers.algorithms.bandits.indexed_heap import IndexedHeap, QueueSlot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -72,11 +72,11 @@ class IndexRule(ArmRule[A]):
         super().__init__(make)
         self._initial = initial
         self._pool = Pool()
-        self._young = Line()  # those awake that have initial pages left
+        self._young = IndexedHeap()  # those awake that have initial pages left
         self._answers = 0
         self._refreshed = Pool(1)  # the pool when all indices were renewed last, without pulls in flight
         self._refresh_at = 1  # answers
-        self._ranked = Line()  # those awake, by index, when they are many
+        self._ranked = IndexedHeap()  # those awake, by index, when they are many
         self._ranked_for: Pool | None = None  # the pool of these indices
         self._news: set[int] = set()  # arms whose place in that line is not what it should be
 
@@ -132,7 +132,7 @@ class IndexRule(ArmRule[A]):
                 self._ranked.put(number, self._place(self._arms[number]))
         self._news.clear()
 
-    def _place(self, arm: A) -> Place:
+    def _place(self, arm: A) -> QueueSlot:
         return (-self._value(arm), arm.pulls)
 
     def _woke(self, arm: A) -> None:

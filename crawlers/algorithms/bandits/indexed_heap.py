@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Place: TypeAlias = tuple[float, ...]  # the smallest stands first
+QueueSlot: TypeAlias = tuple[float, ...]  # the smallest stands first
 
 SLACK = 64  # entries of places that were left, in a line of any length
 
 
-class Line:
+class IndexedHeap:
     """Numbers by place: foremost first, ties by number; O(log n) a change, amortised.
 
     >>> line = Line()
@@ -31,13 +31,13 @@ class Line:
     __slots__ = ("_heap", "_places")
 
     def __init__(self) -> None:
-        self._places: dict[int, Place] = {}
-        self._heap: list[tuple[Place, int]] = []
+        self._places: dict[int, QueueSlot] = {}
+        self._heap: list[tuple[QueueSlot, int]] = []
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def put(self, number: int, place: Place) -> None:
+    def put(self, number: int, place: QueueSlot) -> None:
         """Let *number* stand at *place*, wherever it stood before."""
         if self._places.get(number) == place:
             return
@@ -51,7 +51,7 @@ class Line:
         """*number* stands nowhere; O(1)."""
         self._places.pop(number, None)
 
-    def arrange(self, places: Mapping[int, Place]) -> None:
+    def arrange(self, places: Mapping[int, QueueSlot]) -> None:
         """Let exactly these stand in line; O(n)."""
         self._places = dict(places)
         self._heap = [(place, number) for number, place in self._places.items()]

@@ -37,13 +37,13 @@ def _hosts(links: Iterable[ExternalLink]) -> set[int]:
     return {page_key(host) for host in {link.site.partition("://")[2] for link in links}}
 
 
-def skeleton_of(skeleton: int, keys: Collection[int]) -> int:
+def signature_with(content_signature: int, keys: Collection[int]) -> int:
     """The *skeleton* of a page (see `traps.skeleton`) that was paid for *keys*: with new links, it says something new.
 
     >>> skeleton_of(7, ()), skeleton_of(7, {5, 3}) == skeleton_of(7, {3, 5}) != 7
     (7, True)
     """
-    return url_key(f"{skeleton} {min(keys)}") if keys else skeleton
+    return url_key(f"{content_signature} {min(keys)}") if keys else content_signature
 
 
 REWARDS = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.arms import Arm, ArmRule
-from crawlers.algorithms.bandits.indexed_heap import Line
+from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -54,7 +54,7 @@ class RoundRobin(ArmRule[_TurnArm]):
     def __init__(self, quantum: int = 1) -> None:
         super().__init__(_TurnArm)
         self._quantum = quantum
-        self._line = Line()
+        self._line = IndexedHeap()
         self._starts = 0
 
     def select(self, now: float) -> Hashable | None:
@@ -137,7 +137,7 @@ class Sequential(ArmRule[Arm]):
 
     def __init__(self) -> None:
         super().__init__(Arm)
-        self._line = Line()
+        self._line = IndexedHeap()
 
     def select(self, now: float) -> Hashable | None:
         """The first site of those awake, or None when all sleep."""
@@ -179,8 +179,8 @@ class EqualShares(ArmRule[_ShareArm]):
         self._page_budget = page_budget
         self._pulls = 0
         self._share = 0  # q; not known before the first pull
-        self._shares = Line()  # those awake whose share is not spent
-        self._best = Line()  # those awake, by what their shares earned
+        self._shares = IndexedHeap()  # those awake whose share is not spent
+        self._best = IndexedHeap()  # those awake, by what their shares earned
 
     def select(self, now: float) -> Hashable | None:
         """The least read site that has some of its share left, else the best one; None when all sleep."""

@@ -37,7 +37,7 @@ _CAME_FROM = re.compile(
 )
 
 
-class DocumentPrint(NamedTuple):
+class DocumentFingerprint(NamedTuple):
     """What a document is compared by."""
 
     domain: str
@@ -52,7 +52,7 @@ class DocumentPrint(NamedTuple):
         return "".join(f"{half & _HALF:016x}" for half in self.text)
 
 
-def document_print(url: str, article: Article) -> DocumentPrint:
+def document_fingerprint(url: str, article: Article) -> DocumentFingerprint:
     """Return what the *article* on the page *url* is compared by; some 0.5 ms for 3,000 characters.
 
     A canonical URL is not believed when it leads to another domain, or to the home page: sites put such on all pages.
@@ -61,7 +61,7 @@ def document_print(url: str, article: Article) -> DocumentPrint:
     essential = essence(article.title, article.text)
     own = url_key128(domain, url)
     canonical = _canonical_key(domain, article.canonical_url)
-    return DocumentPrint(
+    return DocumentFingerprint(
         domain, own, None if canonical == own else canonical, text_key128(domain, essential), simhash(essential)
     )
 

@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, RuleLearner
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.urls.domains import rule_domain
-from crawlers.items import Place
+from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Rulebook:
+class UrlClassifier:
     """Says what URLs are, and learns it from labelled pages, domain by domain.
 
     *rules* are those of the store by domain; *keep* is told those of a domain that were learnt anew, and returns
@@ -55,16 +55,16 @@ class Rulebook:
         """Whether there are rules for *site*."""
         return bool(self._rules.rules_of(rule_domain(site)))
 
-    def place_of(self, target: Target) -> Place:
+    def place_of(self, target: Target) -> QueueSlot:
         """Where *target* waits, if nobody announced it."""
         return self.place(target.site, target.url if target.url.startswith(target.site) else target.normalized)
 
-    def place(self, site: str, url: str) -> Place:
+    def place(self, site: str, url: str) -> QueueSlot:
         """Where *url* of *site* waits, if nobody announced it."""
         weight = self._rules.weight(site, url)
         if weight > 0.0:
-            return Place(FIT, self._fit_factor * weight)
-        return Place(ARCHIVE if is_archive(url) else OTHER, self._else_factor)
+            return QueueSlot(FIT, self._fit_factor * weight)
+        return QueueSlot(ARCHIVE if is_archive(url) else OTHER, self._else_factor)
 
     def label(self, site: str, url: str, odds: float) -> None:
         """Take in how much speaks for a page's being an article."""

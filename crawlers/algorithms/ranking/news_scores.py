@@ -15,9 +15,9 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.page_scores import GONE, OTHER, RETURNING
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.algorithms.ranking.page_values import PageValues
-from crawlers.items import Place
+from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # a rule says: an article
 FRESH = 4  # just published; ordered by the time of that
-SOON = Place(FRESH, 4e9)  # home pages, and what may be a feed: before all articles
+SOON = QueueSlot(FRESH, 4e9)  # home pages, and what may be a feed: before all articles
 
 LEAST_RISE = 0.25  # of what is known of a page's OPIC: smaller gains are kept back until they matter
 _UNKNOWN = -2
@@ -43,7 +43,7 @@ class NewsScores:
     A page passes its score on in equal parts to all pages that it links to, once; of these only those that
     wait need it. What a page gains is kept back until it matters, so that one with k links to it is written down
     log(k) times instead of k times; a process that ends loses what it kept back. A page that was fetched
-    may come back when its time has come (see `returning`).
+    may come back when its time has come (see `revisiting`).
     """
 
     returns = False
@@ -58,7 +58,7 @@ class NewsScores:
         self._opic = PageValues(array("d", [0.0]))
         self._gains = PageValues(array("f", [0.0]))  # that are not part of it yet
 
-    def placed(self, page: int, place: Place) -> None:
+    def placed(self, page: int, place: QueueSlot) -> None:
         """*page* waits, and belongs there."""
         self._queues[page] = place.queue
         self._values[page] = place.value
@@ -80,7 +80,7 @@ class NewsScores:
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """The pages of *links* that wait gain the score of *page* in equal parts; returns those that rose by it."""
-        was_new = self._queues[page] != RETURNING
+        was_new = self._queues[page] != REVISIT
         self._queues[page] = GONE
         if not self._weighs_links or not was_new or not links:
             return ()
@@ -97,9 +97,9 @@ class NewsScores:
                 risen.append(target)
         return risen
 
-    def returning(self, page: int) -> None:
+    def revisiting(self, page: int) -> None:
         """*page* was fetched and comes back."""
-        self._queues[page] = RETURNING
+        self._queues[page] = REVISIT
 
     def moved(self, page: int, target: int) -> Collection[int]:
         """*target*, if it waits, takes the place of *page* if that is the better one."""
@@ -108,7 +108,7 @@ class NewsScores:
         if self._queues[target] < 0 or target == page:
             return ()
         self._opic[target] += self._opic[page] + self._gains[page]
-        if queue > self._queues[target] and queue != RETURNING:
+        if queue > self._queues[target] and queue != REVISIT:
             self._queues[target] = queue
             self._values[target] = self._values[page]
         return (target,)
@@ -121,14 +121,14 @@ class NewsScores:
     def score(self, page: int) -> float:
         """By which *page* is held against those of its queue, and its site against others."""
         queue = self._queues[page]
-        if queue == RETURNING:
+        if queue == REVISIT:
             return _DUE
         if queue == FRESH:
             return _AFTER_ALL_ELSE + self._values[page]
         return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
 
     def queue(self, page: int) -> int:
-        """`OTHER`, `RETURNING`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
+        """`OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:

@@ -9,7 +9,7 @@ from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.link_groups import GroupBandit
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.ranking.queue_shares import Shares
+from crawlers.algorithms.ranking.queue_shares import QueueShares
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 
@@ -100,14 +100,14 @@ class Scored:
 
 
 class ArticlesFirst(Scored):
-    """URLs that look like articles first, see `NewsScores`, with `Shares` for all others."""
+    """URLs that look like articles first, see `NewsScores`, with `QueueShares` for all others."""
 
     def __init__(self, scores: NewsScores, explore: float, archive: float) -> None:
         super().__init__(scores)
         self._shares = (explore, archive)
 
     def groups(self) -> GroupRule | None:
-        return Shares(*self._shares)
+        return QueueShares(*self._shares)
 
 
 @dataclass(frozen=True, slots=True)

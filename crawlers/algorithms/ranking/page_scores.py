@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 OTHER = 0  # the queue of pages never fetched, of which nothing else is known
-RETURNING = 1  # the queue of pages that wait to be fetched again
+REVISIT = 1  # the queue of pages that wait to be fetched again
 GONE = -1  # the queue of pages that will not be fetched (again)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.algorithms.ranking.page_scores import OTHER, RETURNING
+from crawlers.algorithms.ranking.page_scores import OTHER, REVISIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Shares:
+class QueueShares:
     """Chooses among the queues of one site.
 
     What is due comes first, since its rate is planned. Of all other downloads *explore* (in [0, 1]) go to URLs that
@@ -34,8 +34,8 @@ class Shares:
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
         """One of the queues that are *waiting*, each with the number of its first page."""
         queues = {queue for queue, _ in waiting}
-        if RETURNING in queues:
-            return RETURNING
+        if REVISIT in queues:
+            return REVISIT
         behind = [queue for queue in (OTHER, ARCHIVE) if queue in queues]
         for queue in behind:
             if self._taken[queue] < self._shares[queue] * (self._all + 1):
@@ -47,7 +47,7 @@ class Shares:
 
     def started(self, group: int) -> None:
         """A page of the queue *group* is asked for."""
-        if group != RETURNING:
+        if group != REVISIT:
             self._all += 1
             if group in self._taken:
                 self._taken[group] += 1
@@ -57,7 +57,7 @@ class Shares:
 
     def cancelled(self, group: int) -> None:
         """The page was not asked for after all."""
-        if group != RETURNING:
+        if group != REVISIT:
             self._all -= 1
             if group in self._taken:
                 self._taken[group] -= 1

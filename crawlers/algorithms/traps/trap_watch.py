@@ -20,7 +20,7 @@ from crawlers.algorithms.urls.keys import signed, url_key
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["TrapWatch", "shape_reason", "skeleton", "url_pattern"]
+__all__ = ["TrapWatch", "content_signature", "shape_reason", "url_pattern"]
 
 MIN_PAGES = 150  # a year of days in a calendar has 84 texts (weekday, month): fewer pages tell nothing
 WINDOW_PAGES = 50  # the youngest pages that decide; of 50 pages with news, 2 or fewer never look new
@@ -29,20 +29,20 @@ BROAD_FACTOR = 2  # a broad pattern needs more proof, so that the narrow one tha
 SPARING_PAGES = 10  # so many pages of a narrow pattern, half of them with news, protect it from the broad
 SPARING_SHARE = 0.5  # one's verdict; a pattern of one text has news once, too
 SAMPLE_MAX = 2_048  # skeletons kept per pattern
-SKELETONS_MAX = 50_000  # and per site, 3 to 5 MB
+SIGNATURES_MAX = 50_000  # and per site, 3 to 5 MB
 PATTERNS_MAX = 2_000  # per site; as many new ones per level
 
 # Numbers, and the letters of hexadecimal ones: ids of sessions stand in texts, too. Blanks, for layout.
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
 
 
-def skeleton(text: str) -> int:
+def content_signature(text: str) -> int:
     """Return a signed 64-bit hash of *text* without what changes from page to page of a trap.
 
     Left out are digits, the letters a to f (so hexadecimal ids vanish) and ASCII blanks. Texts of words that
     differ in those letters only count as the same; ids of all letters count as different.
 
-    >>> skeleton("May 2024, visit 9f86d0") == skeleton("May 1999,\\n visit 5ac02b")
+    >>> content_signature("May 2024, visit 9f86d0") == content_signature("May 1999,\\n visit 5ac02b")
     True
 
     Notes
@@ -136,7 +136,7 @@ class TrapWatch:
     more pages to be sure.
     """
 
-    def __init__(self, most_skeletons: int = SKELETONS_MAX, most_patterns: int = PATTERNS_MAX) -> None:
+    def __init__(self, most_skeletons: int = SIGNATURES_MAX, most_patterns: int = PATTERNS_MAX) -> None:
         self._most_skeletons = most_skeletons
         self._most_patterns = most_patterns
         self._level = 0
@@ -147,14 +147,14 @@ class TrapWatch:
         self._touched: dict[int, _Pattern] = {}
         self._endless: dict[str, str] = {}
 
-    def observe(self, url: str, level: int, skeleton: int) -> None:
+    def observe(self, url: str, level: int, content_signature: int) -> None:
         """Take in that the page at *url*, *level* clicks from the home page, has this *skeleton*."""
         self._reach(level)
         narrow = url_pattern(url)
         for text, factor in chain([(narrow, 1)], ((broad, BROAD_FACTOR) for broad in broad_patterns(narrow))):
             pattern = None if text in self._endless else self._pattern(text, factor)
             if pattern:
-                pattern.observe(skeleton)
+                pattern.observe(content_signature)
 
     def verdict(self, url: str, level: int) -> str | None:
         """Return why *url*, which is about to be fetched at *level*, belongs to an endless part, or None."""

@@ -25,7 +25,7 @@ __all__ = [
     "normalize",
     "resolve",
     "site_of",
-    "spelling_rank",
+    "variant_rank",
 ]
 
 # Longer ones are errors of a script: servers take 8 kB of request line (Apache's LimitRequestLine).
@@ -93,7 +93,7 @@ def site_of(url: str) -> str:
     return str(whole.origin)
 
 
-def spelling_rank(target: Target) -> int:
+def variant_rank(target: Target) -> int:
     """Return how far the spelling is from the normal form: 0 the same, 1 but for the added slash, else 2.
 
     Of several spellings of one key, the one with the least `(spelling_rank, url)` is to be requested: that

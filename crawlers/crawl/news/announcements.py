@@ -47,7 +47,7 @@ class Announcements:
             self._announced[key] = None
         while len(self._announced) > MOST_REMEMBERED:
             del self._announced[next(iter(self._announced))]
-        known = known_items(self._database, lease.id, keys) if lease.is_again else set()
+        known = known_items(self._database, lease.id, keys) if lease.is_revisit else set()
         return [item for item in items if item.target.key not in known]
 
     def was_read(self, key: int) -> None:

@@ -17,7 +17,7 @@ from crawlers.storage.news.documents import EARLIER, add_document
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlers.algorithms.news.url_classifier import Rulebook
+    from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from crawlers.storage.news.document_copies import Duplicates
 
 
-class ArticleDesk:
+class ArticlePolicy:
     """Decides with *duplicates*, of the documents in *database*.
 
     *languages* has those of sources by domain, for articles that name none. *has_earlier*: the store has documents of
@@ -34,14 +34,14 @@ class ArticleDesk:
 
     def __init__(
         self,
-        rulebook: Rulebook,
+        classifier: UrlClassifier,
         duplicates: Duplicates,
         database: Database,
         languages: Mapping[str, str],
         *,
         has_earlier: bool,
     ) -> None:
-        self._rulebook = rulebook
+        self._classifier = classifier
         self._duplicates = duplicates
         self._database = database
         self._languages = languages
@@ -49,7 +49,7 @@ class ArticleDesk:
 
     def reason_against(self, target: Target) -> str | None:
         """Why a new URL is not to be fetched: an earlier crawl has its document."""
-        if not self._has_earlier or self._rulebook.weight(target.site, target.url) <= 0.0:
+        if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
             return None
         holder = self._duplicates.holder(target.url, domain_of(target.url))
         return None if holder is None else EARLIER.format(holder)
@@ -69,15 +69,15 @@ class ArticleDesk:
         if news is None or news.article is None:
             return
         article = news.article
-        copy = self._duplicates.judge(lease.id, page.url, article, changes, news.prints, page.content_hash)
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, news.fingerprint, page.content_hash)
         if copy is not None:
             news.outcome, news.reason = DUPLICATE, f"{copy.reason} as document {copy.page_id}"
             news.is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.page_id)
             return
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
-        where = (lease.id, lease.site_id, page.url, article, news.prints, now)
-        news.outcome = add_document(self._database, changes, *where, is_again=lease.is_again)
+        where = (lease.id, lease.site_id, page.url, article, news.fingerprint, now)
+        news.outcome = add_document(self._database, changes, *where, is_revisit=lease.is_revisit)
 
     def _is_detour(self, page: Page, document: int) -> bool:
         """Whether *page* is but another way to a *document* of its site, by a URL that looks otherwise.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 REMOVED = "a feed that was removed, or whose source is left out"
 
 
-class FeedPlaces:
+class FeedRegistry:
     """Of all sources. *resolve* makes a target of a base and a path.
 
     *homes* are the URLs of their start pages; *known* those of their feeds and sitemaps, with their kinds; *removed*

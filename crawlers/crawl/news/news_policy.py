@@ -11,18 +11,18 @@ from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, Place, Places, State
+from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.algorithms.news.url_classifier import Rulebook
+    from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.crawl.news.announcements import Announcements
-    from crawlers.crawl.news.articles import ArticleDesk
-    from crawlers.crawl.news.feed_registry import FeedPlaces
+    from crawlers.crawl.news.articles import ArticlePolicy
+    from crawlers.crawl.news.feed_registry import FeedRegistry
     from crawlers.crawl.news.polls import Polls
-    from crawlers.crawl.news.requeue import Placing
+    from crawlers.crawl.news.requeue import Requeue
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Announced, Page, Target
     from crawlers.storage.news.iterations import Iterations
@@ -35,13 +35,13 @@ LISTS = (FEED, SITEMAP)
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
 MOST_LISTS = 20  # sitemaps of an index that are read before all articles; the others are archives
 MOST_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
-LATE = Place(ARCHIVE, SOON.value)  # where those wait
+LATE = QueueSlot(ARCHIVE, SOON.value)  # where those wait
 LOOK_S = 60.0  # between two looks whether there is room for all polls
 SAY_S = 3600.0  # after which it is said again
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
 
 
-class NewsDesk:
+class NewsPolicy:
     """Asks for each page those who know of one thing: rules, polls, places of feeds, announcements, articles.
 
     *recheck_s*: after so long an article is fetched once more; 0: never.
@@ -49,17 +49,17 @@ class NewsDesk:
 
     def __init__(
         self,
-        rulebook: Rulebook,
-        placing: Placing,
+        classifier: UrlClassifier,
+        requeue: Requeue,
         polls: Polls,
-        feeds: FeedPlaces,
+        feeds: FeedRegistry,
         announcements: Announcements,
-        articles: ArticleDesk,
+        articles: ArticlePolicy,
         iterations: Iterations,
         recheck_s: float,
     ) -> None:
-        self._rulebook = rulebook
-        self._placing = placing
+        self._classifier = classifier
+        self._requeue = requeue
         self._polls = polls
         self._feeds = feeds
         self._announcements = announcements
@@ -89,7 +89,7 @@ class NewsDesk:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
         if lease.level == 0:
             return False
-        if lease.is_again and not self._polls.kind(lease.id):
+        if lease.is_revisit and not self._polls.kind(lease.id):
             return True  # fetched once more for that
         return self._announcements.led_to(lease)
 
@@ -97,16 +97,16 @@ class NewsDesk:
         """Complete *page*, whose lease is about to end."""
         news = page.news = page.news or News(self.kind(lease))
         changes = page.rows = ChangeSet()
-        self._placing.met(lease.site_id, site_of(lease.url))
-        self._placing.step(changes, now)
+        self._requeue.met(lease.site_id, site_of(lease.url))
+        self._requeue.step(changes, now)
         new = self._announcements.new_of(lease, news.items)
         if page.state is State.DONE and not page.is_unchanged:
             self._place_links(lease, page, news, new, now)
             self._articles.judge(lease, page, changes, now)
-            if not lease.is_again and news.kind in ("", PAGE, HOME):
+            if not lease.is_revisit and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, changes, now)
             page.reason = page.reason or news.reason
-            if not news.outcome or lease.is_again:
+            if not news.outcome or lease.is_revisit:
                 self._announcements.was_read(lease.key)
         elif self._is_closed_home(lease, page):
             self._place_links(lease, page, news, new, now)  # the feeds may be open
@@ -115,12 +115,12 @@ class NewsDesk:
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._warn_of_polls(now)
-        self._iterations.count(page, changes, now, is_again=lease.is_again)
+        self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
 
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
         """Say that a known feed can't be read at its first poll; later ones are for alarms."""
         kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
-        if kind and problem and not lease.is_again and page.state is not State.MOVED:
+        if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
             logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), problem)
 
     def _warn_of_polls(self, now: float) -> None:
@@ -138,31 +138,31 @@ class NewsDesk:
     def _is_closed_home(self, lease: Lease, page: Page) -> bool:
         """Whether the server answers for the first time, but not with its start page."""
         is_closed = page.state in (State.FAILED, State.REFUSED) and page.status > 0
-        return is_closed and not lease.is_again and self._feeds.is_home(lease.key)
+        return is_closed and not lease.is_revisit and self._feeds.is_home(lease.key)
 
     def _place_links(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> None:
-        place_of = self._rulebook.place_of
-        if lease.is_again:  # what it did not show before has just appeared
+        place_of = self._classifier.place_of
+        if lease.is_revisit:  # what it did not show before has just appeared
 
-            def of_new(target: Target) -> Place:
+            def of_new(target: Target) -> QueueSlot:
                 place = place_of(target)
-                return Place(FRESH, now) if place.queue == FIT else place
+                return QueueSlot(FRESH, now) if place.queue == FIT else place
         else:
             of_new = place_of
-        was_had = lease.former is not None and lease.former.state == State.DONE
+        was_had = lease.previous is not None and lease.previous.state == State.DONE
         if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_had:
             news.feeds = self._feeds.of_home(page.url, news.feeds)
         else:
             nested = news.kind in LISTS and lease.level > MOST_NESTED
             news.feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
-        announced = {item.target.key: Place(FRESH, min(item.published_at or now, now)) for item in new}
+        announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update((target.key, SOON if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds))
         if news.feeds:  # of few pages: the others need no look at all their links
             here = site_of(page.url)
-            known = {target.key for target, _ in (*page.links, *page.elsewhere)}
+            known = {target.key for target, _ in (*page.links, *page.cross_site_links)}
             for target in news.feeds:
                 if target.key not in known:
-                    (page.links if target.site == here else page.elsewhere).append((target, 1))
+                    (page.links if target.site == here else page.cross_site_links).append((target, 1))
         page.places = _Counting(of_new, announced)
 
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> None:
@@ -170,9 +170,9 @@ class NewsDesk:
         odds = DETOUR if news.is_detour and lease.key not in self._announcements else news.odds
         if odds:
             changes.page_labels.append([lease.id, lease.site_id, odds])
-            self._rulebook.label(site, page.url, odds)
-        if self._rulebook.learn(site, now):
-            self._placing.changed(rule_domain(site), changes)
+            self._classifier.label(site, page.url, odds)
+        if self._classifier.learn(site, now):
+            self._requeue.changed(rule_domain(site), changes)
 
     def _plan(self, lease: Lease, page: Page, news: News, new: list[Announced], changes: ChangeSet, now: float) -> None:
         """Say when the page comes back; asked when its links are known."""
@@ -191,7 +191,7 @@ class NewsDesk:
             polls.forget(lease.id)
             if page.moved_to is not None and (news.kind or lease.level == 0):
                 self._feeds.moved(lease.key, page.moved_to.key)
-                page.places = Places(lambda _: SOON, {page.moved_to.key: SOON})
+                page.places = QueueSlots(lambda _: SOON, {page.moved_to.key: SOON})
         elif page.state is not State.DONE:
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
             if polls.kind(lease.id) or is_root or is_loop:
@@ -213,11 +213,11 @@ class NewsDesk:
                 span_s=news.span_s,
                 problem=news.problem,
             )
-        elif news.outcome == NEW and self._recheck_s and not lease.is_again:
+        elif news.outcome == NEW and self._recheck_s and not lease.is_revisit:
             due_at = now + self._recheck_s
             changes.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
             page.again = lambda: due_at
-        elif not (news.fits or news.outcome or lease.is_again) and lease.key in self._announcements:
+        elif not (news.fits or news.outcome or lease.is_revisit) and lease.key in self._announcements:
             page.etag = page.last_modified = ""  # all of it is wanted
             page.again = lambda: now  # announced while it was read: once more, with that in mind
         elif not news.fits or polls.kind(lease.id) or lease.level == 0:
@@ -227,7 +227,7 @@ class NewsDesk:
         places = page.places
         assert isinstance(places, _Counting)
         is_poll = bool(self._polls.kind(lease.id))
-        found = places.fits if self._rulebook.has_rules(site_of(page.url)) else places.new
+        found = places.fits if self._classifier.has_rules(site_of(page.url)) else places.new
         if lease.group == ARCHIVE and not is_poll:
             return None  # the older sitemaps of an index, once
         is_home = lease.level == 0 or news.kind == SITEMAP
@@ -245,16 +245,16 @@ def _went(page: Page) -> str:
     return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no answer"
 
 
-class _Counting(Places):
+class _Counting(QueueSlots):
     """Places that count how many URLs were new, and how many of them fit."""
 
-    def __init__(self, of_new: Callable[[Target], Place], announced: dict[int, Place]) -> None:
+    def __init__(self, of_new: Callable[[Target], QueueSlot], announced: dict[int, QueueSlot]) -> None:
         super().__init__(self._of_new, announced)
         self._place = of_new
         self.new = 0
         self.fits = 0
 
-    def _of_new(self, target: Target) -> Place:
+    def _of_new(self, target: Target) -> QueueSlot:
         place = self.announced.get(target.key) or self._place(target)
         self.new += 1
         self.fits += place.queue in (FIT, FRESH)

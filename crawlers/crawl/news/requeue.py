@@ -11,20 +11,20 @@ from crawlers.storage.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from crawlers.algorithms.news.url_classifier import Rulebook
+    from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.frontier.protocols import CrawlFrontier, Position
     from crawlers.storage.news.stored_polls import PlacedSite
 
 
-class Placing:
+class Requeue:
     """By the rules of *rulebook*, in *frontier*.
 
     The store keeps by which rules the pages of each site have their places: what a run left unfinished, or a person
     changed between two runs, is seen when the next one begins.
     """
 
-    def __init__(self, rulebook: Rulebook, frontier: CrawlFrontier) -> None:
-        self._rulebook = rulebook
+    def __init__(self, classifier: UrlClassifier, frontier: CrawlFrontier) -> None:
+        self._classifier = classifier
         self._frontier = frontier
         self._names: dict[int, str] = {}  # of sites
         self._domains: dict[str, list[int]] = {}  # the sites of which each is the host
@@ -35,7 +35,7 @@ class Placing:
         changes = ChangeSet()
         for site_id, name, rules, waits in sites:
             self.met(site_id, name)
-            now = self._rulebook.fingerprint(name)
+            now = self._classifier.fingerprint(name)
             if rules == now:
                 continue
             changes.site_rules.append([site_id, None if waits else now])
@@ -63,9 +63,9 @@ class Placing:
             return
         site_id, after = next(iter(self._unfinished.items()))
         name = self._names[site_id]
-        reached = self._frontier.place_again(site_id, name, self._rulebook.place, now, after)
+        reached = self._frontier.place_again(site_id, name, self._classifier.place, now, after)
         if reached is not None:
             self._unfinished[site_id] = reached
         else:
             del self._unfinished[site_id]
-            changes.site_rules.append([site_id, self._rulebook.fingerprint(name)])
+            changes.site_rules.append([site_id, self._classifier.fingerprint(name)])

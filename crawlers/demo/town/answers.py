@@ -10,7 +10,7 @@ from email.utils import formatdate
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from crawlers.demo.pages import HTML, Answer, Web, link, missing, typed
+from crawlers.demo.pages import HTML, Web, WebResponse, link, missing, typed
 from crawlers.demo.town import changes
 from crawlers.demo.town.plan import SITES, Page, plan
 from crawlers.demo.town.town_pages import passing, planned, story
@@ -31,7 +31,7 @@ def town(scale: int = 1) -> Web:
     return Web(scale, {name: f"http://{name}.test" for name in SITES})
 
 
-def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, str] | None = None) -> Answer:
+def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, str] | None = None) -> WebResponse:
     """Return what *site* answers to a GET of *path* (percent-encoded) after all that was *asked* for before.
 
     >>> respond(town(), "news", "/story-8.html", {}).status
@@ -72,7 +72,7 @@ def _extra(site: str, asked: Asked) -> str:
     return ""
 
 
-def _validated(site: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+def _validated(site: str, body: bytes, headers: Mapping[str, str]) -> WebResponse:
     """The page with the mark of its version; 304 if the request names that version."""
     version = sha256(body).hexdigest()
     validator = SITES[site].validator
@@ -84,8 +84,8 @@ def _validated(site: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     else:
         return typed(HTML, body)
     if headers.get(condition) == value:
-        return Answer(304, ((name, value),), b"")
-    return Answer(200, (("Content-Type", HTML), (name, value)), body)
+        return WebResponse(304, ((name, value),), b"")
+    return WebResponse(200, (("Content-Type", HTML), (name, value)), body)
 
 
 def _date(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Parts(NamedTuple):
+class ArticleParts(NamedTuple):
     """What one source (a rule, JSON-LD, meta tags …) says of a page's article, in the page's words."""
 
     title: str = ""

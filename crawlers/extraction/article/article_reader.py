@@ -17,7 +17,7 @@ from trafilatura.metadata import extract_author
 
 from crawlers.algorithms.urls.resolution import join
 from crawlers.errors import BadUrl
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.article_text import as_lines, whole_text
 from crawlers.extraction.article.bylines import authors
 from crawlers.extraction.article.content_rules import by_rules
@@ -81,13 +81,13 @@ class _Page:
         self._now = now
         self._rule = by_rules(tree, rules)
         self._meta = meta_tags(tree)
-        self._json = json_ld(tree, frozenset([url, self._meta.canonical])) or Parts()
-        self._micro = microdata(tree) or Parts()
+        self._json = json_ld(tree, frozenset([url, self._meta.canonical])) or ArticleParts()
+        self._micro = microdata(tree) or ArticleParts()
         self._sources = (self._rule, self._json, self._micro, self._meta)
         self._site_names = [parts.site_name for parts in self._sources if parts.site_name]
 
     def article(self, least_chars: int) -> Article | str:
-        text, taken_by = self._text()
+        text, extractor = self._text()
         if len(text) < least_chars:
             return "no text"
         title = self._title()[:MOST_TITLE].rstrip()
@@ -106,7 +106,7 @@ class _Page:
             language=self._language(),
             canonical_url=self._canonical(),
             image=self._absolute(parts.image for parts in self._sources),
-            taken_by=taken_by,
+            extractor=extractor,
         )
 
     def _first(self, part: str) -> str:

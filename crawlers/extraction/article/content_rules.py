@@ -18,7 +18,7 @@ from cssselect import SelectorError
 from parsel import Selector
 
 from crawlers.errors import ConfigError
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.article_text import as_lines, lines_of
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def check_rules(rules: Mapping[str, str]) -> None:
             raise ConfigError(f"The rule for {part}, {selector!r}, is neither CSS nor XPath: {error}") from error
 
 
-def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> Parts:
+def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> ArticleParts:
     """Return the parts of the page *tree* that *rules* find; what they don't find is empty."""
     if not rules:
-        return Parts()
+        return ArticleParts()
     page = Selector(root=tree, type="html")
     found = {part: _found(page, part, selector) for part, selector in rules.items() if part in PARTS}
-    return Parts(
+    return ArticleParts(
         **{part: values[0] for part, values in found.items() if values and part not in ("text", "authors")},
         text="\n".join(found.get("text", ())),
         authors=tuple(found.get("authors", ())),

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ _NOT_THE_PAGE = frozenset(
 _ARTICLE_ITEM = "//*[@itemscope and @itemtype and (contains(@itemtype, 'Article') or contains(@itemtype, 'Posting'))]"
 
 
-def json_ld(tree: HtmlElement, urls: frozenset[str]) -> Parts | None:
+def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
     """Return the parts of the article that the JSON-LD of the page *tree* describes; None if it describes none.
 
     Of several the one that names one of *urls*, those that the page goes by, is taken, else the first.
@@ -71,7 +71,7 @@ def statements(scripts: list[str]) -> list[dict[str, Any]]:
     return list(islice(nodes, _MOST_NODES))
 
 
-def microdata(tree: HtmlElement) -> Parts | None:
+def microdata(tree: HtmlElement) -> ArticleParts | None:
     """Return the parts of the first article that attributes of the page *tree* mark up; None if there is none."""
     for item in tree.xpath(_ARTICLE_ITEM)[:_MOST_SCRIPTS]:
         found: dict[str, list[Any]] = {}
@@ -172,9 +172,9 @@ def _names(node: dict[str, Any], urls: frozenset[str]) -> bool:
     return False
 
 
-def _parts(get: Callable[[str], Any], resolve: Callable[[Any], Any]) -> Parts:
+def _parts(get: Callable[[str], Any], resolve: Callable[[Any], Any]) -> ArticleParts:
     publisher = resolve(next(iter(_listed(get("publisher"))), None))
-    return Parts(
+    return ArticleParts(
         title=_text(get("headline")) or _text(get("name")),
         text=_text(get("articleBody")),
         published=_text(get("datePublished")) or _text(get("dateCreated")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -27,7 +27,7 @@ _SITES = ("og:site_name", "application-name", "dc.publisher", "publisher", "twit
 _LANGUAGES = ("og:locale", "dc.language", "language", "content-language")
 
 
-def meta_tags(tree: HtmlElement) -> Parts:
+def meta_tags(tree: HtmlElement) -> ArticleParts:
     """Return what the meta tags of the page *tree* say."""
     said: dict[str, list[str]] = {}
     for node in tree.iter("meta"):
@@ -44,7 +44,7 @@ def meta_tags(tree: HtmlElement) -> Parts:
         # Facebook wants the addresses of profiles there.
         return [value for value in said.get(name, ()) if not value.lower().startswith(("http", "@"))]
 
-    return Parts(
+    return ArticleParts(
         title=first(_TITLES),
         published=first(_DATES),
         authors=tuple(next(filter(None, map(names, _AUTHORS)), [])),

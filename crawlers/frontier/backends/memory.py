@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.page_scores import GONE, RETURNING
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.frontier.discovery import ARBITRARY_SPELLING
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.frontier_store import Entry, Former, Known, ScoredPage, Unscored
+from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.storage.change_set import (
     ENDED_PAGE,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-class MemoryJournal:
+class MemoryFrontierStore:
     """Keeps the rows of the change sets in dicts, as the store's tables would."""
 
     crawl_id = 0
@@ -52,12 +52,12 @@ class MemoryJournal:
         self._last_id += 1
         return self._last_id
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> list[Known]:
+    def known(self, site_id: int, keys: Iterable[int] | None) -> list[KnownUrl]:
         rows = self._by_key.get(site_id, {})
         found = rows.values() if keys is None else [rows[key] for key in keys if key in rows]
         return [_known(row) for row in found]
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         entries = [_entry(row) for row in self._waiting(site_id) if row["link_group"] == group]
         return sorted(e for e in entries if (e.priority, e.id) > after)[:limit]
 
@@ -77,19 +77,19 @@ class MemoryJournal:
             counts[state] = counts.get(state, 0) + 1
         return counts
 
-    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]
         rows.sort(key=lambda row: (-row["score"], row["page_id"]))
         return [_scored_entry(self.pages[r["page_id"]], -r["score"]) for r in rows[:limit]]
 
-    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         return [_scored_entry(self.pages[page_id], 0.0) for page_id in page_ids]
 
-    def former(self, page_id: int) -> Former:
+    def previous(self, page_id: int) -> PreviousVisit:
         row = self.pages[page_id]
         links = dict(self.links.get(page_id, {}))
         names = ("state", "status", "content_hash", "fetched_at", "etag", "last_modified")
-        return Former(links, *(row[name] for name in names))
+        return PreviousVisit(links, *(row[name] for name in names))
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
         for row in self._scores.values():
@@ -101,13 +101,13 @@ class MemoryJournal:
         for page_id, row in sorted(self.pages.items()):
             queue = self._scores.get(page_id, {}).get("queue", GONE)
             waits = row["state"] == State.WAITING
-            if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue not in (GONE, RETURNING)):
+            if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue not in (GONE, REVISIT)):
                 found.append(Unscored(page_id, row["site_id"], row["level"], waits))
         return found
 
-    def due(self) -> Iterable[tuple[int, Entry, float]]:
+    def due(self) -> Iterable[tuple[int, QueueEntry, float]]:
         for row in sorted(self._polls.values(), key=lambda row: (row["due_at"], row["page_id"])):
-            if self._scores[row["page_id"]]["queue"] == RETURNING:
+            if self._scores[row["page_id"]]["queue"] == REVISIT:
                 yield row["site_id"], _scored_entry(self.pages[row["page_id"]], 0.0), row["due_at"]
 
     def totals(self) -> list[float] | None:
@@ -150,21 +150,21 @@ class MemoryJournal:
         pass
 
 
-def _known(row: Row) -> Known:
+def _known(row: Row) -> KnownUrl:
     waits = row["state"] == State.WAITING
     is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP)
-    url = row["url"] if (waits or is_too_deep) and row["spelling"] == ARBITRARY_SPELLING else None
-    return Known(
-        row["key"], row["id"], row["level"], row["hops"], row["spelling"], waits, is_too_deep, url, row["link_group"]
+    url = row["url"] if (waits or is_too_deep) and row["variant"] == ARBITRARY_SPELLING else None
+    return KnownUrl(
+        row["key"], row["id"], row["level"], row["hops"], row["variant"], waits, is_too_deep, url, row["link_group"]
     )
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> QueueEntry:
     names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request", "link_group")
-    return Entry(*(row[name] for name in names))
+    return QueueEntry(*(row[name] for name in names))
 
 
-def _scored_entry(row: Row, priority: float) -> Entry:
+def _scored_entry(row: Row, priority: float) -> QueueEntry:
     waits = row["state"] == State.WAITING
     return _entry(row)._replace(priority=priority, attempts=row["attempts"] if waits else 0, group=0 if waits else 1)
 
@@ -173,4 +173,4 @@ class MemoryFrontier(QueuedFrontier):
     """A frontier with nothing behind it. Takes the keyword arguments of `QueuedFrontier`."""
 
     def __init__(self, rule: SiteRule, order: PageOrder, **limits: Any) -> None:
-        super().__init__(MemoryJournal(), rule, order, **limits)
+        super().__init__(MemoryFrontierStore(), rule, order, **limits)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.discovery import ARBITRARY_SPELLING
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.frontier_store import Entry, Former, Known, ScoredPage, Unscored
+from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
 
@@ -30,9 +30,9 @@ MOST_CHANGED = 100_000  # pages that are remembered as not committed; then a flu
 ID_BLOCK = 10_000  # a reservation is a commit of its own; a killed process wastes at most so many numbers
 
 _KNOWN = f"""
-    SELECT key, id, level, hops, spelling, state = {int(State.WAITING)},
+    SELECT key, id, level, hops, variant, state = {int(State.WAITING)},
         state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
-        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND spelling = {ARBITRARY_SPELLING}
+        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND variant = {ARBITRARY_SPELLING}
         THEN url END, link_group
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 _AMONG = {
@@ -61,12 +61,12 @@ _UNSCORED = f"""
     FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
     WHERE site.crawl_id = :crawl AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
-        OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {RETURNING})
+        OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
-    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {RETURNING}
+    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
-    JOIN news_score AS s ON s.page_id = p.id AND s.queue = {RETURNING}
+    JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
     WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608
 _FORMER = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
@@ -78,7 +78,7 @@ _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state
 _text = cache(text)
 
 
-class SqlJournal:
+class SqlFrontierStore:
     """Writes through the one writer, reads what is committed."""
 
     def __init__(self, database: Database, writer: Writer, crawl_id: int) -> None:
@@ -96,18 +96,18 @@ class SqlJournal:
             page_id = next(self._ids)
         return page_id
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[Known]:
+    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[KnownUrl]:
         if keys is None:
-            return (Known(*row) for row in self._streamed(_KNOWN, site=site_id))
+            return (KnownUrl(*row) for row in self._streamed(_KNOWN, site=site_id))
         rows = self._read(f"{_KNOWN} AND key{self._among}", site=site_id, keys=json.dumps(list(keys)))
-        return [Known(*row) for row in rows]
+        return [KnownUrl(*row) for row in rows]
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         priority, page_id = after
         if priority == float("-inf"):
             priority = -1e300  # JSON-like drivers don't agree on infinities
         rows = self._read(_WAITING, site=site_id, group=group, priority=priority, id=page_id, limit=limit)
-        return [Entry(*row) for row in rows]
+        return [QueueEntry(*row) for row in rows]
 
     def groups(self, site_id: int) -> list[str]:
         return [name for (name,) in self._read(_GROUPS, site=site_id)]
@@ -118,22 +118,22 @@ class SqlJournal:
     def counts(self, site_id: int) -> Counts:
         return {State(state): number for state, number in self._read(_COUNTS, site=site_id)}
 
-    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[Entry]:
+    def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)
-        return [Entry(*row) for row in rows]
+        return [QueueEntry(*row) for row in rows]
 
-    def entries(self, page_ids: Collection[int]) -> list[Entry]:
+    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         if not self._changed.isdisjoint(page_ids):
             self.flush()
-        return [Entry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
+        return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
 
-    def former(self, page_id: int) -> Former:
+    def previous(self, page_id: int) -> PreviousVisit:
         if page_id in self._changed:
             self.flush()
         rows = self._read(_FORMER, page=page_id)
         first, _, *last_visit = rows[0]
         links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
-        return Former(links, *last_visit)
+        return PreviousVisit(links, *last_visit)
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
         statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
@@ -143,9 +143,9 @@ class SqlJournal:
     def unscored(self, table: str) -> list[Unscored]:
         return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
 
-    def due(self) -> Iterator[tuple[int, Entry, float]]:
+    def due(self) -> Iterator[tuple[int, QueueEntry, float]]:
         for site_id, due_at, *entry in self._read(_DUE, crawl=self.crawl_id):
-            yield site_id, Entry(*entry), due_at
+            yield site_id, QueueEntry(*entry), due_at
 
     def totals(self) -> list[float] | None:
         found = list(self._read(_TOTALS, crawl=self.crawl_id))
@@ -178,4 +178,4 @@ class SqlFrontier(QueuedFrontier):
     def __init__(
         self, database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
     ) -> None:
-        super().__init__(SqlJournal(database, writer, crawl_id), rule, order, **limits)
+        super().__init__(SqlFrontierStore(database, writer, crawl_id), rule, order, **limits)

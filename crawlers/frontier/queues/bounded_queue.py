@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from crawlers.frontier.frontier_store import Entry, Journal
+    from crawlers.frontier.frontier_store import FrontierStore, QueueEntry
 
 ALL = (float("inf"), 0)
 NONE = (float("-inf"), 0)
 
 
-class QueueHead(Protocol):
-    """What a site's queue asks of its heads; `Head`, or `scored_head.ScoredHead`."""
+class PageQueue(Protocol):
+    """What a site's queue asks of its heads; `BoundedQueue`, or `scored_head.ScoredHead`."""
 
     def __len__(self) -> int: ...
 
@@ -28,37 +28,37 @@ class QueueHead(Protocol):
     @property
     def first(self) -> tuple[float, int] | None: ...
 
-    def push(self, entry: Entry, most: int) -> None: ...
+    def push(self, entry: QueueEntry, most: int) -> None: ...
 
     def discard(self, page_id: int) -> None: ...
 
     def refill(self, limit: int) -> None: ...
 
-    def pop(self) -> Entry: ...
+    def pop(self) -> QueueEntry: ...
 
 
-class Head:
+class BoundedQueue:
     """The URLs of one *group* of a site that are next. *held* has the pages that are leased, or rest.
 
     Everything up to the *horizon* is in the heap; what is behind it is in the *journal* only.
     """
 
-    __slots__ = ("_group", "_heap", "_held", "_horizon", "_journal", "_site_id")
+    __slots__ = ("_group", "_heap", "_held", "_site_id", "_spill_limit", "_store")
 
     def __init__(
         self,
         site_id: int,
         group: int,
-        journal: Journal,
+        store: FrontierStore,
         held: Collection[int],
-        horizon: tuple[float, int] = ALL,
+        spill_limit: tuple[float, int] = ALL,
     ) -> None:
         self._site_id = site_id
         self._group = group
-        self._journal = journal
+        self._store = store
         self._held = held
-        self._horizon = horizon
-        self._heap: list[Entry] = []
+        self._spill_limit = spill_limit
+        self._heap: list[QueueEntry] = []
 
     def __len__(self) -> int:
         """How many items are in memory."""
@@ -67,23 +67,23 @@ class Head:
     @property
     def has_more(self) -> bool:
         """Whether the journal may hold waiting URLs that the heap does not."""
-        return self._horizon is not ALL
+        return self._spill_limit is not ALL
 
     @property
     def first(self) -> tuple[float, int] | None:
         """The priority of the next page, and the page; None when nothing is in memory."""
         return self._heap[0][:2] if self._heap else None
 
-    def push(self, entry: Entry, most: int) -> None:
+    def push(self, entry: QueueEntry, most: int) -> None:
         """Queue *entry*; of more than twice *most* only the first *most* stay in memory."""
-        if self.has_more and (entry.priority, entry.id) > self._horizon:
+        if self.has_more and (entry.priority, entry.id) > self._spill_limit:
             return
         heapq.heappush(self._heap, entry)
         if len(self._heap) > 2 * most:
             self._heap.sort()
             del self._heap[most:]
             last = self._heap[-1]
-            self._horizon = (last.priority, last.id)
+            self._spill_limit = (last.priority, last.id)
 
     def discard(self, page_id: int) -> None:
         """Take a URL out of the heap, if it is there; costs as much as the heap is long, but is rare."""
@@ -92,11 +92,11 @@ class Head:
 
     def refill(self, limit: int) -> None:
         """Take the next *limit* URLs of the journal, save those that are held; the heap must be empty."""
-        self._journal.flush()  # what was found and not written yet must not be passed over
-        entries = self._journal.waiting(self._site_id, self._group, self._horizon, limit)
-        self._horizon = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
+        self._store.flush()  # what was found and not written yet must not be passed over
+        entries = self._store.waiting(self._site_id, self._group, self._spill_limit, limit)
+        self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         self._heap = [entry for entry in entries if entry.id not in self._held]
 
-    def pop(self) -> Entry:
+    def pop(self) -> QueueEntry:
         """Hand out the `first`."""
         return heapq.heappop(self._heap)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import Entry, ScoreJournal
+    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
 
 LOADED = 50  # entries read of the journal at a time, when the best one's is not in memory
 
 
-class ScoredHead:
+class ScoredQueue:
     """The best of one *queue* of a site, by *scores*. *held* has the pages that are leased, or rest.
 
     Everything up to the *horizon*, a (negative score, page), is in the heap; what is behind it is in the *journal*
@@ -29,27 +29,27 @@ class ScoredHead:
     but the number until its turn comes.
     """
 
-    __slots__ = ("_entries", "_heap", "_held", "_horizon", "_journal", "_queue", "_scores", "_site_id", "_write")
+    __slots__ = ("_entries", "_heap", "_held", "_queue", "_scores", "_site_id", "_spill_limit", "_store", "_write")
 
     def __init__(
         self,
         site_id: int,
         queue: int,
         scores: PageScores,
-        journal: ScoreJournal,
+        store: ScoredFrontierStore,
         held: Collection[int],
         write: Callable[[Iterable[int]], None],
-        horizon: tuple[float, int] = ALL,
+        spill_limit: tuple[float, int] = ALL,
     ) -> None:
         self._site_id = site_id
         self._queue = queue
         self._scores = scores
-        self._journal = journal
+        self._store = store
         self._held = held
         self._write = write
-        self._horizon = horizon
+        self._spill_limit = spill_limit
         self._heap: list[tuple[float, int]] = []
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, QueueEntry] = {}
 
     def __len__(self) -> int:
         """How many items are in memory."""
@@ -58,7 +58,7 @@ class ScoredHead:
     @property
     def has_more(self) -> bool:
         """Whether the journal may hold waiting URLs that the heap does not."""
-        return self._horizon is not ALL
+        return self._spill_limit is not ALL
 
     @property
     def first(self) -> tuple[float, int] | None:
@@ -72,13 +72,13 @@ class ScoredHead:
             elif now > priority:
                 heapq.heapreplace(heap, (now, page))
             else:
-                return heap[0] if heap[0] <= self._horizon else None  # it fell: the journal may have a better one
+                return heap[0] if heap[0] <= self._spill_limit else None  # it fell: the journal may have a better one
         return None
 
     def _waits(self, page: int) -> bool:
         return page not in self._held and self._scores.queue(page) == self._queue
 
-    def push(self, entry: Entry, most: int) -> None:
+    def push(self, entry: QueueEntry, most: int) -> None:
         """Queue *entry* by its score; of more than twice *most* pages only the best *most* stay in memory."""
         if self.rise(entry.id, most):
             self._entries[entry.id] = entry
@@ -86,12 +86,12 @@ class ScoredHead:
     def rise(self, page: int, most: int) -> bool:
         """Queue the number of a page whose score grew; whether it belongs to the best, which are in memory."""
         item = (-self._scores.score(page), page)
-        if self.has_more and item > self._horizon:
+        if self.has_more and item > self._spill_limit:
             return False
         heapq.heappush(self._heap, item)
         if len(self._heap) > 2 * most:
             self._trim(most)
-        return item <= self._horizon
+        return item <= self._spill_limit
 
     def _trim(self, most: int) -> None:
         """Give up the items that stand for nothing any more, and all but the best *most*."""
@@ -99,7 +99,7 @@ class ScoredHead:
         heap = sorted((-self._scores.score(page), page) for page in pages if self._waits(page))
         if len(heap) > most:
             del heap[most:]
-            self._horizon = min(self._horizon, heap[-1])
+            self._spill_limit = min(self._spill_limit, heap[-1])
         self._heap = heap
         self._entries = {page: self._entries[page] for _, page in heap if page in self._entries}
 
@@ -112,25 +112,25 @@ class ScoredHead:
         fallen = {page for _, page in self._heap if self._waits(page)}
         if fallen:
             self._write(fallen)
-        self._journal.flush()
-        entries = self._journal.best(self._scores.table, self._site_id, self._queue, limit)
+        self._store.flush()
+        entries = self._store.best(self._scores.table, self._site_id, self._queue, limit)
         while len(entries) == limit and all(entry.id in self._held for entry in entries):
             limit *= 2  # rare: few pages of a queue are held at a time
-            entries = self._journal.best(self._scores.table, self._site_id, self._queue, limit)
+            entries = self._store.best(self._scores.table, self._site_id, self._queue, limit)
         self._entries = {entry.id: entry for entry in entries if entry.id not in self._held}
         self._heap = [(-self._scores.score(page), page) for page in self._entries]
         heapq.heapify(self._heap)
-        self._horizon = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
+        self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         if self._heap and fallen.issuperset(self._entries):
             # All were written just now. A store that rounds must not make them seem to have fallen again, for ever.
-            self._horizon = max(self._horizon, max(self._heap))
+            self._spill_limit = max(self._spill_limit, max(self._heap))
 
-    def pop(self) -> Entry:
+    def pop(self) -> QueueEntry:
         """Hand out the `first`."""
         _, page = heapq.heappop(self._heap)
         entry = self._entries.pop(page, None)
         if entry is None:
             nearest = [page, *(p for _, p in self._heap[:LOADED] if p not in self._entries and self._waits(p))]
-            self._entries.update((found.id, found) for found in self._journal.entries(nearest))
+            self._entries.update((found.id, found) for found in self._store.entries(nearest))
             entry = self._entries.pop(page)
         return entry

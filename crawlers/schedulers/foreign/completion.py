@@ -36,7 +36,7 @@ class _Work:
         self.is_read = False  # the spider will yield nothing more
 
 
-class AnswersInWork:
+class PendingCallbacks:
     """The answers that the spider is working on. *finish* ends the lease of a page; it may be asked twice."""
 
     def __init__(self, finish: Callable[[Page], None]) -> None:
@@ -112,7 +112,7 @@ class WatchedErrback:
     def __init__(
         self,
         original: Callable[[Failure], Any] | None,
-        answers: AnswersInWork,
+        answers: PendingCallbacks,
         page_of: Callable[[Failure], Page],
     ) -> None:
         self.original = original

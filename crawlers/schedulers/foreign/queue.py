@@ -11,7 +11,7 @@ from crawlers.errors import BadUrl
 from crawlers.frontier.protocols import Candidate, Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page
-from crawlers.schedulers.foreign.completion import AnswersInWork, WatchedErrback
+from crawlers.schedulers.foreign.completion import PendingCallbacks, WatchedErrback
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class OrdinaryRequests:
+class ForeignRequests:
     """*finish* ends the lease of a page, *is_open* says whether a lease is, *site_id* gives a site's id.
 
     The engine says that it is about to enqueue a request and then does, unless somebody refuses it: so the
@@ -48,7 +48,7 @@ class OrdinaryRequests:
         self._keeper = RequestKeeper(spider)
         self._announced: Request | None = None
         self._serial = 0
-        self.answers = AnswersInWork(finish)
+        self.answers = PendingCallbacks(finish)
 
     def watch(self, signal_manager: SignalManager) -> None:
         signal_manager.connect(self._announce, signals.request_scheduled)

@@ -17,7 +17,7 @@ from crawlers.algorithms.news.alarm_rules import (
     alarms_of,
     patience_s,
 )
-from crawlers.algorithms.ranking.page_scores import RETURNING
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import FEED, HOME, SITEMAP, State
 from crawlers.storage.schema.news_tables import alarm, document, feed, news_score, poll
 from crawlers.storage.schema.tables import crawl, page, seed, site
@@ -116,7 +116,7 @@ def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
         .join(poll, poll.c.page_id == page.c.id)
         .join(news_score, news_score.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
-        .where(_of(crawl_id), news_score.c.queue == RETURNING, poll.c.kind.in_((FEED, SITEMAP)))
+        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_((FEED, SITEMAP)))
         .where(fails | poll.c.problem.is_not(None))
         .order_by(page.c.url)
     )
@@ -133,7 +133,7 @@ def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
         .join(site, site.c.id == page.c.site_id)
         .outerjoin(feed, feed.c.url == page.c.url)
         .join(seed, seed.c.id == func.coalesce(feed.c.seed_id, site.c.seed_id))
-        .where(_of(crawl_id), news_score.c.queue == RETURNING, poll.c.kind.in_((HOME, FEED, SITEMAP)))
+        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_((HOME, FEED, SITEMAP)))
         .group_by(seed.c.site)
         .having(func.min(poll.c.failures) > 0)
         .order_by(seed.c.site)

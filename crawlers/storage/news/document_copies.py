@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.algorithms.dedup.document_fingerprints import body_key128, document_print, domain_of, essence, url_key128
+from crawlers.algorithms.dedup.document_fingerprints import (
+    body_key128,
+    document_fingerprint,
+    domain_of,
+    essence,
+    url_key128,
+)
 from crawlers.algorithms.dedup.simhash import is_version, nearly_same
 from crawlers.storage.news.document_bands import DocumentBands
 from crawlers.storage.news.document_keys import Uncommitted
@@ -16,7 +22,7 @@ from crawlers.storage.news.document_keys import Uncommitted
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
+    from crawlers.algorithms.dedup.document_fingerprints import DocumentFingerprint
     from crawlers.items import Article
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
@@ -91,32 +97,32 @@ class Duplicates:
         url: str,
         article: Article,
         changes: ChangeSet,
-        prints: DocumentPrint | None = None,
+        fingerprint: DocumentFingerprint | None = None,
         content_hash: bytes = b"",
     ) -> Copy | None:
         """Return what the *article* on the page *url* is a copy of; *None*: it is to be stored, as a row of *changes*.
 
-        *prints*, from `document_print`, can be made elsewhere beforehand. *content_hash* is that of the whole answer,
-        for `same_bytes`. A page that is a document stays one, whatever it says now. Whoever brings the same URL or
-        text later is told the same, for what was learnt of this one goes with *changes*: the caller submits it in
-        either case.
+        *prints*, from `document_fingerprint`, can be made elsewhere beforehand. *content_hash* is that of the whole
+        answer, for `same_bytes`. A page that is a document stays one, whatever it says now. Whoever brings the same
+        URL or text later is told the same, for what was learnt of this one goes with *changes*: the caller submits
+        it in either case.
         """
-        prints = prints or document_print(url, article)
+        fingerprint = fingerprint or document_fingerprint(url, article)
         new = _Document(url, article.title, article.text)
-        body = [body_key128(prints.domain, content_hash)] if content_hash else []
-        keys = [prints.url, prints.text, *([prints.canonical] if prints.canonical else [])]
+        body = [body_key128(fingerprint.domain, content_hash)] if content_hash else []
+        keys = [fingerprint.url, fingerprint.text, *([fingerprint.canonical] if fingerprint.canonical else [])]
         holders = self._keys.find([*keys, *body])
         documents = self._documents({page_id, *(holder for holder in holders if holder is not None)})
         void = frozenset(holder for holder in holders if holder is not None and holder not in documents)
         copy = None
         if page_id not in documents:
             known = [holder if holder in documents else None for holder in holders[: len(keys)]]
-            copy = self._copy(prints, new, known, documents)
+            copy = self._copy(fingerprint, new, known, documents)
         if copy is None:
             held = self._keys.claim([*keys, *body], page_id, changes, void)
             if held[1] not in (page_id, holders[1]):  # another process was quicker
                 return Copy(held[1], SAME_TEXT)
-            self._bands.keep(prints.domain, prints.simhash, page_id, changes)
+            self._bands.keep(fingerprint.domain, fingerprint.simhash, page_id, changes)
             self._accepted[page_id] = new
         else:
             self._keys.claim(keys[:2], copy.page_id, changes, void)
@@ -124,7 +130,7 @@ class Duplicates:
 
     def _copy(
         self,
-        prints: DocumentPrint,
+        fingerprint: DocumentFingerprint,
         new: _Document,
         holders: list[int | None],
         documents: dict[int, _Document],
@@ -134,14 +140,14 @@ class Duplicates:
         if by_url is not None:
             held = documents[by_url]
             # It may hold the URL by its own word only, as its canonical one.
-            if url_key128(prints.domain, held.url) == prints.url or is_version(held.words(), words):
+            if url_key128(fingerprint.domain, held.url) == fingerprint.url or is_version(held.words(), words):
                 return Copy(by_url, SAME_URL)
         # Sites put one canonical URL on pages that have nothing to do with each other.
         if by_canonical and by_canonical[0] is not None and is_version(documents[by_canonical[0]].words(), words):
             return Copy(by_canonical[0], SAME_CANONICAL)
         if by_text is not None:
             return Copy(by_text, SAME_TEXT)
-        near = self._bands.near(prints.domain, prints.simhash)[:MOST_COMPARED]
+        near = self._bands.near(fingerprint.domain, fingerprint.simhash)[:MOST_COMPARED]
         texts = self._documents(near)
         for page in near:
             if page in texts and nearly_same(texts[page].words(), words):

@@ -12,7 +12,7 @@ from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.dedup.document_fingerprints import DocumentPrint
+    from crawlers.algorithms.dedup.document_fingerprints import DocumentFingerprint
     from crawlers.items import Article
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
@@ -28,18 +28,18 @@ def add_document(
     site_id: int,
     url: str,
     article: Article,
-    prints: DocumentPrint,
+    fingerprint: DocumentFingerprint,
     now: float,
     *,
-    is_again: bool,
+    is_revisit: bool,
 ) -> str:
     """Add the rows of the document on a page to *changes*; says whether it is `NEW`, `CHANGED` or the `SAME`.
 
     *is_again*: the page was fetched before, and may be a document already: what it was is kept as a version.
     """
-    text_hash = prints.text_hash
+    text_hash = fingerprint.text_hash
     version, stored_at, changed_at = 1, now, None
-    if is_again:
+    if is_revisit:
         with database.read() as connection:
             row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
         if row is not None:
@@ -62,9 +62,9 @@ def add_document(
             article.section or None,
             article.language or None,
             article.image or None,
-            article.taken_by,
+            article.extractor,
             text_hash,
-            prints.simhash.value,
+            fingerprint.simhash.value,
             version,
             stored_at,
             changed_at,

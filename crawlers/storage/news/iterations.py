@@ -44,7 +44,7 @@ class Iterations:
     def _is_full(self) -> bool:
         return 0 < self._most_pages <= self._now.pages
 
-    def count(self, page: Page, changes: ChangeSet, now: float, *, is_again: bool) -> None:
+    def count(self, page: Page, changes: ChangeSet, now: float, *, is_revisit: bool) -> None:
         """Count *page*, whose lease ends; *changes*, which is committed with it, gets the row of the iteration.
 
         *is_again*: it was fetched before.
@@ -56,17 +56,17 @@ class Iterations:
         if self._is_over:
             self._now = Iteration(self._now.number + 1, now, now)
             self._is_over = False
-        self._now = self._with(page, now, is_again)
+        self._now = self._with(page, now, is_revisit)
         changes.iterations.append([self._crawl_id, *self._now])
         if self._is_full:
             self._end()
 
-    def _with(self, page: Page, now: float, is_again: bool) -> Iteration:
+    def _with(self, page: Page, now: float, is_revisit: bool) -> Iteration:
         fit, not_fit, polls, errors, documents, duplicates = self._now[3:9]
         news = page.news
         if page.state in (State.REFUSED, State.FAILED):
             errors += 1
-        elif is_again or (news is not None and news.kind):
+        elif is_revisit or (news is not None and news.kind):
             polls += 1
         elif news is not None and news.fits:
             fit += 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sqlalchemy import bindparam, exists, func, select, text
 
-from crawlers.algorithms.ranking.page_scores import GONE, RETURNING
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.items import State
 from crawlers.storage.schema.news_tables import document, feed, feed_item, news_score, page_label, poll
 from crawlers.storage.schema.tables import page, seed, site
@@ -70,7 +70,7 @@ def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
         select(*poll.c)
         .join(site, site.c.id == poll.c.site_id)
         .join(news_score, news_score.c.page_id == poll.c.page_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, news_score.c.queue == RETURNING)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, news_score.c.queue == REVISIT)
         .order_by(poll.c.page_id)
     )
     with database.read() as connection:

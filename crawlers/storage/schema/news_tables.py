@@ -115,7 +115,7 @@ document = Table(
     Column("section", Text),
     Column("language", String),
     Column("image", Text),
-    Column("taken_by", String, nullable=False),  # what found the text: rule, json-ld, trafilatura
+    Column("extractor", String, nullable=False),  # what found the text: rule, json-ld, trafilatura
     Column("text_hash", String(32), nullable=False),
     Column("simhash", BigInteger, nullable=False),
     Column("version", Integer, nullable=False),  # from 1

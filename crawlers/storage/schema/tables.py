@@ -103,7 +103,7 @@ page = Table(
     Column("site_id", Integer, nullable=False),
     Column("key", BigInteger, nullable=False),
     Column("url", Text, nullable=False),
-    Column("spelling", SmallInteger, nullable=False),  # rank of `url` among the spellings of its key
+    Column("variant", SmallInteger, nullable=False),  # rank of `url` among the spellings of its key
     Column("level", Integer, nullable=False),
     Column("hops", SmallInteger, nullable=False),  # redirects followed within the level
     Column("priority", Float, nullable=False),  # the page order's; the least is fetched first
@@ -118,7 +118,7 @@ page = Table(
     Column("status", SmallInteger),
     Column("moved_to", BigInteger),
     Column("content_hash", String(32)),  # hexadecimal; equal for equal bodies
-    Column("skeleton", BigInteger),
+    Column("content_signature", BigInteger),
     Column("title", Text),
     Column("canonical", Text),
     Column("content_type", Text),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    Answer = Callable[["Exchange"], Awaitable[None]]
+    WebResponse = Callable[["Exchange"], Awaitable[None]]
 
 END_S = 10
 SEND_BUFFER_BYTES = 65_536  # small, so that what was sent is what was read, save for this
@@ -101,7 +101,7 @@ def links(*hrefs: str) -> str:
     return "<!DOCTYPE html><title>Links</title>" + "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
 
 
-def pages(bodies: Mapping[str, str], robots: str | None = None) -> Answer:
+def pages(bodies: Mapping[str, str], robots: str | None = None) -> WebResponse:
     """A site of these pages; everything else is missing."""
 
     async def answer(exchange: Exchange) -> None:
@@ -121,7 +121,7 @@ class Web:
     A site that is None has a port, but nobody listens there.
     """
 
-    def __init__(self, **answers: Answer | None) -> None:
+    def __init__(self, **answers: WebResponse | None) -> None:
         self._answers = answers
         self._sockets = {name: socket.socket() for name in answers}
         self._servers: list[asyncio.Server] = []
@@ -167,7 +167,7 @@ class Web:
             task.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
 
-    def _served(self, site: Site, answer: Answer) -> Callable[..., Awaitable[None]]:
+    def _served(self, site: Site, answer: WebResponse) -> Callable[..., Awaitable[None]]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             site.at_once += 1
             try:

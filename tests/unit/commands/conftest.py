@@ -37,8 +37,8 @@ def broad(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("broad"))
 
     async def second(exchange):
-        story = "/old" if exchange.site.count("/news") == 1 else "/new"
-        bodies = {"/": links(f"{web['first'].origin}/", "/news"), "/news": links("/", story)}
+        url_history = "/old" if exchange.site.count("/news") == 1 else "/new"
+        bodies = {"/": links(f"{web['first'].origin}/", "/news"), "/news": links("/", url_history)}
         await pages(bodies | {"/old": "<title>Old</title>", "/new": "<title>New</title>"})(exchange)
 
     async def home(exchange):

@@ -44,8 +44,8 @@ def filled(tmp_path_factory):
     database = Database(f"sqlite:///{path}")
     replace_learnt(database, "b.example", [UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)])
     urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
-    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
-    text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
+    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "simhash": 0, "version": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
     with database.write() as connection:
         write_changes(

@@ -42,7 +42,7 @@ class Spider:
 
     def crawl_opened(self, *what: Any) -> None:
         self.opened = what
-        self.desk = Desk()
+        self.policy = Desk()
 
     def found_by_robots(self, text: str) -> list[str]:
         return [text]
@@ -68,7 +68,7 @@ def test_spider_is_told_of_the_crawl_and_its_desk_is_asked_from_then_on():
     hooks.ending(LEASE, PAGE, 5.0)
     assert not hooks.is_ready
     assert spider.opened == ("database", 7, "writer", "frontier", {2: 0.5})
-    assert spider.desk.ended == [(LEASE, PAGE, 5.0)]
+    assert spider.policy.ended == [(LEASE, PAGE, 5.0)]
     assert hooks.found_by_robots("text") == ["text"]
     assert (admit(TARGET), hooks.reason_to_skip(LEASE)) == ("the desk has it", "removed")
 

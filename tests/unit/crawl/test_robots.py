@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.crawl.robots import UNREACHABLE, RobotsRules
-from crawlers.crawl.site_policies import UNREACHABLE_S, Sites
+from crawlers.crawl.site_policies import UNREACHABLE_S, SitePolicies
 from crawlers.items import State
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.crawls import SiteRow
@@ -227,7 +227,7 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     now, told = 1000.0, []
     session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
     settings = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "us"})
-    sites = Sites(session, settings, False, RetryPolicy(0, 0, 1.0), lambda: now, lambda *one: told.append(one))
+    sites = SitePolicies(session, settings, False, RetryPolicy(0, 0, 1.0), lambda: now, lambda *one: told.append(one))
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0), now)
     assert sites.needs_robots(7)
     sites.ask_robots(7)

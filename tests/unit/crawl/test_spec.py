@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl.spec import Mission
+from crawlers.crawl.spec import CrawlSpec
 from crawlers.storage.crawls import SiteRow
 
 ROWS = {
@@ -21,5 +21,5 @@ ROWS = {
 )
 def test_unlisted_sites_go_on_by_the_scope_of_today(scope, kept):
     made = None if scope is None else Scope(scope, ["http://a.example"])
-    keeps = Mission("news", roots=["http://feeds.example/rss"], scope=made).keeping()
+    keeps = CrawlSpec("news", roots=["http://feeds.example/rss"], scope=made).keeping()
     assert kept == (None if keeps is None else {name for name, row in ROWS.items() if keeps(row)})

@@ -10,13 +10,13 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.crawl import site_policies as sites_module
-from crawlers.crawl.site_policies import Sites
-from crawlers.frontier.frontier_store import Former
+from crawlers.crawl.site_policies import SitePolicies
+from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Page, State
 from crawlers.storage.crawls import SiteRow
 
-FORMER = Former({}, int(State.DONE), 200, None, 1.0, None, None)
+FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> Sites:
+def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> SitePolicies:
     session = SimpleNamespace(
         frontier=SimpleNamespace(open_site=lambda state, now: None),
         writer=SimpleNamespace(flush=lambda: None),
@@ -45,7 +45,7 @@ def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> S
         row=SimpleNamespace(resumed=resumed),
     )
     settings = Settings({"ROBOTSTXT_OBEY": False, "TRAPS_ENABLED": True, "USER_AGENT": "us"})
-    sites = Sites(session, settings, True, RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *one: None)
+    sites = SitePolicies(session, settings, True, RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *one: None)
     for site_id in range(1, number + 1):
         sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0), 0.0)
     return sites
@@ -57,11 +57,11 @@ def lease(site_id: int, number: int = 0, level: int = 1) -> Lease:
     )
 
 
-def show(sites: Sites, site_id: int, pages: int, level: int = 1) -> None:
+def show(sites: SitePolicies, site_id: int, pages: int, level: int = 1) -> None:
     for number in range(pages):
         one = lease(site_id, number, level)
         page = Page(one.id, one.url, level, State.DONE, 200)
-        page.skeleton = 5
+        page.content_signature = 5
         sites.observe(one, page)
 
 
@@ -71,14 +71,14 @@ def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown: list[
     reason = sites.reason_against(lease(1, 301, level=2))
     assert reason is not None
     assert reason.startswith("trap: 300 pages like")
-    assert sites.reason_against(replace(lease(1, 301, level=2), former=FORMER)) is None
+    assert sites.reason_against(replace(lease(1, 301, level=2), previous=FORMER)) is None
 
 
 def test_page_that_comes_back_is_no_second_page(shown: list[str]) -> None:
     sites = watched(goes_by_level=True)
     show(sites, 1, 1)
     for _ in range(400):
-        sites.observe(replace(lease(1), former=FORMER), Page(1, "http://s1/calendar?day=0", 1, State.DONE, 200))
+        sites.observe(replace(lease(1), previous=FORMER), Page(1, "http://s1/calendar?day=0", 1, State.DONE, 200))
     assert sites.reason_against(lease(1, 9, level=2)) is None
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.clock import ForwardClock
-from crawlers.crawl.url_filter import Admission
+from crawlers.crawl.url_filter import UrlFilter
 
 GROWN = "/a/b/a/b/a/b/a/b/a/b/a/b/a/b/a/b/"
 
 
 def reason(path, *arguments, **more):
-    return Admission(*arguments, **more).reason_against(resolve("http://a.example/", path))
+    return UrlFilter(*arguments, **more).reason_against(resolve("http://a.example/", path))
 
 
 @pytest.mark.parametrize("path", ["/x.pdf", "/x.PDF", "/x.html.pdf", "/x.pdf?page=1", "/.pdf", "/d.html/x.pdf#y"])

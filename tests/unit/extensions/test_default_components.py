@@ -43,12 +43,12 @@ def test_pipeline_of_a_user_comes_before_the_store(own):
 
 def test_project_as_it_is_stays_as_it_is():
     assert components("ITEM_PIPELINES") == [STORE, DOCUMENTS]
-    assert components("SPIDER_MIDDLEWARES")[0] == "crawlers.middlewares.callbacks.LeaseMiddleware"
+    assert components("SPIDER_MIDDLEWARES")[0] == "crawlers.middlewares.callbacks.CallbackMiddleware"
 
 
 def test_custom_settings_of_a_spider_push_nothing_out():
     built = components("SPIDER_MIDDLEWARES", OwnSpider)
-    assert built[0] == "crawlers.middlewares.callbacks.LeaseMiddleware"
+    assert built[0] == "crawlers.middlewares.callbacks.CallbackMiddleware"
     assert "scrapy.spidermiddlewares.depth.DepthMiddleware" in built
     assert "crawlers.pipelines.graphs.Graphs" in components("EXTENSIONS", OwnSpider)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 
-from crawlers.extensions.gc_tuning import THRESHOLDS, Collector
+from crawlers.extensions.gc_tuning import THRESHOLDS, GcTuning
 
 
 def test_what_was_there_before_is_left_alone_while_the_spider_is_open():
-    before, extension = gc.get_threshold(), Collector()
+    before, extension = gc.get_threshold(), GcTuning()
     extension.opened()
     try:
         assert gc.get_threshold() == THRESHOLDS

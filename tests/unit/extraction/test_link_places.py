@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.extraction.html import parse_page
 from crawlers.extraction.link_places import place
-from crawlers.extraction.response import Answer, Reader
+from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import State
 
 SITE = "http://a.example"
@@ -19,8 +19,8 @@ TYPES = frozenset({"text/html"})
 
 
 def read(body: str, *, groups: bool = True, status: int = 200, **more: str):
-    answer = Answer(f"{SITE}/dir/page.html", status, body.encode(), HTML, **more)
-    return Reader(LinkResolver(), TAGS, TYPES, groups).read(answer, 7, 3, 0.0)
+    answer = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, **more)
+    return ResponseReader(LinkResolver(), TAGS, TYPES, groups).read(answer, 7, 3, 0.0)
 
 
 def places(body: str) -> list[str]:

@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from crawlers.algorithms.news.article_labels import IN_FEED, SURE
-from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import PROMISING, NewsReader
-from crawlers.extraction.response import Answer, Reader
+from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import FEED, HOME, PAGE, SITEMAP, State
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
@@ -64,11 +64,11 @@ def pool():
 def read(pool):
     scope = Scope("paper.example", [SITE])
     known = {}
-    rulebook = Rulebook(RULES, None, fit_factor=10.0, else_factor=0.01)
+    classifier = UrlClassifier(RULES, None, fit_factor=10.0, else_factor=0.01)
 
     def reader(news):
         types = frozenset({"text/html"})
-        return Reader(LinkResolver(), frozenset({"a"}), types, scope=scope, study=news.study)
+        return ResponseReader(LinkResolver(), frozenset({"a"}), types, scope=scope, analysis=news.analysis)
 
     def read(
         body,
@@ -85,9 +85,9 @@ def read(pool):
     ):
         known["why"] = is_known
         rules = {"paper.example": content_rules or {}}
-        news = NewsReader(reader, rulebook, rules, pool.run, lambda page: known["why"])
+        news = NewsReader(reader, classifier, rules, pool.run, lambda page: known["why"])
         assert news.accepts(content_type)
-        answer = Answer(url, more.pop("status", 200), body.encode(), content_type, **more)
+        answer = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(answer, 7, level, kind, is_announced, is_in_feed, NOW))
 
     return read
@@ -111,7 +111,7 @@ def test_a_feed_announces_its_items_and_links_to_those_of_the_crawl(read, pool):
     }
     assert page.news.span_s == 3 * HOUR_S
     assert urls(page.links) == [f"{SITE}/news/2.html", FITTING]
-    assert urls(page.elsewhere) == [f"{ELSEWHERE}/3"]
+    assert urls(page.cross_site_links) == [f"{ELSEWHERE}/3"]
     assert [(link.url, link.tag) for link, _ in page.external] == [(f"{FOREIGN}/4", "feed")]
     assert pool.calls == [(SITE, "read_feed")]
 
@@ -208,7 +208,7 @@ def test_a_page_that_fits_a_rule_is_read_for_its_article(read, pool):
     page = read(STORY, FITTING)
     assert page.news.fits
     assert page.news.article.title == "A bridge"
-    assert page.news.prints is not None
+    assert page.news.fingerprint is not None
     assert pool.calls == [(SITE, "article_of")]
 
 
@@ -277,10 +277,10 @@ def test_an_article_that_takes_too_long_says_so(read, pool):
 
 
 def test_a_host_that_has_but_feeds_of_ours_is_not_crawled_further(read):
-    assert urls(read(RSS, f"{FOREIGN}/rss", "text/xml").elsewhere) == [f"{ELSEWHERE}/3"]
+    assert urls(read(RSS, f"{FOREIGN}/rss", "text/xml").cross_site_links) == [f"{ELSEWHERE}/3"]
     page = read(f"<a href=/x>x</a><a href={SITE}/y>y</a>", f"{FOREIGN}/page")
     assert page.links == []
-    assert urls(page.elsewhere) == [f"{SITE}/y"]
+    assert urls(page.cross_site_links) == [f"{SITE}/y"]
 
 
 def test_a_sub_domain_is_of_the_crawl(read):
@@ -288,9 +288,13 @@ def test_a_sub_domain_is_of_the_crawl(read):
 
 
 def test_other_types_are_not_read(pool):
-    rulebook = Rulebook({}, None, fit_factor=10.0, else_factor=0.01)
+    classifier = UrlClassifier({}, None, fit_factor=10.0, else_factor=0.01)
     news = NewsReader(
-        lambda _: Reader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"})), rulebook, {}, pool.run, str
+        lambda _: ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"})),
+        classifier,
+        {},
+        pool.run,
+        str,
     )
     assert [news.accepts(mime) for mime in ("text/html", "application/x-gzip", "image/png", None)] == [
         True,

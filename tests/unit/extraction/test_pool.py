@@ -61,7 +61,7 @@ def test_an_article_comes_whole_through_the_pool():
         return await pool.run("site", extract_article, page, "http://a.test/x", "text/html", {}, 1e9)
 
     article = run(scenario)
-    assert (article.title, article.taken_by) == ("A title", "trafilatura")
+    assert (article.title, article.extractor) == ("A title", "trafilatura")
 
 
 def test_what_takes_too_long_yields_a_reason_and_others_go_on():

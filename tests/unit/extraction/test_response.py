@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.extraction.response import Answer, Reader
+from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import State
 
 SITE = "http://a.example"
@@ -20,8 +20,8 @@ TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 def read(body="", *, tags=TAGS, now=0.0, url=HERE, status=200, content_type=HTML, scope=None, **more):
     data = body.encode() if isinstance(body, str) else body
-    reader = Reader(LinkResolver(), tags, TYPES, scope=scope)
-    return reader.read(Answer(url, status, data, content_type, **more), 7, 3, now)
+    reader = ResponseReader(LinkResolver(), tags, TYPES, scope=scope)
+    return reader.read(WebResponse(url, status, data, content_type, **more), 7, 3, now)
 
 
 def urls(page):
@@ -246,7 +246,7 @@ def test_subdomains_other_schemes_and_other_ports_are_external(href):
 
 def test_links_to_another_site_of_the_crawl_are_no_external_ones():
     page = read('<a href="http://b.example/x">x</a><a href="http://c.example/">c</a>', scope=Scope("b.example", [SITE]))
-    assert [(target.url, count) for target, count in page.elsewhere] == [("http://b.example/x", 1)]
+    assert [(target.url, count) for target, count in page.cross_site_links] == [("http://b.example/x", 1)]
     assert (page.links, [link.url for link, _ in page.external]) == ([], ["http://c.example/"])
 
 
@@ -272,9 +272,9 @@ def test_equal_bodies_have_equal_hashes_whatever_their_addresses():
 def test_pages_that_differ_in_numbers_only_have_one_skeleton():
     texts = [f"<p>Meeting {n} of the {n * 7}th of May, all are welcome to it.</p>" for n in (3, 44)]
     assert (
-        read(texts[0]).skeleton
-        == read(texts[1]).skeleton
-        != read("<p>Something else altogether, my dear.</p>").skeleton
+        read(texts[0]).content_signature
+        == read(texts[1]).content_signature
+        != read("<p>Something else altogether, my dear.</p>").content_signature
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.backends.memory import MemoryJournal
+from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import Page, State
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SITE, NOW = "http://a.test", 1000.0
 
 
-class Recorder(MemoryJournal):
+class Recorder(MemoryFrontierStore):
     """Notes what is written about the availability of sites."""
 
     def __init__(self) -> None:
@@ -37,15 +37,15 @@ class Crawl:
     """Of one site with those *roots*; its pages come again."""
 
     def __init__(self, *roots: str) -> None:
-        self.journal = Recorder()
+        self.store = Recorder()
         self.now = NOW
         self.open()
         self.frontier.add([Candidate(1, resolve(SITE, root)) for root in roots], NOW)
 
     def open(self) -> None:
         """As another run does."""
-        self.journal.availability.clear()
-        self.frontier = QueuedFrontier(self.journal, RoundRobin(), ORDERS["aopic"](OrderOptions()))
+        self.store.availability.clear()
+        self.frontier = QueuedFrontier(self.store, RoundRobin(), ORDERS["aopic"](OrderOptions()))
         self.frontier.open_site(SiteState(1, SITE, 9, 0.0), self.now)
 
     def leases(self) -> dict[str, Lease]:
@@ -63,7 +63,7 @@ class Crawl:
 def test_site_whose_root_cannot_be_read_is_not_available(state: State) -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], state, "why")
-    assert crawl.journal.availability == [[1, "why"]]
+    assert crawl.store.availability == [[1, "why"]]
 
 
 def test_site_is_available_once_one_of_its_roots_was_read() -> None:
@@ -72,22 +72,22 @@ def test_site_is_available_once_one_of_its_roots_was_read() -> None:
     crawl.end(leases["/"], State.FAILED, "timeout")
     crawl.end(leases["/b"], State.DONE)
     crawl.end(leases["/c"], State.FAILED, "timeout")
-    assert crawl.journal.availability == [[1, "timeout"], [1, None]]
+    assert crawl.store.availability == [[1, "timeout"], [1, None]]
 
 
 def test_redirect_of_a_root_says_nothing_of_its_site_before_its_target_is_read() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
-    assert crawl.journal.availability == []
+    assert crawl.store.availability == []
     crawl.end(crawl.leases()["/en"], State.REFUSED, "status 404")
-    assert crawl.journal.availability == [[1, "status 404"]]
+    assert crawl.store.availability == [[1, "status 404"]]
 
 
 def test_page_below_the_root_says_nothing_of_its_site() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.FAILED, "timeout")
-    assert crawl.journal.availability == [[1, None]]
+    assert crawl.store.availability == [[1, None]]
 
 
 def test_another_visit_to_a_root_in_the_next_run_speaks_for_its_site_if_it_is_read() -> None:
@@ -97,6 +97,6 @@ def test_another_visit_to_a_root_in_the_next_run_speaks_for_its_site_if_it_is_re
     for state, availability in ((State.REFUSED, []), (State.DONE, [[1, None]])):
         crawl.open()
         lease = crawl.leases()["/"]
-        assert lease.is_again
+        assert lease.is_revisit
         crawl.end(lease, state, link="/x")
-        assert crawl.journal.availability == availability
+        assert crawl.store.availability == availability

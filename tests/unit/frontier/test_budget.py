@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlers.frontier.budget import Pulls
+from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.protocols import NOTHING, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.storage.change_set import ChangeSet
@@ -40,7 +40,7 @@ def lease(page_id: int, group: int = 0) -> Lease:
 
 
 def test_pulls_in_flight_count_against_the_budget_until_they_turn_out_to_be_none():
-    pulls = Pulls(Heard(), 2, records=False)
+    pulls = PullBudget(Heard(), 2, records=False)
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
     assert not pulls.has_room
@@ -55,7 +55,7 @@ def test_pulls_in_flight_count_against_the_budget_until_they_turn_out_to_be_none
 
 
 def test_without_a_budget_there_is_always_room():
-    pulls = Pulls(Heard(), 0, records=False)
+    pulls = PullBudget(Heard(), 0, records=False)
     for _ in range(1000):
         pulls.started(SITE, lease(1))
         pulls.ended(SITE, lease(1), NOTHING, 0.0, ChangeSet())
@@ -65,7 +65,7 @@ def test_without_a_budget_there_is_always_room():
 
 def test_ended_pull_is_written_with_what_was_paid_for():
     changes = ChangeSet()
-    pulls = Pulls(Heard(), 0, records=True)
+    pulls = PullBudget(Heard(), 0, records=True)
     pulls.started(SITE, lease(42))
     pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
     assert changes.pulls == [[7, 42, 2.0, 5.5]]
@@ -74,7 +74,7 @@ def test_ended_pull_is_written_with_what_was_paid_for():
 
 def test_pulls_that_nobody_counts_are_not_written():
     changes = ChangeSet()
-    pulls = Pulls(Heard(), 0, records=False)
+    pulls = PullBudget(Heard(), 0, records=False)
     pulls.started(SITE, lease(42))
     pulls.ended(SITE, lease(42), Earned(2.0, {9}), 5.5, changes)
     assert changes == ChangeSet()
@@ -84,12 +84,12 @@ def test_rules_are_told_earlier_pulls_as_they_were_told_them_then():
     before, after = Heard(), Heard()
     past = [(1, 0, 3.0), (2, 5, 0.0), (1, 3, 1.0)]
     sites = {number: site(number) for number in (1, 2)}
-    pulls = Pulls(before, 0, records=False)
+    pulls = PullBudget(before, 0, records=False)
     for number, group, reward in past:
         pulls.started(sites[number], lease(1, group))
         pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, ChangeSet())
     fresh = {number: site(number) for number in (1, 2)}
-    again = Pulls(after, 3, records=False)
+    again = PullBudget(after, 3, records=False)
     again.recall(fresh, past)
     assert after.told == before.told
     assert [fresh[n].rule.told for n in fresh] == [sites[n].rule.told for n in sites]

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.frontier_store import Former
+from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.frontier.revisits import add_change, add_seen_again, is_as_it_was
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 
 HASH = b"\x01" * 16
-FORMER = Former({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
+FORMER = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
 LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, FORMER)
 
 
@@ -56,11 +56,11 @@ def test_page_has_changed(other: Page) -> None:
 
 
 def test_page_that_is_still_not_there_is_as_it_was() -> None:
-    former = FORMER._replace(state=int(State.REFUSED), status=404, content_hash=None)
-    assert is_as_it_was(page(State.REFUSED, 404), former)
-    assert is_as_it_was(page(State.REFUSED, 503), former), "the host may be down"
-    assert not is_as_it_was(page(State.REFUSED, 410), former)
-    assert not is_as_it_was(page(content_hash=HASH), former)
+    previous = FORMER._replace(state=int(State.REFUSED), status=404, content_hash=None)
+    assert is_as_it_was(page(State.REFUSED, 404), previous)
+    assert is_as_it_was(page(State.REFUSED, 503), previous), "the host may be down"
+    assert not is_as_it_was(page(State.REFUSED, 410), previous)
+    assert not is_as_it_was(page(content_hash=HASH), previous)
 
 
 def test_page_seen_again_was_seen_when_it_was_asked_for() -> None:

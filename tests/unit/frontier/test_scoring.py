@@ -11,7 +11,7 @@ from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.frontier.backends.memory import MemoryJournal
+from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.scoring import Scoring
 from crawlers.storage.change_set import IMPORTANCE, NEW_PAGE, RELEVANCE, ChangeSet
 
@@ -28,74 +28,74 @@ class Risen:
         self.rose.append((queue, page))
 
 
-def scoring(journal: MemoryJournal, scores: Any = None, held: Any = ()) -> tuple[Scoring, Risen]:
+def scoring(store: MemoryFrontierStore, scores: Any = None, held: Any = ()) -> tuple[Scoring, Risen]:
     site = Risen()
-    return Scoring(scores or OPIC(), journal, {SITE: site}, held), site  # type: ignore[dict-item]
+    return Scoring(scores or OPIC(), store, {SITE: site}, held), site  # type: ignore[dict-item]
 
 
-def stored(journal: MemoryJournal, page: int, state: int = 0, level: int = 0) -> None:
+def stored(store: MemoryFrontierStore, page: int, state: int = 0, level: int = 0) -> None:
     values = {"id": page, "site_id": SITE, "key": page, "url": f"/{page}", "state": state, "level": level}
-    journal.submit(ChangeSet(new_pages=[[values.get(name, 0) for name, _ in NEW_PAGE]]))
+    store.submit(ChangeSet(new_pages=[[values.get(name, 0) for name, _ in NEW_PAGE]]))
 
 
-def written(one: Scoring, journal: MemoryJournal) -> ChangeSet:
+def written(one: Scoring, store: MemoryFrontierStore) -> ChangeSet:
     changes = ChangeSet()
     one.write(changes, 10)
-    journal.submit(changes)
+    store.submit(changes)
     return changes
 
 
 def test_only_what_changed_is_written_and_takes_its_place() -> None:
-    journal = MemoryJournal()
-    one, site = scoring(journal)
+    store = MemoryFrontierStore()
+    one, site = scoring(store)
     for page in (1, 2, 3):
         one.found(SITE, page, 0)
-    changes = written(one, journal)
+    changes = written(one, store)
     assert [row[0] for row in changes.importance] == [1, 2, 3]
     assert site.rose == [(0, 1), (0, 2), (0, 3)]
     site.rose.clear()
 
     one.read(1, {3: 1.0})
-    changes = written(one, journal)
+    changes = written(one, store)
     assert [row[:3] for row in changes.importance] == [[1, SITE, 1], [3, SITE, 0]]
     assert len(changes.importance[0]) == len(IMPORTANCE)
     assert json.loads(changes.order_totals[0][1]) == one.scores.totals()
     assert site.rose == [(1, 1), (0, 3)]
-    assert written(one, journal).importance == []
+    assert written(one, store).importance == []
 
 
 def test_pages_that_are_held_or_gone_or_of_sites_that_are_not_open_take_no_place() -> None:
-    journal = MemoryJournal()
-    one, site = scoring(journal, held={1})
+    store = MemoryFrontierStore()
+    one, site = scoring(store, held={1})
     one.found(SITE, 1, 0)
     one.found(SITE, 2, 0)
     one.gone(2)
     one.found(99, 3, 0)
-    changes = written(one, journal)
+    changes = written(one, store)
     assert site.rose == []
     assert [row[:3] for row in changes.importance] == [[1, SITE, 0], [2, SITE, GONE], [3, 99, 0]]
 
 
 def test_page_that_moved_is_written_with_the_one_that_takes_over() -> None:
-    journal = MemoryJournal()
-    one, _ = scoring(journal)
+    store = MemoryFrontierStore()
+    one, _ = scoring(store)
     one.found(SITE, 1, 0)
     one.found(SITE, 2, 0)
-    written(one, journal)
+    written(one, store)
     one.moved(1, 2)
-    changes = written(one, journal)
+    changes = written(one, store)
     assert [(row[0], row[2], row[7]) for row in changes.importance] == [(1, GONE, 2), (2, 0, 0)]
 
 
 def test_it_goes_on_from_what_was_written() -> None:
-    journal = MemoryJournal()
-    one, _ = scoring(journal)
+    store = MemoryFrontierStore()
+    one, _ = scoring(store)
     for page in (1, 2, 3):
-        stored(journal, page, 1 if page == 1 else 0)
+        stored(store, page, 1 if page == 1 else 0)
         one.found(SITE, page, 0)
     one.read(1, {3: 1.0})
-    written(one, journal)
-    two, _ = scoring(journal)
+    written(one, store)
+    two, _ = scoring(store)
     assert two.scores.totals() == one.scores.totals()
     for page in (1, 2, 3):
         assert two.scores.record(page) == one.scores.record(page)
@@ -106,17 +106,17 @@ def test_it_goes_on_from_what_was_written() -> None:
 
 @pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
 def test_what_was_decided_without_the_order_is_told_to_it(scores: Any) -> None:
-    journal = MemoryJournal()
-    one, _ = scoring(journal, scores())
-    stored(journal, 1)
+    store = MemoryFrontierStore()
+    one, _ = scoring(store, scores())
+    stored(store, 1)
     one.found(SITE, 1, 0)
-    written(one, journal)
-    journal.pages[1]["state"] = 5  # rejected: the limit of level came down
-    stored(journal, 2, level=3)  # waits: the limit went up
-    two, site = scoring(journal, scores())
+    written(one, store)
+    store.pages[1]["state"] = 5  # rejected: the limit of level came down
+    stored(store, 2, level=3)  # waits: the limit went up
+    two, site = scoring(store, scores())
     assert two.recalled(SITE)[0] == [0]
     assert (two.scores.queue(1), two.scores.queue(2)) == (GONE, 0)
-    rows = written(two, journal)
+    rows = written(two, store)
     table = rows.importance or rows.relevance
     assert [row[:3] for row in table] == [[1, SITE, GONE], [2, SITE, 0]]
     assert len(table[0]) == len(IMPORTANCE if rows.importance else RELEVANCE)

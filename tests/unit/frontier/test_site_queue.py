@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.backends.memory import MemoryJournal
-from crawlers.frontier.frontier_store import Entry
+from crawlers.frontier.backends.memory import MemoryFrontierStore
+from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.protocols import SiteState
-from crawlers.frontier.queues.bounded_queue import Head
+from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.url_cache import MAX_GROUP
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import GroupRule
 
 
-def entry(priority: float, page_id: int, group: int = 0) -> Entry:
-    return Entry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None, group)
+def entry(priority: float, page_id: int, group: int = 0) -> QueueEntry:
+    return QueueEntry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None, group)
 
 
 def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
-    def head(site_id: int, group: int, horizon: tuple[float, int]) -> Head:
-        return Head(site_id, group, MemoryJournal(), set(), horizon)
+    def head(site_id: int, group: int, spill_limit: tuple[float, int]) -> BoundedQueue:
+        return BoundedQueue(site_id, group, MemoryFrontierStore(), set(), spill_limit)
 
     return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, head, rule, names, waiting)
 
@@ -45,10 +45,10 @@ class Least:
 
 def test_queue_of_a_resumed_site_begins_in_the_journal() -> None:
     site = queue(waiting=[0])
-    assert site.hungry == {0}
+    assert site.needs_refill == {0}
     site.push(entry(0.0, 9), 16)
     assert not site.ready, "the journal gives it in its turn"
-    assert not queue().hungry
+    assert not queue().needs_refill
 
 
 def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
@@ -87,9 +87,9 @@ def test_empty_group_asks_the_journal_only_when_it_may_have_more() -> None:
     site.push(entry(0.0, 20, 2), 2)
     for _ in range(2):
         site.pop()
-    assert (site.hungry, site.ready) == ({1}, {2})
+    assert (site.needs_refill, site.ready) == ({1}, {2})
     site.pop()
-    assert (site.hungry, site.ready) == ({1}, set())
+    assert (site.needs_refill, site.ready) == ({1}, set())
 
 
 def test_farther_priorities_wait_for_all_answers_of_nearer_ones() -> None:

@@ -12,13 +12,13 @@ from crawlers.frontier.url_cache import (
     MAX_LEVEL,
     TAKEN,
     TOO_DEEP,
-    SeenUrls,
+    UrlCache,
     id_of,
     link_group_of,
     pack,
     rank,
     rank_of,
-    spelling_of,
+    variant_of,
 )
 
 
@@ -31,10 +31,10 @@ from crawlers.frontier.url_cache import (
     st.sampled_from([0, TAKEN, TOO_DEEP]),
 )
 def test_packed_value_gives_back_all_that_went_in(
-    page_id: int, group: int, level: int, hops: int, spelling: int, flags: int
+    page_id: int, group: int, level: int, hops: int, variant: int, flags: int
 ) -> None:
-    value = pack(page_id, group, rank(level, hops), spelling, flags)
-    assert (id_of(value), rank_of(value), spelling_of(value)) == (page_id, rank(level, hops), spelling)
+    value = pack(page_id, group, rank(level, hops), variant, flags)
+    assert (id_of(value), rank_of(value), variant_of(value)) == (page_id, rank(level, hops), variant)
     assert link_group_of(value) == group
     assert (value & TAKEN, value & TOO_DEEP) == (flags & TAKEN, flags & TOO_DEEP)
 
@@ -44,8 +44,8 @@ def test_rank_orders_by_level_and_then_by_hops(one: tuple[int, int], other: tupl
     assert (rank(*one) < rank(*other)) == (one < other)
 
 
-def _with(values: dict[int, int]) -> SeenUrls:
-    seen = SeenUrls()
+def _with(values: dict[int, int]) -> UrlCache:
+    seen = UrlCache()
     seen.lately.update(values)
     return seen
 
@@ -54,7 +54,7 @@ def _with(values: dict[int, int]) -> SeenUrls:
     st.lists(st.dictionaries(st.integers(0, 2**60 - 1), st.integers(0, 2**62)), max_size=4), st.integers(0, 2**60 - 1)
 )
 def test_url_is_known_by_its_latest_value_wherever_that_stands(changes: list[dict[int, int]], other: int) -> None:
-    seen, expected = SeenUrls(), {}
+    seen, expected = UrlCache(), {}
     for change in changes:
         seen.lately.update(change)
         expected |= change

@@ -88,7 +88,7 @@ def test_graphs_without_edges_have_values_too(rows: list[tuple[int, str]]) -> No
 SCRIPT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
-from test_graph_analysis import PAIRS, random_graph
+from test_analysis import PAIRS, random_graph
 from crawlers.graphs.analysis import AnalysedGraph, analyse
 from crawlers.graphs.files import write_graph
 for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):

@@ -42,7 +42,7 @@ def test_page_that_became_a_document_is_one(pipeline):
         site="http://a.example",
         stored_at="2001-09-09T01:46:40+00:00",
         version=1,
-        taken_by="json-ld",
+        extractor="json-ld",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlers.items import State
-from crawlers.reports.change_history import change_story
+from crawlers.reports.change_history import change_history
 from crawlers.reports.history_wording import SHOWN
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -24,7 +24,7 @@ def told(database, crawl, changes=(), links=()):
     with database.write() as connection:
         write_changes(connection, changes)
     with database.read() as connection:
-        return change_story(connection, home)
+        return change_history(connection, home)
 
 
 def time(second):

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.items import ARTICLE, State
-from crawlers.reports.document_history import document_story
+from crawlers.reports.document_history import document_history
 from crawlers.storage.news import stored_rules
 from crawlers.storage.schema.tables import page
 from tests.support.news_store import SITE, NewsStore
@@ -21,7 +21,7 @@ def crawl(sqlite):
 def told(crawl, number):
     with crawl.database.read() as connection:
         row = connection.execute(select(page).where(page.c.id == number)).one()
-        return document_story(connection, crawl.id, row)
+        return document_history(connection, crawl.id, row)
 
 
 def key_of(crawl, number):
@@ -76,8 +76,8 @@ def test_rule_that_forbids_decides_and_the_nearest_domain_has_the_word(crawl):
     stored_rules.add_rule(crawl.database, "one.example", "/.+/1", 1.0)
     forbids = stored_rules.add_rule(crawl.database, "one.example", "/video/.*", 0.0)
     assert told(crawl, number) == [f"  rule {forbids.number} says that it is no article: /video/.* (hand)"]
-    elsewhere = crawl.page("/other", 70.0, state=State.WAITING)
-    assert told(crawl, elsewhere) == ["  fits no rule"]
+    cross_site_links = crawl.page("/other", 70.0, state=State.WAITING)
+    assert told(crawl, cross_site_links) == ["  fits no rule"]
 
 
 def test_feed_tells_of_its_polls_only(crawl):
@@ -105,4 +105,4 @@ def test_other_missions_have_none(sqlite):
     crawl = store(sqlite, [Linked(f"{A}/")])
     with sqlite.read() as connection:
         row = connection.execute(select(page)).first()
-        assert document_story(connection, crawl.id, row) == []
+        assert document_history(connection, crawl.id, row) == []

@@ -42,7 +42,7 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
         "stored_at": datetime.fromtimestamp(100, UTC),
         "changed_at": None,
         "version": 1,
-        "taken_by": "rule",
+        "extractor": "rule",
     }
     assert rows[4]["authors"] == ["Ada", "Bob"]
     assert rows[4]["published_at"] == datetime.fromtimestamp(1e9, UTC)

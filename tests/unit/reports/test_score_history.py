@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
-from crawlers.reports.score_history import score_story
+from crawlers.reports.score_history import score_history
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from tests.support.scored_store import A, Linked, store
@@ -19,7 +19,7 @@ PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked
 
 def told(database, crawl, url):
     with database.read() as connection:
-        return score_story(connection, crawl.id, crawl.pages[url])
+        return score_history(connection, crawl.id, crawl.pages[url])
 
 
 def test_page_that_was_read_has_importance_cash_and_its_place(database):

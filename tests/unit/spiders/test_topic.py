@@ -220,14 +220,14 @@ def test_russian_and_chinese_pages_are_understood(tmp_path, keyword, bodies, cha
 
 
 @pytest.mark.parametrize(
-    ("scope", "elsewhere"),
+    ("scope", "cross_site_links"),
     [("sites", ""), (["127.0.0.1"], "b/m b/pop c/ c/deep c/end"), ("all", "b/m b/pop c/ c/deep c/end")],
 )
-def test_scope_of_the_file_says_where_the_crawl_goes(three, crawl, scope, elsewhere):
+def test_scope_of_the_file_says_where_the_crawl_goes(three, crawl, scope, cross_site_links):
     crawl(scope=scope, roots=[three.web["a"].origin])
-    assert set(three.order) == {"a/", "a/u", "a/far", "a/k", *elsewhere.split()}
+    assert set(three.order) == {"a/", "a/u", "a/far", "a/k", *cross_site_links.split()}
     outside = {three.path(url) for (url,) in crawl.project.query("SELECT url FROM external_url")}
-    assert outside == (set() if elsewhere else {"b/m", "b/pop", "c/"})
+    assert outside == (set() if cross_site_links else {"b/m", "b/pop", "c/"})
 
 
 def test_roots_beside_each_other_on_one_site_are_all_on_level_0(three, crawl):

@@ -19,7 +19,7 @@ def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
 def test_page_is_one_row_with_a_name_for_each_value() -> None:
     page = Page(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5)
     page.content_hash = bytes(range(16))
-    page.skeleton = -9
+    page.content_signature = -9
     page.etag = '"7"'
     (row,) = rows_of(page).ended_pages
     assert dict(zip((name for name, _ in ENDED_PAGE), row, strict=True)) == {
@@ -32,7 +32,7 @@ def test_page_is_one_row_with_a_name_for_each_value() -> None:
         "status": 200,
         "moved_to": None,
         "content_hash": "000102030405060708090a0b0c0d0e0f",
-        "skeleton": -9,
+        "content_signature": -9,
         "title": "Title",
         "canonical": "http://a.test/",
         "content_type": "text/html",
@@ -46,7 +46,7 @@ def test_what_a_page_has_not_is_null() -> None:
     (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no answer"), moved_to=8).ended_pages
     values = dict(zip((name for name, _ in ENDED_PAGE), row, strict=True))
     assert (values["reason"], values["moved_to"], values["size_bytes"]) == ("no answer", 8, 0)
-    absent = ("status", "content_hash", "skeleton", "title", "canonical", "content_type")
+    absent = ("status", "content_hash", "content_signature", "title", "canonical", "content_type")
     assert [values[name] for name in absent] == [None] * 6
 
 

@@ -30,8 +30,10 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
     for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
         url = f"http://site{site_id}.test/{page_id}"
         changes.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0])
-        skeleton = page_id if level else None
-        changes.ended_pages.append([page_id, int(state), *[None] * 3, 0.0, None, None, None, skeleton, *[None] * 4])
+        content_signature = page_id if level else None
+        changes.ended_pages.append(
+            [page_id, int(state), *[None] * 3, 0.0, None, None, None, content_signature, *[None] * 4]
+        )
         changes.ended_pages[-1][3] = 1
     with database.write() as connection:
         write_changes(connection, changes)
@@ -67,7 +69,11 @@ def test_sites_of_a_crawl_come_by_name(database: Database) -> None:
 def test_fetched_pages_are_those_that_are_done_the_nearest_first(database: Database) -> None:
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
-    assert [(level, skeleton) for _, level, skeleton in fetched_pages(database, site.id)] == [(0, 0), (1, 4), (2, 1)]
+    assert [(level, content_signature) for _, level, content_signature in fetched_pages(database, site.id)] == [
+        (0, 0),
+        (1, 4),
+        (2, 1),
+    ]
 
 
 def test_latest_pages_are_those_that_were_found_last_in_that_order(database: Database) -> None:

@@ -93,7 +93,7 @@ def test_a_removed_seed_leaves_its_crawls_and_its_number(database):
 
 def stored_page(number, site_id, state=State.DONE, duplicates=0):
     url = f"http://x.example/{number}"
-    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
     return {
         "id": number, "site_id": site_id, "key": number, "url": url, "state": int(state), "duplicates": duplicates,
         **unsaid,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-HEAD = "0004"
+HEAD = "0005"
 _LOCK = 0x6372_6177  # "craw"; those of storage.locks are pairs, which PostgreSQL keeps apart
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.indexed_heap import SLACK, Line
+from crawlers.algorithms.bandits.indexed_heap import SLACK, IndexedHeap
 
 changes = st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-3, 3)), max_size=60)
 
 
 @given(changes)
 def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: list[tuple[int, int | None]]) -> None:
-    line = Line()
+    line = IndexedHeap()
     places: dict[int, int] = {}
     for number, place in changes:
         if place is None:
@@ -26,7 +26,7 @@ def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: li
 
 
 def test_arranging_forgets_who_stood_there_before() -> None:
-    line = Line()
+    line = IndexedHeap()
     line.put(1, (1.0,))
     line.arrange({2: (5.0,), 3: (4.0,)})
     assert line.first() == 3
@@ -34,7 +34,7 @@ def test_arranging_forgets_who_stood_there_before() -> None:
 
 
 def test_a_line_that_changes_for_ever_stays_small() -> None:
-    line = Line()
+    line = IndexedHeap()
     line.put(0, (0.0,))
     for step in range(10_000):
         line.put(1, (1.0 + step,))

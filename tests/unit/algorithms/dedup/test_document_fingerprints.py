@@ -6,7 +6,13 @@ from collections import Counter
 
 import pytest
 
-from crawlers.algorithms.dedup.document_fingerprints import document_print, domain_of, essence, text_key128, url_key128
+from crawlers.algorithms.dedup.document_fingerprints import (
+    document_fingerprint,
+    domain_of,
+    essence,
+    text_key128,
+    url_key128,
+)
 from crawlers.algorithms.dedup.simhash import words
 from crawlers.items import Article
 
@@ -84,11 +90,11 @@ def test_a_text_of_few_words_counts_with_its_title():
 
 
 def test_a_print_tells_texts_apart_by_their_words_alone():
-    one, other = (document_print(URL, article(text)) for text in ("Hello, World", "hello\nworld!"))
+    one, other = (document_fingerprint(URL, article(text)) for text in ("Hello, World", "hello\nworld!"))
     assert one == other
     assert one.text_hash == other.text_hash
     assert len(one.text_hash) == 32
-    assert one.text_hash != document_print(URL, article("Hello, World 2")).text_hash
+    assert one.text_hash != document_fingerprint(URL, article("Hello, World 2")).text_hash
 
 
 @pytest.mark.parametrize(
@@ -104,9 +110,9 @@ def test_a_print_tells_texts_apart_by_their_words_alone():
     ],
 )
 def test_a_canonical_url_that_says_nothing_is_not_believed(canonical):
-    assert document_print(URL, article(canonical=canonical)).canonical is None
+    assert document_fingerprint(URL, article(canonical=canonical)).canonical is None
 
 
 def test_a_canonical_url_within_the_domain_is_believed():
-    found = document_print("https://m.example.org/a?id=17", article(canonical=URL))
-    assert found.canonical == key(URL) == document_print(URL, article()).url
+    found = document_fingerprint("https://m.example.org/a?id=17", article(canonical=URL))
+    assert found.canonical == key(URL) == document_fingerprint(URL, article()).url

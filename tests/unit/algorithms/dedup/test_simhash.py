@@ -95,8 +95,8 @@ def test_every_reprint_with_small_edits_is_found_and_told():
 
 def test_texts_of_one_language_are_far_apart():
     rng = random.Random(3)
-    prints = [simhash(prose(rng, 300)).value for _ in range(100)]
-    assert min(distance(a, b) for a in prints for b in prints if a != b) > 12
+    fingerprint = [simhash(prose(rng, 300)).value for _ in range(100)]
+    assert min(distance(a, b) for a in fingerprint for b in fingerprint if a != b) > 12
 
 
 def test_weather_reports_of_other_days_are_other_texts():

@@ -5,32 +5,32 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.news.article_labels import DETOUR
-from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.items import Place
+from crawlers.items import QueueSlot
 
 SITE = "http://www.paper.example"
 
 
-def rulebook(rules=(), keep=None):
+def classifier(rules=(), keep=None):
     known = {"paper.example": [UrlRule(regex, weight, "hand") for regex, weight in rules]} if rules else {}
-    return Rulebook(known, keep, fit_factor=2.0, else_factor=0.01)
+    return UrlClassifier(known, keep, fit_factor=2.0, else_factor=0.01)
 
 
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        ("/news/1.html", Place(FIT, 1.0)),
-        ("/video/1.html", Place(OTHER, 0.01)),
-        ("/news/page/2", Place(ARCHIVE, 0.01)),
-        ("/about", Place(OTHER, 0.01)),
+        ("/news/1.html", QueueSlot(FIT, 1.0)),
+        ("/video/1.html", QueueSlot(OTHER, 0.01)),
+        ("/news/page/2", QueueSlot(ARCHIVE, 0.01)),
+        ("/about", QueueSlot(OTHER, 0.01)),
     ],
 )
 def test_urls_have_their_place_by_rules_and_by_their_looks(path, place):
-    book = rulebook([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
+    book = classifier([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
     assert book.place(SITE, SITE + path) == place
     assert book.place_of(resolve(SITE + "/", path)) == place
 
@@ -48,7 +48,7 @@ def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
         kept.append((domain, list(rules)))
         return list(rules)
 
-    book = rulebook(keep=keep)
+    book = classifier(keep=keep)
     labelled(book, range(10))
     assert not book.learn(SITE, 0.0)
     labelled(book, range(10, 20))
@@ -60,7 +60,7 @@ def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
 
 
 def test_labels_of_earlier_runs_count():
-    book = rulebook(keep=lambda domain, rules: rules)
+    book = classifier(keep=lambda domain, rules: rules)
     book.recall(
         [(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
         + [(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
@@ -69,14 +69,14 @@ def test_labels_of_earlier_runs_count():
 
 
 def test_without_leave_nothing_is_learnt():
-    book = rulebook()
+    book = classifier()
     labelled(book, range(100))
     assert not book.learn(SITE, 0.0)
     assert not book.has_rules(SITE)
 
 
 def test_what_is_not_sure_is_no_label():
-    book = rulebook(keep=lambda domain, rules: rules)
+    book = classifier(keep=lambda domain, rules: rules)
     for number in range(100):
         book.label(SITE, f"{SITE}/{number}", 1.5)
     assert not book.learn(SITE, 0.0)
@@ -91,10 +91,10 @@ def test_next_run_learns_when_there_are_more_labels_not_at_once():
 
     labels = [(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
     labels += [(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
-    first = rulebook(keep=keep)
+    first = classifier(keep=keep)
     first.recall(labels)
     assert first.learn(SITE, 0.0), "nobody learnt from these labels yet"
-    again = Rulebook({"paper.example": learnt[0]}, keep, fit_factor=2.0, else_factor=0.01)
+    again = UrlClassifier({"paper.example": learnt[0]}, keep, fit_factor=2.0, else_factor=0.01)
     again.recall(labels)
     labelled(again, range(20, 49))
     assert not again.learn(SITE, 1.0)
@@ -104,14 +104,14 @@ def test_next_run_learns_when_there_are_more_labels_not_at_once():
 
 
 def test_fingerprint_is_another_one_when_places_may_be_others():
-    books = [rulebook(), rulebook([("/a", 1.0)]), rulebook([("/a", 0.5)]), rulebook([("/a", 1.0), ("/b", 1.0)])]
-    books.append(Rulebook({}, None, fit_factor=2.0, else_factor=0.02))
+    books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
+    books.append(UrlClassifier({}, None, fit_factor=2.0, else_factor=0.02))
     assert len({book.fingerprint(SITE) for book in books}) == len(books)
-    assert rulebook([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
+    assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
 
 
 def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stays():
-    book = rulebook(keep=lambda domain, rules: list(rules))
+    book = classifier(keep=lambda domain, rules: list(rules))
     for n in range(100):  # the learner has been misled
         book.label(SITE, f"{SITE}/tag/{n}", -3.5)
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)

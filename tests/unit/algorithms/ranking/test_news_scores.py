@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, NewsScores
-from crawlers.algorithms.ranking.page_scores import GONE, OTHER, RETURNING
-from crawlers.items import Place
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
+from crawlers.items import QueueSlot
 
 
 def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
@@ -20,7 +20,7 @@ def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
 
 def test_the_score_is_the_factor_times_what_pages_passed_on():
     scores = scores_of(1, 2, 3)
-    scores.placed(2, Place(FIT, 0.8))
+    scores.placed(2, QueueSlot(FIT, 0.8))
     assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
     assert scores.score(2) == pytest.approx(0.8 * 0.5)
     assert scores.score(3) == pytest.approx(0.01 * 0.5)
@@ -28,18 +28,18 @@ def test_the_score_is_the_factor_times_what_pages_passed_on():
 
 def test_without_links_the_factor_alone_counts():
     scores = scores_of(1, 2, weighs_links=False)
-    scores.placed(2, Place(FIT, 0.8))
+    scores.placed(2, QueueSlot(FIT, 0.8))
     assert scores.fetched(1, {2: 1.0}) == ()
     assert scores.score(2) == 0.8
 
 
 def test_what_is_due_goes_before_what_is_fresh_and_that_before_everything_else():
     scores = scores_of(1, 2, 3, 4)
-    scores.placed(2, Place(FRESH, 1.8e9))
-    scores.placed(3, Place(FRESH, 1.7e9))
-    scores.placed(4, Place(FIT, 1e6))
+    scores.placed(2, QueueSlot(FRESH, 1.8e9))
+    scores.placed(3, QueueSlot(FRESH, 1.7e9))
+    scores.placed(4, QueueSlot(FIT, 1e6))
     scores.fetched(1, {4: 1.0})
-    scores.returning(1)
+    scores.revisiting(1)
     assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
 
 
@@ -47,15 +47,15 @@ def test_a_page_that_comes_back_passes_nothing_on_again():
     scores = scores_of(1, 2)
     scores.fetched(1, {2: 1.0})
     before = scores.score(2)
-    scores.returning(1)
-    assert scores.queue(1) == RETURNING
+    scores.revisiting(1)
+    assert scores.queue(1) == REVISIT
     assert scores.fetched(1, {2: 1.0}) == ()
     assert scores.score(2) == before
 
 
 def test_a_redirect_hands_its_better_place_on():
     scores = scores_of(1, 2, 3)
-    scores.placed(2, Place(FRESH, 1.7e9))
+    scores.placed(2, QueueSlot(FRESH, 1.7e9))
     assert scores.moved(2, 3) == (3,)
     assert (scores.queue(2), scores.queue(3)) == (GONE, FRESH)
     assert scores.moved(3, 99) == ()
@@ -72,7 +72,7 @@ def test_what_was_fetched_is_not_moved_to_another_place_by_links():
 def test_what_is_recalled_is_as_it_was(placed):
     scores = scores_of(*range(1, 10))
     for page, queue, value in placed:
-        scores.placed(page, Place(queue, value))
+        scores.placed(page, QueueSlot(queue, value))
     again = NewsScores(weighs_links=True, else_factor=0.01)
     again.recall_totals(scores.totals())
     for page in range(1, 10):
@@ -102,7 +102,7 @@ def test_gains_that_were_kept_back_are_passed_on():
 
 def test_what_was_fresh_is_that_again_when_it_comes_back():
     scores = scores_of(1, 2)
-    scores.placed(2, Place(FRESH, 1.7e9))
+    scores.placed(2, QueueSlot(FRESH, 1.7e9))
     scores.gone(2)
     scores.found(2, level=1)
     assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)

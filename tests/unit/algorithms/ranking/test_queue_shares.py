@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
-from crawlers.algorithms.ranking.page_scores import OTHER, RETURNING
-from crawlers.algorithms.ranking.queue_shares import Shares
+from crawlers.algorithms.ranking.page_scores import OTHER, REVISIT
+from crawlers.algorithms.ranking.queue_shares import QueueShares
 
 EVERYTHING = [(queue, 1) for queue in (OTHER, ARCHIVE, FIT)]
 
 
-def taken(shares: Shares, waiting: list[tuple[int, int]], times: int) -> Counter[int]:
+def taken(shares: QueueShares, waiting: list[tuple[int, int]], times: int) -> Counter[int]:
     counts: Counter[int] = Counter()
     for _ in range(times):
         queue = shares.choose(waiting)
@@ -24,37 +24,37 @@ def taken(shares: Shares, waiting: list[tuple[int, int]], times: int) -> Counter
 
 
 def test_shares_are_kept_to_the_page():
-    counts = taken(Shares(explore=0.05, archive=0.1), EVERYTHING, 1000)
+    counts = taken(QueueShares(explore=0.05, archive=0.1), EVERYTHING, 1000)
     assert counts == {OTHER: 50, ARCHIVE: 100, FIT: 850}
 
 
 def test_what_is_due_costs_no_share():
-    shares = Shares(explore=0.5, archive=0.0)
-    assert taken(shares, [(RETURNING, 1), *EVERYTHING], 100) == {RETURNING: 100}
+    shares = QueueShares(explore=0.5, archive=0.0)
+    assert taken(shares, [(REVISIT, 1), *EVERYTHING], 100) == {REVISIT: 100}
     assert shares.choose(EVERYTHING) == OTHER
 
 
 def test_when_nothing_fits_explore_and_archive_divide_all():
-    counts = taken(Shares(explore=0.05, archive=0.15), [(OTHER, 1), (ARCHIVE, 2)], 400)
+    counts = taken(QueueShares(explore=0.05, archive=0.15), [(OTHER, 1), (ARCHIVE, 2)], 400)
     assert counts == {OTHER: 100, ARCHIVE: 300}
 
 
 def test_share_of_nothing_is_taken_only_when_nothing_else_waits():
-    shares = Shares(explore=0.0, archive=0.0)
+    shares = QueueShares(explore=0.0, archive=0.0)
     assert taken(shares, EVERYTHING, 50) == {FIT: 50}
     assert taken(shares, [(OTHER, 1)], 2) == {OTHER: 2}
 
 
 def test_what_was_cancelled_counts_for_nothing():
-    shares = Shares(explore=0.5, archive=0.0)
+    shares = QueueShares(explore=0.5, archive=0.0)
     shares.started(OTHER)
     shares.cancelled(OTHER)
     assert shares.choose(EVERYTHING) == OTHER
 
 
-@given(st.lists(st.sets(st.sampled_from([OTHER, RETURNING, ARCHIVE, FIT, FRESH]), min_size=1)))
+@given(st.lists(st.sets(st.sampled_from([OTHER, REVISIT, ARCHIVE, FIT, FRESH]), min_size=1)))
 def test_only_what_waits_is_chosen(rounds):
-    shares = Shares(explore=0.05, archive=0.1)
+    shares = QueueShares(explore=0.05, archive=0.1)
     for waiting in rounds:
         queue = shares.choose([(one, 1) for one in waiting])
         assert queue in waiting

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.traps import trap_watch
-from crawlers.algorithms.traps.trap_watch import TrapWatch, skeleton
+from crawlers.algorithms.traps.trap_watch import TrapWatch, content_signature
 
 DAY = datetime.timedelta(days=1)
 
@@ -85,7 +85,7 @@ def crawl(site, watch, most=5_000, rng=None):
                 cuts[url] = reason
                 continue
             text, links = site.fetch(url)
-            fetched.append((url, number, skeleton(text)))
+            fetched.append((url, number, content_signature(text)))
             following += [link for link in links if not (link in seen or seen.add(link))]
         for page in fetched:
             watch.observe(*page)
@@ -169,7 +169,7 @@ def test_script_that_serves_a_calendar_and_a_listing_loses_the_calendar_only():
 def test_neighbour_in_the_same_script_as_a_trap_is_not_cut():
     watch = TrapWatch()
     for number in range(1_000):
-        watch.observe(f"http://h/x?page=cal&id={number}", 1, skeleton("May"))
+        watch.observe(f"http://h/x?page=cal&id={number}", 1, content_signature("May"))
     assert watch.verdict("http://h/x?page=cal&id=1", 2)
     assert watch.verdict("http://h/x?page=news&id=1", 2) is None
 
@@ -180,8 +180,8 @@ def test_many_small_traps_of_one_script_are_cut_without_its_rich_part():
     for level in (1, 2):
         for number in range(20):
             for word in words:
-                watch.observe(f"http://h/x?page={word}&id={number}", level, skeleton(word))
-            watch.observe(f"http://h/x?page=news&id={number}", level, skeleton(words[number] * (level + 1)))
+                watch.observe(f"http://h/x?page={word}&id={number}", level, content_signature(word))
+            watch.observe(f"http://h/x?page=news&id={number}", level, content_signature(words[number] * (level + 1)))
     assert watch.verdict(f"http://h/x?page={words[0]}&id=1", 3).endswith("like /x?id=*&page=* say the same")
     assert watch.verdict("http://h/x?page=news&id=1", 3) is None
 
@@ -197,16 +197,16 @@ def test_listing_is_not_cut_when_its_texts_are_but_sampled(width):
 def test_small_section_with_equal_texts_is_not_cut():
     watch = TrapWatch()
     for number in range(trap_watch.MIN_PAGES - 1):
-        watch.observe(f"http://h/user?id={number}", number, skeleton("Please log in"))
+        watch.observe(f"http://h/user?id={number}", number, content_signature("Please log in"))
     assert watch.verdict("http://h/user?id=1000", 1_000) is None
-    watch.observe("http://h/user?id=1000", 1_000, skeleton("Please log in"))
+    watch.observe("http://h/user?id=1000", 1_000, content_signature("Please log in"))
     assert watch.verdict("http://h/user?id=1001", 1_001)
 
 
 def test_cut_waits_for_the_end_of_the_level():
     watch = TrapWatch()
     for number in range(500):
-        watch.observe(f"http://h/user?id={number}", 3, skeleton("Please log in"))
+        watch.observe(f"http://h/user?id={number}", 3, content_signature("Please log in"))
         assert watch.verdict(f"http://h/user?id={number}", 3) is None
     assert watch.verdict("http://h/user?id=501", 4) == "trap: 500 pages like /user?id=# say the same"
 
@@ -224,7 +224,7 @@ PAGES = st.lists(
 
 def simulated(runs):
     pages = [
-        (f"http://h/{head}{number}", level, skeleton(f"{chr(0x430 + number % texts)} {head}"))
+        (f"http://h/{head}{number}", level, content_signature(f"{chr(0x430 + number % texts)} {head}"))
         for head, count, texts, level in runs
         for number in range(count)
     ]
@@ -322,13 +322,13 @@ def test_trap_behind_a_rich_part_of_the_same_pattern_is_cut():
     rng = random.Random(3)
     for number in range(20_000):
         text = "".join(rng.choices("ghijklmnop", k=12))
-        watch.observe(f"http://h/x?id={number}", 1 + number // 5_000, skeleton(text))
+        watch.observe(f"http://h/x?id={number}", 1 + number // 5_000, content_signature(text))
     assert watch.verdict("http://h/x?id=1", 9) is None
     level = 10
     while watch.verdict("http://h/x?id=1", level) is None:
         assert level < 400
         for number in range(10):
-            watch.observe(f"http://h/x?id={number}", level, skeleton("nothing here"))
+            watch.observe(f"http://h/x?id={number}", level, content_signature("nothing here"))
         level += 1
 
 
@@ -336,11 +336,11 @@ def test_memory_stays_bounded_on_a_site_of_many_patterns_and_texts():
     watch = TrapWatch()
     for number in range(60_000):
         word = "".join(chr(0x430 + int(digit)) for digit in str(number))
-        watch.observe(f"http://h/{word if number % 2 else 'x'}?id=1", number // 9_000, skeleton(word))
+        watch.observe(f"http://h/{word if number % 2 else 'x'}?id=1", number // 9_000, content_signature(word))
         assert len(watch._patterns) + len(watch._new) <= 4 * trap_watch.PATTERNS_MAX
     assert watch.verdict("http://h/x?id=1", 100) is None
     assert len(watch._patterns) <= trap_watch.PATTERNS_MAX
-    assert sum(len(one.known) for one in watch._patterns.values()) <= trap_watch.SKELETONS_MAX
+    assert sum(len(one.known) for one in watch._patterns.values()) <= trap_watch.SIGNATURES_MAX
 
 
 def test_trap_is_found_among_a_flood_of_patterns():
@@ -349,20 +349,22 @@ def test_trap_is_found_among_a_flood_of_patterns():
         assert level < 60
         for number in range(3_000):
             word = "".join(chr(0x430 + int(digit)) for digit in str(level * 3_000 + number))
-            watch.observe(f"http://h/{word}", level, skeleton(word))
+            watch.observe(f"http://h/{word}", level, content_signature(word))
         for number in range(20):
-            watch.observe(f"http://h/cal?d={number}", level, skeleton("May"))
+            watch.observe(f"http://h/cal?d={number}", level, content_signature("May"))
         level += 1
     assert watch.verdict("http://h/zz", level) is None
 
 
 @given(st.text(st.characters(codec=None)), st.integers(), st.integers())
 def test_skeleton_has_no_numbers_and_no_blanks(text, first, second):
-    assert skeleton(f"{text} {first}") == skeleton(f"{text}\n\t{abs(second)}{'-' if first < 0 else ''}")
-    assert -(2**63) <= skeleton(text) < 2**63
+    assert content_signature(f"{text} {first}") == content_signature(
+        f"{text}\n\t{abs(second)}{'-' if first < 0 else ''}"
+    )
+    assert -(2**63) <= content_signature(text) < 2**63
 
 
 def test_skeleton_tells_texts_apart_and_ids_not():
-    assert skeleton("15 May 2024, session 9f86d081") == skeleton("2 May 1999, session 4e07aabb")
-    assert skeleton("15 May 2024") != skeleton("15 June 2024")
-    assert skeleton("один") != skeleton("два")
+    assert content_signature("15 May 2024, session 9f86d081") == content_signature("2 May 1999, session 4e07aabb")
+    assert content_signature("15 May 2024") != content_signature("15 June 2024")
+    assert content_signature("один") != content_signature("два")

@@ -16,7 +16,7 @@ from crawlers.algorithms.urls.resolution import (
     normalize,
     resolve,
     site_of,
-    spelling_rank,
+    variant_rank,
 )
 from crawlers.errors import BadUrl
 from crawlers.items import Target
@@ -196,4 +196,4 @@ def test_site_has_no_user_and_no_default_port():
     ],
 )
 def test_spelling_rank_prefers_the_normal_form(href, rank):
-    assert spelling_rank(resolve(BASE, href)) == rank
+    assert variant_rank(resolve(BASE, href)) == rank

@@ -9,9 +9,9 @@ import pytest
 from crawlers.algorithms.ranking.news_scores import FIT, FRESH, SOON
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news.announcements import MOST_REMEMBERED, MOST_UNSURE, Announcements
-from crawlers.frontier.frontier_store import Former
+from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
-from crawlers.items import Announced, Place, State, Target
+from crawlers.items import Announced, QueueSlot, State, Target
 from crawlers.storage.database import Database
 from tests.support.news_store import OTHER, SITE, NewsStore
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import SeenPage
 
 NOW = 1e9
-FORMER = Former({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
+FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
 
 
 class Recorder:
     """A frontier that notes what is to be fetched again, and commits that are waited for."""
 
     def __init__(self) -> None:
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, QueueSlot] = {}
         self.again: list[tuple[str, list[SeenPage], float]] = []
         self.flushes = 0
 
-    def place(self, page_id: int) -> Place | None:
+    def place(self, page_id: int) -> QueueSlot | None:
         return self.places.get(page_id)
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
@@ -60,8 +60,8 @@ def announcements(store: NewsStore, frontier: Recorder) -> Announcements:
     return Announcements(store.database, store.id, frontier.flush, frontier)  # type: ignore[arg-type]
 
 
-def lease(path: str = "/rss", *, id: int = 7, group: int = 0, is_again: bool = False) -> Lease:
-    return Lease(id, 1, key(path), SITE + path, 1, 0, 0, None, NOW, group, FORMER if is_again else None)
+def lease(path: str = "/rss", *, id: int = 7, group: int = 0, is_revisit: bool = False) -> Lease:
+    return Lease(id, 1, key(path), SITE + path, 1, 0, 0, None, NOW, group, FORMER if is_revisit else None)
 
 
 def key(path: str, site: str = SITE) -> int:
@@ -85,7 +85,7 @@ def test_first_poll_of_a_feed_announces_all_its_items(announcements: Announcemen
 def test_later_poll_announces_what_the_feed_did_not_before(announcements: Announcements, store: NewsStore) -> None:
     store.write(feed_items=[[7, key("/a1"), None, NOW, ""], [8, key("/a2"), None, NOW, ""]])
     shown = [item("/a1"), item("/a2")]
-    assert announcements.new_of(lease(is_again=True), shown) == [item("/a2")]
+    assert announcements.new_of(lease(is_revisit=True), shown) == [item("/a2")]
     assert key("/a1") in announcements, "although it is not new"
 
 
@@ -98,10 +98,10 @@ def test_announced_are_the_items_and_nothing_else(announcements: Announcements) 
 
 @pytest.mark.parametrize(
     ("group", "place", "led_to"),
-    [(FRESH, Place(FRESH, NOW), True), (FRESH, SOON, False), (FIT, Place(FIT, 1.0), False)],
+    [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, SOON, False), (FIT, QueueSlot(FIT, 1.0), False)],
 )
 def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
-    announcements: Announcements, frontier: Recorder, group: int, place: Place, led_to: bool
+    announcements: Announcements, frontier: Recorder, group: int, place: QueueSlot, led_to: bool
 ) -> None:
     frontier.places[7] = place
     assert announcements.led_to(lease(group=group)) == led_to

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.dedup.document_fingerprints import document_print
-from crawlers.algorithms.news.url_classifier import Rulebook
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
+from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.news.articles import ArticleDesk
+from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.protocols import Lease
 from crawlers.items import NEW, Article, News, Page, State
 from crawlers.storage.change_set import ChangeSet
@@ -35,9 +35,9 @@ STORY = Article(
     language="en",
     canonical_url="",
     image="",
-    taken_by="rule",
+    extractor="rule",
 )
-RULES = Rulebook({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, None, fit_factor=1.0, else_factor=0.01)
+RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, None, fit_factor=1.0, else_factor=0.01)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ class Desk:
 
     def __init__(self, database: Database, *, has_earlier: bool = False) -> None:
         duplicates = Duplicates(database, SqlDocumentKeys(database, lambda: None), lambda: None, 3)
-        self.desk = ArticleDesk(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
+        self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page
 
@@ -68,47 +68,47 @@ class Desk:
         page = self.page(url, canonical, body)
         if canonical.startswith("/"):
             article = replace(article, canonical_url=resolve(SITE, canonical).url)
-        page.news = News(article=article, prints=document_print(page.url, article))
+        page.news = News(article=article, fingerprint=document_fingerprint(page.url, article))
         self.changes = ChangeSet()
-        self.desk.judge(Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW), page, self.changes, NOW)
+        self.policy.judge(Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW), page, self.changes, NOW)
         return page.news
 
     def known(self, url: str, body: bytes, canonical: str = "") -> tuple[str, bool]:
         """Why a page of these bytes is not read, and whether it is a detour."""
         page = self.page(url, canonical, body)
         page.news = News()
-        return self.desk.is_known(page), page.news.is_detour
+        return self.policy.is_known(page), page.news.is_detour
 
     def languages(self) -> list[str]:
         return [row[10] for row in self.changes.documents]
 
 
 @pytest.fixture
-def desk(database: Database) -> Desk:
+def policy(database: Database) -> Desk:
     return Desk(database)
 
 
-def test_new_article_becomes_a_document(desk: Desk) -> None:
-    news = desk.judge("/news/1-story")
+def test_new_article_becomes_a_document(policy: Desk) -> None:
+    news = policy.judge("/news/1-story")
     assert (news.outcome, news.reason, news.is_detour) == (NEW, "", False)
-    assert [row[:3] for row in desk.changes.documents] == [[1, 1, f"{SITE}/news/1-story"]]
+    assert [row[:3] for row in policy.changes.documents] == [[1, 1, f"{SITE}/news/1-story"]]
 
 
-def test_page_without_an_article_leaves_no_rows(desk: Desk) -> None:
+def test_page_without_an_article_leaves_no_rows(policy: Desk) -> None:
     for news in (None, News()):
-        page = desk.page("/about")
+        page = policy.page("/about")
         page.news = news
-        desk.desk.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, desk.changes, NOW)
-        assert (desk.changes, page.news) == (ChangeSet(), news)
+        policy.policy.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, policy.changes, NOW)
+        assert (policy.changes, page.news) == (ChangeSet(), news)
 
 
-def test_article_that_names_no_language_has_that_of_its_source(desk: Desk) -> None:
-    desk.judge("/news/1", article=replace(STORY, language=""))
-    assert desk.languages() == ["de"]
-    desk.judge("/news/2", article=replace(STORY, text="Another text", language="fr"))
-    assert desk.languages() == ["fr"]
-    desk.judge("http://two.test/news/1", article=replace(STORY, language=""))
-    assert desk.languages() == [None]
+def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> None:
+    policy.judge("/news/1", article=replace(STORY, language=""))
+    assert policy.languages() == ["de"]
+    policy.judge("/news/2", article=replace(STORY, text="Another text", language="fr"))
+    assert policy.languages() == ["fr"]
+    policy.judge("http://two.test/news/1", article=replace(STORY, language=""))
+    assert policy.languages() == [None]
 
 
 @pytest.mark.parametrize(
@@ -125,18 +125,18 @@ def test_article_that_names_no_language_has_that_of_its_source(desk: Desk) -> No
     ],
 )
 def test_copy_is_no_document_and_a_detour_if_its_url_looks_otherwise(
-    desk: Desk, url: str, canonical: str, reason: str, is_detour: bool
+    policy: Desk, url: str, canonical: str, reason: str, is_detour: bool
 ) -> None:
-    desk.judge("/news/1-story")
-    news = desk.judge(url, canonical)
+    policy.judge("/news/1-story")
+    news = policy.judge(url, canonical)
     assert (news.outcome, news.reason, news.is_detour) == ("duplicate", f"{reason} as document 1", is_detour)
-    assert desk.changes.documents == []
+    assert policy.changes.documents == []
 
 
-def test_version_of_a_document_is_no_detour(desk: Desk) -> None:
-    desk.judge("/news/1-story")
+def test_version_of_a_document_is_no_detour(policy: Desk) -> None:
+    policy.judge("/news/1-story")
     longer = replace(STORY, text=f"{STORY.text} more")
-    news = desk.judge("/print/1", article=longer)
+    news = policy.judge("/print/1", article=longer)
     assert (news.outcome, news.is_detour) == ("duplicate", False)
     assert news.reason == "nearly the same text as document 1"
 
@@ -151,18 +151,18 @@ def test_version_of_a_document_is_no_detour(desk: Desk) -> None:
     ],
 )
 def test_page_of_the_same_bytes_is_known_before_it_is_read(
-    desk: Desk, url: str, canonical: str, is_detour: bool
+    policy: Desk, url: str, canonical: str, is_detour: bool
 ) -> None:
-    desk.judge("/news/1-story", body=b"bytes")
-    assert desk.known(url, b"bytes", canonical) == ("same bytes as document 1", is_detour)
-    assert desk.known(url, b"others", canonical) == ("", False)
+    policy.judge("/news/1-story", body=b"bytes")
+    assert policy.known(url, b"bytes", canonical) == ("same bytes as document 1", is_detour)
+    assert policy.known(url, b"others", canonical) == ("", False)
 
 
 def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) -> None:
     for has_earlier in (True, False):
-        desk = Desk(database, has_earlier=has_earlier)
-        desk.judge("/news/1-story")
-        desk.judge("/x", article=replace(STORY, text="Another text"))
-        reasons = [desk.desk.reason_against(resolve(SITE, path)) for path in ("/news/1-story", "/news/3", "/x")]
+        policy = Desk(database, has_earlier=has_earlier)
+        policy.judge("/news/1-story")
+        policy.judge("/x", article=replace(STORY, text="Another text"))
+        reasons = [policy.policy.reason_against(resolve(SITE, path)) for path in ("/news/1-story", "/news/3", "/x")]
         why = "document 1 of an earlier crawl" if has_earlier else None
         assert reasons == [why, None, None], "no rule says that /x is an article"

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.news.feed_registry import REMOVED, FeedPlaces
+from crawlers.crawl.news.feed_registry import REMOVED, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, SITEMAP, Page, State, Target
 from crawlers.storage.change_set import ChangeSet
@@ -15,10 +15,10 @@ HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
 NOBODYS = "http://nobody.test"
 
 
-def places(*, known: dict[str, str] | None = None, removed: tuple[str, ...] = ()) -> FeedPlaces:
+def places(*, known: dict[str, str] | None = None, removed: tuple[str, ...] = ()) -> FeedRegistry:
     """Of two sources and a third that is left out."""
     owners = SourceOwners([(site, []) for site in (HERE, THERE, OUT)])
-    return FeedPlaces(resolve, [f"{HERE}/", f"{THERE}/"], known or {}, removed, [OUT], owners)
+    return FeedRegistry(resolve, [f"{HERE}/", f"{THERE}/"], known or {}, removed, [OUT], owners)
 
 
 def target(url: str) -> Target:
@@ -29,7 +29,7 @@ def key(url: str) -> int:
     return target(url).key
 
 
-def kept(feeds: FeedPlaces, url: str, kind: str = FEED) -> list[list[str]]:
+def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[list[str]]:
     """The rows that the store gets when a feed was read at *url*."""
     changes = ChangeSet()
     feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)

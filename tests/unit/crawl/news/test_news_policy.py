@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
 from crawlers.algorithms.urls.resolution import resolve
@@ -55,13 +55,13 @@ def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(run
     assert crawl.place("/a1") == (FIT, 1.0)
     lease = crawl.lease()
     assert lease.url == crawl.url("/feed")
-    assert not crawl.desk.is_announced(lease)
+    assert not crawl.policy.is_announced(lease)
     crawl.end(lease, "/a1", "/y", news=feed("/a1", "/y"))
     assert crawl.place("/a1") == (FRESH, NOW)
     assert crawl.place("/y") == (FRESH, NOW - 60.0)
     announced = crawl.lease()
-    assert crawl.desk.is_announced(announced)
-    assert crawl.desk.is_in_feed(announced)
+    assert crawl.policy.is_announced(announced)
+    assert crawl.policy.is_in_feed(announced)
     assert crawl.poll("/feed") == (FEED, 0, 2)
 
 
@@ -71,7 +71,7 @@ def test_next_run_takes_no_waiting_feed_for_an_article(runs):
     again = runs()
     lease = again.leases()["/feed"]
     assert lease.group == FRESH
-    assert not again.desk.is_announced(lease)
+    assert not again.policy.is_announced(lease)
 
 
 def test_item_that_was_announced_before_is_not_new(runs):
@@ -140,7 +140,7 @@ def test_given_feed_that_fails_at_first_is_a_feed_and_a_home_page_is_none(runs, 
 def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
     crawl = runs(roots=("/rss", "/closed", "/old"))
     leases = crawl.leases()
-    assert {crawl.desk.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
+    assert {crawl.policy.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
     crawl.end(leases["/rss"], news=News(FEED, problem="is no feed"))
     crawl.end(leases["/closed"], state=State.REJECTED, reason="robots.txt")
     crawl.end(leases["/old"], state=State.MOVED, status=301, moved_to=target("/new"))
@@ -193,7 +193,7 @@ def test_found_feed_is_kept_with_its_first_answer(runs):
 def test_feed_at_a_site_that_is_left_out_is_not_asked_for(runs):
     crawl = runs()
     page = crawl.end(crawl.lease(), news=News(feeds=[resolve(OUT, "/feed"), target("/feed")]))
-    assert (page.links, page.elsewhere) == ([(target("/feed"), 1)], [])
+    assert (page.links, page.cross_site_links) == ([(target("/feed"), 1)], [])
 
 
 def test_want_of_polls_is_told_when_it_begins_and_each_hour(runs, caplog, monkeypatch):
@@ -243,7 +243,7 @@ def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
     crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
     again = runs(removed=("/feed", "/rss", "/atom"))
     due = again.leases(NOW + 9 * HOUR)
-    assert {path for path, lease in due.items() if again.desk.reason_to_skip(lease) == REMOVED} == {"/feed", "/rss"}
+    assert {path for path, lease in due.items() if again.policy.reason_to_skip(lease) == REMOVED} == {"/feed", "/rss"}
     for path in ("/feed", "/rss"):
         again.end(due[path], state=State.REJECTED, status=0, reason=REMOVED, now=NOW + 9 * HOUR)
     again.end(due["/"], "/atom", "/rss", news=News(HOME, feeds=[target("/atom"), target("/feed")]), now=NOW + 9 * HOUR)
@@ -262,8 +262,8 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     assert crawl.flushes == 1
     due = crawl.leases()
     assert {"/a1", "/a3"} <= set(due)
-    assert due["/a1"].is_again
-    assert crawl.desk.is_announced(due["/a1"])
+    assert due["/a1"].is_revisit
+    assert crawl.policy.is_announced(due["/a1"])
 
 
 def test_page_that_was_announced_while_it_was_read_comes_back_at_once_and_whole(runs):
@@ -273,7 +273,7 @@ def test_page_that_was_announced_while_it_was_read_comes_back_at_once_and_whole(
     crawl.end(found["/feed"], "/a1", news=feed("/a1"))
     crawl.end(found["/a1"], etag='"1"', last_modified="yesterday")
     again = crawl.leases()["/a1"]
-    assert (again.is_again, again.former.etag, again.former.last_modified) == (True, None, None)
+    assert (again.is_revisit, again.previous.etag, again.previous.last_modified) == (True, None, None)
     crawl.end(again, etag='"1"', news=News())
     assert "/a1" not in crawl.leases(NOW + 99 * HOUR), "once is enough"
 
@@ -322,7 +322,7 @@ def read_article(crawl: Crawl, path: str, canonical: str = "") -> float:
     crawl.frontier.add([Candidate(crawl.site_id, target(path), place=SOON)], NOW)
     text, canonical = " ".join(f"word{n}" for n in range(80)), canonical and crawl.url(canonical)
     article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")
-    news = News(fits=True, odds=3.0, article=article, prints=document_print(crawl.url(path), article))
+    news = News(fits=True, odds=3.0, article=article, fingerprint=document_fingerprint(crawl.url(path), article))
     crawl.end(crawl.lease(), canonical=canonical, news=news)
     ((odds,),) = crawl.rows("SELECT odds FROM page_label l JOIN page p ON p.id = page_id WHERE p.key", path)
     return odds

@@ -9,16 +9,16 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.news.requeue import Placing
+from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier import scoring
 from crawlers.frontier.backends.memory import MemoryFrontier
 from crawlers.frontier.protocols import BEFORE_ALL, Candidate, SiteState
-from crawlers.items import Page, Place, State
+from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import PlacedSite
 
 NAME, NOW = "http://one.test", 1e9
-LESS = Place(OTHER, 0.01)
+LESS = QueueSlot(OTHER, 0.01)
 
 
 class Rules:
@@ -28,9 +28,9 @@ class Rules:
         self.word = "/old"
         self.asked = 0
 
-    def place(self, site: str, url: str) -> Place:
+    def place(self, site: str, url: str) -> QueueSlot:
         self.asked += 1
-        return Place(FIT, 1.0) if self.word in url else LESS
+        return QueueSlot(FIT, 1.0) if self.word in url else LESS
 
     def fingerprint(self, site: str) -> str:
         return self.word
@@ -42,7 +42,7 @@ def frontier_of(order: str = "fit") -> MemoryFrontier:
     return one
 
 
-def add(frontier: MemoryFrontier, *paths: str, place: Place = LESS) -> None:
+def add(frontier: MemoryFrontier, *paths: str, place: QueueSlot = LESS) -> None:
     frontier.add([Candidate(1, resolve(NAME, path), place=place) for path in paths], NOW)
 
 
@@ -71,14 +71,14 @@ def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
 
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     frontier, rules = frontier_of(), Rules()
-    add(frontier, "/old1", place=Place(FRESH, 7.0))
-    add(frontier, "/old2.xml", place=Place(ARCHIVE, SOON.value))
-    add(frontier, "/old3", place=Place(FRESH, NOW))
+    add(frontier, "/old1", place=QueueSlot(FRESH, 7.0))
+    add(frontier, "/old2.xml", place=QueueSlot(ARCHIVE, SOON.value))
+    add(frontier, "/old3", place=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.DONE, 200), NOW)
     assert frontier.place_again(1, NAME, rules.place, NOW) is None
-    assert frontier.place(1) == Place(FRESH, 7.0)
-    assert frontier.place(2) == Place(ARCHIVE, SOON.value)
+    assert frontier.place(1) == QueueSlot(FRESH, 7.0)
+    assert frontier.place(2) == QueueSlot(ARCHIVE, SOON.value)
     assert queues(frontier, lease.id) == [-1]
 
 
@@ -96,28 +96,28 @@ def test_order_without_places_has_nothing_to_correct():
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 
-def finished(placing: Placing, most: int = 99) -> list[list[object]]:
+def finished(requeue: Requeue, most: int = 99) -> list[list[object]]:
     changes = ChangeSet()
     for _ in range(most):
-        placing.step(changes, NOW)
+        requeue.step(changes, NOW)
     return changes.site_rules
 
 
 @pytest.mark.usefixtures("small_slices")
 def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below():
     frontier, rules = frontier_of(), Rules()
-    placing = Placing(rules, frontier)
+    requeue = Requeue(rules, frontier)
     frontier.open_site(SiteState(2, "http://sport.one.test", 9, 0.0), NOW)
     frontier.open_site(SiteState(3, "http://another-one.test", 9, 0.0), NOW)
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
     for site_id, name in names.items():
-        placing.met(site_id, name)
+        requeue.met(site_id, name)
         frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), place=LESS) for n in range(3)], NOW)
-    assert finished(placing) == []
+    assert finished(requeue) == []
     rules.word, changes = "/new", ChangeSet()
-    placing.changed("one.test", changes)
+    requeue.changed("one.test", changes)
     assert changes.site_rules == [[1, None], [2, None]]
-    assert finished(placing) == [[1, "/new"], [2, "/new"]]
+    assert finished(requeue) == [[1, "/new"], [2, "/new"]]
     assert queues(frontier, *range(1, 10)) == [FIT] * 6 + [OTHER] * 3
 
 
@@ -125,12 +125,12 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
 def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand():
     frontier, rules = frontier_of(), Rules()
     add(frontier, *(f"/new{n}" for n in range(5)))
-    first = Placing(rules, frontier)
+    first = Requeue(rules, frontier)
     assert first.recall([PlacedSite(1, NAME, "/old", waits=True)]).site_rules == []
     rules.word, changes = "/new", ChangeSet()
     first.changed("one.test", changes)
     assert finished(first, 1) == [], "killed here"
-    second = Placing(rules, frontier)
+    second = Requeue(rules, frontier)
     assert second.recall([PlacedSite(1, NAME, None, waits=True)]).site_rules == [[1, None]]
     assert finished(second) == [[1, "/new"]]
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
@@ -138,21 +138,21 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
 
 def test_site_where_nothing_waits_costs_no_step():
     rules = Rules()
-    placing = Placing(rules, frontier_of())
-    assert placing.recall([PlacedSite(1, NAME, None, waits=False)]).site_rules == [[1, "/old"]]
-    assert finished(placing) == []
+    requeue = Requeue(rules, frontier_of())
+    assert requeue.recall([PlacedSite(1, NAME, None, waits=False)]).site_rules == [[1, "/old"]]
+    assert finished(requeue) == []
 
 
 @pytest.mark.usefixtures("small_slices")
 def test_rules_that_change_once_more_begin_anew():
     frontier, rules = frontier_of(), Rules()
-    placing = Placing(rules, frontier)
-    placing.met(1, NAME)
+    requeue = Requeue(rules, frontier)
+    requeue.met(1, NAME)
     add(frontier, *(f"/new{n}" for n in range(4)))
     rules.word = "/new"
-    placing.changed("one.test", ChangeSet())
-    finished(placing, 1)
+    requeue.changed("one.test", ChangeSet())
+    finished(requeue, 1)
     rules.word = "/newest"
-    placing.changed("one.test", ChangeSet())
-    assert finished(placing) == [[1, "/newest"]]
+    requeue.changed("one.test", ChangeSet())
+    assert finished(requeue) == [[1, "/newest"]]
     assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4

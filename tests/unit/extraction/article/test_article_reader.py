@@ -54,7 +54,7 @@ def test_all_parts_of_a_page_that_says_them():
         language="en",
         canonical_url="https://www.post.test/news/storm?full",
         image="https://www.post.test/storm.jpg",
-        taken_by="trafilatura",
+        extractor="trafilatura",
     )
 
 
@@ -81,18 +81,18 @@ def test_the_rule_of_the_site_goes_before_all_else():
     assert (article.title, article.text) == ("Roofs gone", "\n".join(PARAGRAPHS[1:]))
     assert (article.published, article.authors, article.section) == ("2024-05-02", ("Bo Ek", "Cy Fox"), "Town")
     assert (article.canonical_url, article.image) == ("https://www.post.test/2", "https://www.post.test/b.jpg")
-    assert (article.language, article.taken_by) == ("en", "rule")
+    assert (article.language, article.extractor) == ("en", "rule")
 
 
 def test_rules_that_find_nothing_leave_the_page_to_speak():
     article = extract(page(json_ld()), dict.fromkeys(("title", "text", "published", "authors"), ".none"))
-    assert (article.title, article.authors, article.taken_by) == ("A storm in May", ("Ann Lee",), "trafilatura")
+    assert (article.title, article.authors, article.extractor) == ("A storm in May", ("Ann Lee",), "trafilatura")
 
 
 def test_a_whole_text_for_machines_is_taken():
     article = extract(page(json_ld(articleBody=" ".join(PARAGRAPHS) + " Only said.")))
     assert article.text.splitlines() == [*PARAGRAPHS, "Only said."]
-    assert article.taken_by == "json-ld"
+    assert article.extractor == "json-ld"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from lxml import html
 
 from crawlers.errors import ConfigError
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.content_rules import PARTS, by_rules, check_rules
 
 PAGE = html.document_fromstring(
@@ -36,7 +36,7 @@ def test_rules_find_parts(part, selector, expected):
 
 
 def test_no_rules_find_nothing():
-    assert by_rules(PAGE, {}) == Parts()
+    assert by_rules(PAGE, {}) == ArticleParts()
 
 
 @pytest.mark.parametrize("selector", ["h1[", "//h1[", "p::nonsense(", "", "unknown-function(1)"])

@@ -5,7 +5,7 @@ import json
 import pytest
 from lxml import html
 
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.json_ld import is_article, json_ld, microdata, statements
 
 ARTICLE = {
@@ -36,7 +36,7 @@ def test_all_parts_are_read():
         "image": {"url": "/a.png"},
         "publisher": {"name": "The Example"},
     }
-    assert parts(full) == Parts(
+    assert parts(full) == ArticleParts(
         "Title", "Text.", "2024-05-03", ("Ann Lee",), "Politics", "en", "", "/a.png", "The Example"
     )
 
@@ -75,7 +75,7 @@ def test_the_only_person_is_the_author_of_a_page_without_one():
         {"@type": "WebPage", "name": "Title - Site", "datePublished": "2024-05-03"},
         {"@type": "Person", "name": "A"},
     ]
-    assert parts(graph) == Parts(published="2024-05-03", authors=("A",))
+    assert parts(graph) == ArticleParts(published="2024-05-03", authors=("A",))
 
 
 def test_organisations_are_authors_where_no_person_is():
@@ -109,7 +109,7 @@ def test_what_is_no_json_says_nothing(script):
 def test_values_of_wrong_types_are_empty():
     names = ["headline", "datePublished", "author", "image", "publisher", "articleBody"]
     wrong = {name: {"x": [1, None]} for name in names}
-    assert parts({"@type": "Article"} | wrong) == Parts()
+    assert parts({"@type": "Article"} | wrong) == ArticleParts()
 
 
 def test_loops_of_references_end():
@@ -124,7 +124,7 @@ def test_microdata_is_read_without_what_belongs_to_items_within():
         Lee</b></span><img itemprop="image" src="/a.png"><div itemscope itemtype="https://schema.org/Comment"><p
         itemprop="headline">A comment</p></div></div></body>"""
     )
-    assert microdata(tree) == Parts("Title", "", "2024-05-03", ("Ann Lee",), image="/a.png")
+    assert microdata(tree) == ArticleParts("Title", "", "2024-05-03", ("Ann Lee",), image="/a.png")
 
 
 def test_a_page_without_microdata_has_none():

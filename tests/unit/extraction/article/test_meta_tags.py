@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from lxml import html
 
-from crawlers.extraction.article.article_parts import Parts
+from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.meta_tags import meta_tags
 
 
@@ -16,7 +16,7 @@ def test_all_parts_are_read():
         <meta name="Author" content="Ann Lee"><meta property="article:section" content="World"><meta property="og:image"
         content="/a.png"><meta property="og:site_name" content="Post"><link rel="canonical" href="/a">""",
         'lang="en-GB"',
-    ) == Parts("Title", "", "2024-05-03", ("Ann Lee",), "World", "en-GB", "/a", "/a.png", "Post")
+    ) == ArticleParts("Title", "", "2024-05-03", ("Ann Lee",), "World", "en-GB", "/a", "/a.png", "Post")
 
 
 def test_profiles_are_no_names():
@@ -34,4 +34,4 @@ def test_the_locale_stands_in_for_the_language():
 
 
 def test_a_page_without_tags_says_nothing():
-    assert tags("<meta name=author><meta content=x><link rel=canonical>") == Parts()
+    assert tags("<meta name=author><meta content=x><link rel=canonical>") == ArticleParts()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.backends.sql import _AMONG, _KNOWN, _WAITING, _WAITING_GROUPS, SqlJournal
+from crawlers.frontier.backends.sql import _AMONG, _KNOWN, _WAITING, _WAITING_GROUPS, SqlFrontierStore
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
@@ -23,39 +23,39 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 @pytest.fixture
-def journal(database: Database) -> Iterator[SqlJournal]:
+def store(database: Database) -> Iterator[SqlFrontierStore]:
     crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     writer = Writer(database)
-    yield SqlJournal(database, writer, 1)
+    yield SqlFrontierStore(database, writer, 1)
     writer.close()
 
 
 def row(
-    page_id: int, key: int, state: State, priority: float = 0.0, spelling: int = 0, reason: str | None = None
+    page_id: int, key: int, state: State, priority: float = 0.0, variant: int = 0, reason: str | None = None
 ) -> list[object]:
     url = f"http://a.test/{page_id}"
-    return [page_id, 1, key, url, spelling, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0, 0]
+    return [page_id, 1, key, url, variant, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0, 0]
 
 
-def test_numbers_are_new_across_blocks_and_journals(journal: SqlJournal, database: Database) -> None:
-    numbers = [journal.new_id() for _ in range(10_001)]
+def test_numbers_are_new_across_blocks_and_journals(store: SqlFrontierStore, database: Database) -> None:
+    numbers = [store.new_id() for _ in range(10_001)]
     assert numbers == list(range(1, 10_002))
-    other = SqlJournal(database, journal._writer, 1)
+    other = SqlFrontierStore(database, store._writer, 1)
     assert other.new_id() > 20_000
 
 
-def test_known_urls_are_told_with_all_that_matters(journal: SqlJournal) -> None:
+def test_known_urls_are_told_with_all_that_matters(store: SqlFrontierStore) -> None:
     pages = [
-        row(1, LEAST, State.WAITING, spelling=2),
-        row(2, MOST, State.WAITING, spelling=1),
-        row(3, 3, State.DONE, spelling=2),
+        row(1, LEAST, State.WAITING, variant=2),
+        row(2, MOST, State.WAITING, variant=1),
+        row(3, 3, State.DONE, variant=2),
         row(4, 4, State.REJECTED, reason="too deep: level 2, the limit is 1"),
         row(5, 5, State.REJECTED, reason="extension pdf"),
         row(6, 6, State.REJECTED),
     ]
-    journal.submit(ChangeSet(new_pages=pages))
-    journal.flush()
-    known = {k.id: k for k in journal.known(1, None)}
+    store.submit(ChangeSet(new_pages=pages))
+    store.flush()
+    known = {k.id: k for k in store.known(1, None)}
     assert sorted(known) == [1, 2, 3, 4, 5, 6]
     assert tuple(known[1]) == (LEAST, 1, 2, 1, 2, True, False, "http://a.test/1", 0)
     assert [(k.key, bool(k.waits), bool(k.is_too_deep), k.url) for _, k in sorted(known.items())][1:] == [
@@ -65,29 +65,29 @@ def test_known_urls_are_told_with_all_that_matters(journal: SqlJournal) -> None:
         (5, False, False, None),
         (6, False, False, None),
     ]
-    assert sorted(k.id for k in journal.known(1, [LEAST, 4, 12345])) == [1, 4]
-    assert journal.known(1, []) == []
-    assert list(journal.known(2, None)) == []
+    assert sorted(k.id for k in store.known(1, [LEAST, 4, 12345])) == [1, 4]
+    assert store.known(1, []) == []
+    assert list(store.known(2, None)) == []
 
 
-def test_waiting_urls_come_in_order_behind_a_place(journal: SqlJournal) -> None:
+def test_waiting_urls_come_in_order_behind_a_place(store: SqlFrontierStore) -> None:
     places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
-    journal.submit(ChangeSet(new_pages=[*pages, row(10, 10, State.DONE)]))
-    journal.flush()
-    everything = journal.waiting(1, 0, (float("-inf"), 0), 100)
+    store.submit(ChangeSet(new_pages=[*pages, row(10, 10, State.DONE)]))
+    store.flush()
+    everything = store.waiting(1, 0, (float("-inf"), 0), 100)
     assert [(e.priority, e.id) for e in everything] == sorted(places)
     assert tuple(everything[0]) == (0.0, 9, 9, "http://a.test/9", 2, 1, 0, "request 9", 0)
-    assert [e.id for e in journal.waiting(1, 0, (21.0, 2), 2)] == [3, 4]
-    assert [e.id for e in journal.waiting(1, 0, (21.0, 4), 9)] == [1]
-    assert journal.waiting(2, 0, (float("-inf"), 0), 9) == []
+    assert [e.id for e in store.waiting(1, 0, (21.0, 2), 2)] == [3, 4]
+    assert [e.id for e in store.waiting(1, 0, (21.0, 4), 9)] == [1]
+    assert store.waiting(2, 0, (float("-inf"), 0), 9) == []
 
 
-def test_counts_are_by_state(journal: SqlJournal) -> None:
+def test_counts_are_by_state(store: SqlFrontierStore) -> None:
     states = [State.WAITING, State.DONE, State.DONE]
-    journal.submit(ChangeSet(new_pages=[row(number, number, state) for number, state in enumerate(states, 1)]))
-    journal.flush()
-    assert journal.counts(1) == {State.WAITING: 1, State.DONE: 2}
+    store.submit(ChangeSet(new_pages=[row(number, number, state) for number, state in enumerate(states, 1)]))
+    store.flush()
+    assert store.counts(1) == {State.WAITING: 1, State.DONE: 2}
 
 
 @pytest.mark.parametrize(

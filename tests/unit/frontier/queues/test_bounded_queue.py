@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.frontier_store import Entry
-from crawlers.frontier.queues.bounded_queue import NONE, Head
+from crawlers.frontier.frontier_store import QueueEntry
+from crawlers.frontier.queues.bounded_queue import NONE, BoundedQueue
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 class Stored:
     """A journal that holds *entries*."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, entries: list[QueueEntry]) -> None:
         self._entries = sorted(entries)
 
     def flush(self) -> None: ...
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[Entry]:
+    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         return [e for e in self._entries if (e.priority, e.id) > after][:limit]
 
 
-def entry(priority: float, page_id: int) -> Entry:
-    return Entry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
+def entry(priority: float, page_id: int) -> QueueEntry:
+    return QueueEntry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
 
 
-def head(entries: list[Entry], held: Collection[int] = (), **more: Any) -> Head:
-    return Head(1, 0, Stored(entries), held, **more)  # type: ignore[arg-type]
+def head(entries: list[QueueEntry], held: Collection[int] = (), **more: Any) -> BoundedQueue:
+    return BoundedQueue(1, 0, Stored(entries), held, **more)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))
@@ -52,7 +52,7 @@ def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list
 
 
 def test_held_urls_are_not_taken_from_the_journal_again() -> None:
-    queue = head([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3), entry(0.0, 4)], {1, 3}, horizon=NONE)
+    queue = head([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3), entry(0.0, 4)], {1, 3}, spill_limit=NONE)
     queue.refill(3)
     assert (queue.pop().id, queue.first, queue.has_more) == (2, None, True)
     queue.refill(3)

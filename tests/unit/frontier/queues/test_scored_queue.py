@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.frontier.queues.bounded_queue import NONE
-from crawlers.frontier.queues.scored_queue import LOADED, ScoredHead
+from crawlers.frontier.queues.scored_queue import LOADED, ScoredQueue
 from tests.support.frontier_scores import Told, Written, entry
 
 pages = st.integers(1, 12)
@@ -36,22 +36,22 @@ class Queue:
     def __init__(self, most: int, **more: Any) -> None:
         self.most = most
         self.scores = Told()
-        self.journal = Written(self.scores)
+        self.store = Written(self.scores)
         self.held: set[int] = set()
-        self.head = ScoredHead(1, 0, self.scores, self.journal, self.held, self.journal.write, **more)  # type: ignore[arg-type]
+        self.head = ScoredQueue(1, 0, self.scores, self.store, self.held, self.store.write, **more)  # type: ignore[arg-type]
 
     def push(self, page: int, amount: float) -> None:
         if page not in self.scores.queues:
             self.scores.queues[page], self.scores.scores[page] = 0, amount
             self.head.push(entry(page), self.most)
-            self.journal.write([page])
+            self.store.write([page])
 
     def rise(self, page: int, amount: float) -> None:
         if page in self.scores.queues:
             self.scores.scores[page] += amount
             if page in self.waiting:
                 self.head.rise(page, self.most)
-            self.journal.write([page])
+            self.store.write([page])
 
     def fall(self, page: int, amount: float) -> None:
         if page in self.scores.queues:
@@ -79,7 +79,7 @@ class Queue:
         if page in self.scores.queues:
             self.scores.queues[page] = GONE
             self.held.discard(page)
-            self.journal.write([page])
+            self.store.write([page])
 
     def respell(self, page: int) -> None:
         if page in self.waiting:
@@ -107,10 +107,10 @@ def test_whatever_rises_falls_or_comes_back_the_best_comes_out(events: list[tupl
 
 
 def test_head_of_a_resumed_site_begins_in_the_journal() -> None:
-    queue = Queue(2, horizon=NONE)
+    queue = Queue(2, spill_limit=NONE)
     for page, score in ((1, 1.0), (2, 3.0), (3, 2.0)):
         queue.scores.queues[page], queue.scores.scores[page] = 0, score
-    queue.journal.write([1, 2, 3])
+    queue.store.write([1, 2, 3])
     assert (queue.head.first, queue.head.has_more, len(queue.head)) == (None, True, 0)
     assert [queue.lease(), queue.lease(), queue.lease(), queue.lease()] == [2, 3, 1, None]
 
@@ -122,7 +122,7 @@ def test_few_pages_are_never_asked_of_the_journal() -> None:
     queue.rise(1, 9)
     queue.fall(5, 3)
     assert [queue.lease() for _ in range(5)] == [1, 4, 3, 2, 5]
-    assert (queue.journal.asked, queue.journal.looked_up) == (0, [])
+    assert (queue.store.asked, queue.store.looked_up) == (0, [])
 
 
 def test_page_that_rises_over_the_horizon_is_known_by_its_number_until_its_turn() -> None:
@@ -132,18 +132,18 @@ def test_page_that_rises_over_the_horizon_is_known_by_its_number_until_its_turn(
     assert queue.head.has_more
     queue.rise(4, 20)
     assert queue.lease() == 4
-    assert queue.journal.looked_up == [4]
+    assert queue.store.looked_up == [4]
 
 
 def test_of_pages_that_rose_many_are_looked_up_at_once() -> None:
-    queue = Queue(500, horizon=NONE)
+    queue = Queue(500, spill_limit=NONE)
     queue.head.refill(1)  # nothing waits yet
     for page in range(1, 201):
         queue.scores.queues[page], queue.scores.scores[page] = 0, 0.0
         queue.rise(page, page)
     assert [queue.lease() for _ in range(200)] == list(range(200, 0, -1))
-    assert sorted(set(queue.journal.looked_up)) == list(range(1, 201))
-    assert len(queue.journal.looked_up) <= 200 + LOADED
+    assert sorted(set(queue.store.looked_up)) == list(range(1, 201))
+    assert len(queue.store.looked_up) <= 200 + LOADED
 
 
 def test_score_that_fell_below_the_horizon_sends_to_the_journal_for_a_better_one() -> None:
@@ -153,7 +153,7 @@ def test_score_that_fell_below_the_horizon_sends_to_the_journal_for_a_better_one
     queue.fall(1, 5)
     assert queue.head.first is None
     assert queue.lease() == 2
-    assert queue.journal.rows[1] == (0, 4.0), "what fell was written down, or it would be asked for again and again"
+    assert queue.store.rows[1] == (0, 4.0), "what fell was written down, or it would be asked for again and again"
 
 
 @pytest.mark.parametrize("is_held", [True, False])
@@ -174,4 +174,4 @@ def test_page_in_another_spelling_goes_out_in_the_last_one() -> None:
     queue.head.discard(1)
     queue.head.push(entry(1, level=7), 10)
     assert queue.head.pop().level == 7
-    assert queue.journal.looked_up == []
+    assert queue.store.looked_up == []

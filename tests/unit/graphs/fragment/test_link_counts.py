@@ -35,7 +35,7 @@ def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) 
     crawl_id = next(_crawls)
     names = dict.fromkeys((*sites, *(one.site for one in pages)))
     site_ids = {name: add_sites(database, crawl_id, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in names}
-    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
     with database.write() as connection:
         url_ids: dict[tuple[str, str, int], int] = {}
         for one in pages:
@@ -44,12 +44,12 @@ def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) 
             content["content_hash"] = one.body and one.body.encode().hex()
             row = {"id": number, "site_id": site_ids[one.site], "key": number, "url": f"{one.site}/{number}"}
             connection.execute(insert(page).values(**row, **content, **unsaid))
-            for target, path, spelling, links in one.links:
-                address = target, path, spelling
+            for target, path, variant, links in one.links:
+                address = target, path, variant
                 if address not in url_ids:
                     url_ids[address] = next(_urls)
                     key = hash_of(target, path)
-                    url = f"{target}/{path}{'#' * spelling}"
+                    url = f"{target}/{path}{'#' * variant}"
                     row = {"id": url_ids[address], "site": target, "url": url, "key": key}
                     connection.execute(insert(external_url).values(**row))
                 link = {"page_id": number, "url_id": url_ids[address], "context_id": next(_urls), "count": links}

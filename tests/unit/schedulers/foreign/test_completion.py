@@ -12,7 +12,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from crawlers.items import Page, State
-from crawlers.schedulers.foreign.completion import AnswersInWork, WatchedErrback
+from crawlers.schedulers.foreign.completion import PendingCallbacks, WatchedErrback
 
 URL = "http://a.example/"
 
@@ -22,7 +22,7 @@ class Desk:
 
     def __init__(self):
         self.ended = []
-        self.answers = AnswersInWork(self.ended.append)
+        self.answers = PendingCallbacks(self.ended.append)
         self.page = Page(1, URL, 0, State.DONE, 200)
         self.response = Response(URL)
 
@@ -32,85 +32,85 @@ class Desk:
 
 
 @pytest.fixture
-def desk():
+def policy():
     return Desk().begin()
 
 
-def test_answer_that_gives_nothing_ends_when_it_is_read(desk):
-    assert 1 in desk.answers
-    desk.answers.came(desk.response, None)
-    desk.answers.read(desk.response)
-    assert desk.ended == [desk.page]
-    assert 1 not in desk.answers
+def test_answer_that_gives_nothing_ends_when_it_is_read(policy):
+    assert 1 in policy.answers
+    policy.answers.came(policy.response, None)
+    policy.answers.read(policy.response)
+    assert policy.ended == [policy.page]
+    assert 1 not in policy.answers
 
 
-def test_answer_ends_only_when_its_requests_are_scheduled(desk):
+def test_answer_ends_only_when_its_requests_are_scheduled(policy):
     requests = [Request(URL), Request(URL)]
     for request in requests:
-        desk.answers.came(desk.response, request)
-    desk.answers.scheduled(requests[1])
-    desk.answers.read(desk.response)
-    assert desk.ended == []
-    desk.answers.scheduled(Request(URL))  # somebody else's
-    assert desk.ended == []
-    desk.answers.scheduled(requests[0])
-    desk.answers.scheduled(requests[0])
-    assert desk.ended == [desk.page]
+        policy.answers.came(policy.response, request)
+    policy.answers.scheduled(requests[1])
+    policy.answers.read(policy.response)
+    assert policy.ended == []
+    policy.answers.scheduled(Request(URL))  # somebody else's
+    assert policy.ended == []
+    policy.answers.scheduled(requests[0])
+    policy.answers.scheduled(requests[0])
+    assert policy.ended == [policy.page]
 
 
-def test_answer_ends_only_when_its_items_have_passed_the_pipelines(desk):
-    desk.answers.came(desk.response, {"an": "item"})
-    desk.answers.read(desk.response)
-    desk.answers.item_done(None)  # an item of start()
-    desk.answers.item_done(Response(URL))
-    assert desk.ended == []
-    desk.answers.item_done(desk.response)
-    assert desk.ended == [desk.page]
+def test_answer_ends_only_when_its_items_have_passed_the_pipelines(policy):
+    policy.answers.came(policy.response, {"an": "item"})
+    policy.answers.read(policy.response)
+    policy.answers.item_done(None)  # an item of start()
+    policy.answers.item_done(Response(URL))
+    assert policy.ended == []
+    policy.answers.item_done(policy.response)
+    assert policy.ended == [policy.page]
 
 
-def test_page_that_the_spider_yields_itself_is_its_own_end(desk):
-    desk.answers.came(desk.response, Page(1, URL, 0, State.DONE))
-    desk.answers.read(desk.response)
-    desk.answers.item_done(desk.response)
-    assert desk.ended == []
-    assert 1 not in desk.answers
+def test_page_that_the_spider_yields_itself_is_its_own_end(policy):
+    policy.answers.came(policy.response, Page(1, URL, 0, State.DONE))
+    policy.answers.read(policy.response)
+    policy.answers.item_done(policy.response)
+    assert policy.ended == []
+    assert 1 not in policy.answers
 
 
-def test_failing_spider_makes_the_page_fail_when_the_rest_is_taken_care_of(desk):
+def test_failing_spider_makes_the_page_fail_when_the_rest_is_taken_care_of(policy):
     request = Request(URL)
-    desk.answers.came(desk.response, request)
-    assert desk.answers.failed(desk.response, "why")
-    assert desk.ended == []
-    desk.answers.scheduled(request)
-    assert [(page.state, page.reason) for page in desk.ended] == [(State.FAILED, "why")]
-    assert not desk.answers.failed(desk.response, "again")
-    assert not desk.answers.failed(None, "an error of start()")
+    policy.answers.came(policy.response, request)
+    assert policy.answers.failed(policy.response, "why")
+    assert policy.ended == []
+    policy.answers.scheduled(request)
+    assert [(page.state, page.reason) for page in policy.ended] == [(State.FAILED, "why")]
+    assert not policy.answers.failed(policy.response, "again")
+    assert not policy.answers.failed(None, "an error of start()")
 
 
 @given(st.lists(st.sampled_from(["request", "item", "none"]), max_size=8), st.randoms(use_true_random=False))
 def test_answer_ends_exactly_once_whatever_the_order(outputs, rng):
-    desk = Desk().begin()
-    steps = [lambda: desk.answers.read(desk.response)]
+    policy = Desk().begin()
+    steps = [lambda: policy.answers.read(policy.response)]
     for kind in outputs:
         output = {"request": Request(URL), "item": {}, "none": None}[kind]
-        desk.answers.came(desk.response, output)
+        policy.answers.came(policy.response, output)
         if kind == "request":
-            steps.append(lambda output=output: desk.answers.scheduled(output))
+            steps.append(lambda output=output: policy.answers.scheduled(output))
         elif kind == "item":
-            steps.append(lambda: desk.answers.item_done(desk.response))
+            steps.append(lambda: policy.answers.item_done(policy.response))
     rng.shuffle(steps)
     for step in steps:
-        assert desk.ended == []
+        assert policy.ended == []
         step()
-    assert desk.ended == [desk.page]
+    assert policy.ended == [policy.page]
 
 
 # Errbacks
 
 
-def call(errback, desk, *, answers=None):
+def call(errback, policy, *, answers=None):
     """What Scrapy does with the errback of a failed download, and the outputs."""
-    watched = WatchedErrback(errback, desk.answers, lambda failure: desk.page)
+    watched = WatchedErrback(errback, policy.answers, lambda failure: policy.page)
     failure = Failure(ValueError("broken"))
     outputs = []
 
@@ -121,7 +121,7 @@ def call(errback, desk, *, answers=None):
         if isinstance(output, Failure):
             return output
         async for one in output:
-            assert desk.ended == []
+            assert policy.ended == []
             outputs.append(one)
         return None
 
@@ -144,25 +144,25 @@ def generator(failure):
     "errback", [coroutine, generator_async, generator, lambda failure: {"a": 1}, lambda failure: [{"a": 1}]]
 )
 def test_outputs_of_errbacks_of_all_kinds_are_waited_for(errback):
-    desk = Desk()
-    _, outputs = call(errback, desk)
+    policy = Desk()
+    _, outputs = call(errback, policy)
     assert outputs == [{"a": 1}]
-    assert desk.ended == []  # the item is still on its way
-    assert 1 in desk.answers
+    assert policy.ended == []  # the item is still on its way
+    assert 1 in policy.answers
 
 
 @pytest.mark.parametrize("errback", [None, lambda failure: failure])
 def test_failure_that_nobody_handles_goes_on_and_ends_the_lease(errback):
-    desk = Desk()
-    failure, outputs = call(errback, desk)
+    policy = Desk()
+    failure, outputs = call(errback, policy)
     assert isinstance(failure, Failure)
-    assert (outputs, desk.ended) == ([], [desk.page])
+    assert (outputs, policy.ended) == ([], [policy.page])
 
 
 def test_errback_that_returns_nothing_ends_the_lease():
-    desk = Desk()
-    assert call(lambda failure: None, desk) == (None, [])
-    assert desk.ended == [desk.page]
+    policy = Desk()
+    assert call(lambda failure: None, policy) == (None, [])
+    assert policy.ended == [policy.page]
 
 
 def raising(failure):
@@ -175,15 +175,15 @@ async def raising_async(failure):
 
 @pytest.mark.parametrize("errback", [raising, raising_async])
 def test_errback_that_raises_ends_the_lease(errback):
-    desk = Desk()
+    policy = Desk()
     with pytest.raises(RuntimeError, match="the errback"):
-        call(errback, desk)
-    assert desk.ended == [desk.page]
+        call(errback, policy)
+    assert policy.ended == [policy.page]
 
 
 @pytest.mark.parametrize("errback", [None, lambda failure: "its own"])
-def test_errback_of_an_answer_in_work_is_left_alone(desk, errback):
+def test_errback_of_an_answer_in_work_is_left_alone(policy, errback):
     failure = Failure(ValueError("HttpError"))
-    output = WatchedErrback(errback, desk.answers, lambda failure: desk.page)(failure)
+    output = WatchedErrback(errback, policy.answers, lambda failure: policy.page)(failure)
     assert output is failure or output == "its own"
-    assert desk.ended == []
+    assert policy.ended == []

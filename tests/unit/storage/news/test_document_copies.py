@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawlers.algorithms.dedup.document_fingerprints import document_print
+from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.items import Article
 from crawlers.storage.change_set import ChangeSet
@@ -72,9 +72,9 @@ class Crawl:
         changes = ChangeSet()
         copy = self.duplicates.judge(page, url, article, changes, content_hash=body_hash(article))
         if copy is None:
-            prints = document_print(url, article)
+            fingerprint = document_fingerprint(url, article)
             row = [page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule"]
-            changes.documents.append([*row, prints.text_hash, prints.simhash.value, 1, 0.0, None])
+            changes.documents.append([*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None])
         if stored:
             self._writer.submit(changes)
         return page if copy is None else copy

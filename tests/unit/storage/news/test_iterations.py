@@ -34,7 +34,7 @@ def count(iterations, crawl, now, *pages, again=False, commit=True):
     changes = ChangeSet()
     for one in pages:
         own = ChangeSet()
-        iterations.count(one, own, now, is_again=again)
+        iterations.count(one, own, now, is_revisit=again)
         changes.extend(own)
     if commit:
         with crawl.database.write() as connection:

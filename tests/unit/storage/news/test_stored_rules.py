@@ -126,12 +126,12 @@ def test_content_rules_are_replaced_by_domain(sqlite):
 def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_what_became_of_them(sqlite):
     sites = {1: "http://a.example", 2: "http://a.example", 3: "https://www.a.example", 4: "http://notA.example".lower()}
     row = {"crawl_id": 1, "seed_id": 1, "parallel": 1, "delay_s": 0.0}
-    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
+    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
     pages = [
         {"id": n, "site_id": n, "key": n, "url": f"{name}/{n}", "state": int(State.DONE), **unsaid}
         for n, name in sites.items()
     ]
-    text = {"title": "", "text": "", "authors": "[]", "taken_by": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "simhash": 0, "version": 1}
     with sqlite.write() as connection:
         connection.execute(insert(site), [{**row, "id": n, "crawl_id": n, "site": name} for n, name in sites.items()])
         connection.execute(insert(page), pages)

@@ -164,7 +164,7 @@ def test_feeds_leave_with_their_seed(sqlite):
 
 def test_feeds_are_listed_with_their_latest_poll(database):
     save_sources(database, [replace(FULL, sitemaps=()), BARE])
-    unsaid = {"spelling": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
+    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polls": 3, "failures": 0, "rate": "{}", "site_id": 1}
     spelled = f"{A}/rss?"  # a spelling of the feed's address
     with database.write() as connection:
