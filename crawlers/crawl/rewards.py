@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.frontier.protocols import NOTHING, Earned
 from crawlers.items import Page, State
 from crawlers.storage.pulls import counted
+from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
     from crawlers.algorithms.bandits.reward_kinds import Reward
@@ -27,11 +28,8 @@ class Rewards:
         self._reward = reward
         self._database = database
         self._writer = writer
-        self._generation_keys = max(cache_keys // 2, 1)
         self._is_complete = not resumed
-        self._young: dict[int, set[int]] = {}  # by site
-        self._old: dict[int, set[int]] = {}
-        self._cached = 0  # keys of the young generation
+        self._paid: Uncommitted[int, set[int]] = Uncommitted(self._flush, max(cache_keys // 2, 1))  # by site
 
     def of(self, site_id: int, page: Page) -> Earned:
         """What *page* of the site earns. Whoever asks must submit the keys that it is told: they count as paid."""
@@ -40,25 +38,17 @@ class Rewards:
         keys = self._reward.keys(link for link, _ in page.external)
         if not self._reward.only_new:
             return Earned(float(len(keys)))
-        self._trim()
-        young = self._young.setdefault(site_id, set())
-        unknown = keys - young
-        old = self._old.get(site_id)
-        if old:
-            unknown -= old
-        new = unknown
+        self._paid.make_room()
+        young = self._paid.young.setdefault(site_id, set())
+        new = unknown = keys - young - self._paid.old.get(site_id, set())
         if unknown and not self._is_complete:
             new = unknown - counted(self._database, site_id, unknown)
         before = len(young)
         young |= keys
-        self._cached += len(young) - before
+        self._paid.count(len(young) - before)
         return Earned(float(len(new)), new)
 
-    def _trim(self) -> None:
-        """Forget what was not met for longest. All earlier keys must be submitted by now."""
-        if self._cached > self._generation_keys:
-            if self._old:
-                self._writer.flush()  # the store must be able to answer for what is forgotten
-                self._is_complete = False
-            self._old, self._young = self._young, {}
-            self._cached = 0
+    def _flush(self) -> None:
+        """Let the store answer for the keys that are forgotten now."""
+        self._writer.flush()
+        self._is_complete = False

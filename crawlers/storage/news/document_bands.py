@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
 from crawlers.algorithms.dedup.simhash import bands, distance, probes
+from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,12 +48,7 @@ class DocumentBands:
         self._database = database
         self._statement = _text(_LIKE[database.engine.dialect.name])
         self._most_distance = most_distance
-        self._flush = flush
-        self._most_uncommitted = most_uncommitted
-        # What was put in change sets lately, in two generations: the store may not show it yet.
-        self._young: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._old: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._kept = 0
+        self._kept: Uncommitted[int, list[tuple[int, int]]] = Uncommitted(flush, most_uncommitted)  # by band
 
     def near(self, domain: str, fingerprint: Simhash) -> list[int]:
         """Return the pages of documents of *domain* with such a *fingerprint*, the nearest first."""
@@ -61,7 +56,7 @@ class DocumentBands:
         with self._database.read() as connection:
             found = {(page, value) for page, value in connection.execute(self._statement, {"bands": json.dumps(asked)})}
         for band in asked:
-            found.update(self._young.get(band, ()), self._old.get(band, ()))
+            found.update(self._kept.young.get(band, ()), self._kept.old.get(band, ()))
         distances: dict[int, int] = {}
         for page, value in found:
             bits = distance(value, fingerprint.value)
@@ -71,10 +66,8 @@ class DocumentBands:
 
     def keep(self, domain: str, fingerprint: Simhash, page_id: int, changes: ChangeSet) -> None:
         """Keep the *fingerprint* of the document *page_id*, with *changes*, which the caller submits."""
-        if self._kept >= self._most_uncommitted:
-            self._flush()
-            self._old, self._young, self._kept = self._young, defaultdict(list), 0
+        self._kept.make_room()
         for band in bands(domain, fingerprint.value):
             changes.document_bands.append([band, page_id, fingerprint.value])
-            self._young[band].append((page_id, fingerprint.value))
-        self._kept += 1
+            self._kept.young.setdefault(band, []).append((page_id, fingerprint.value))
+        self._kept.count(1)

@@ -17,7 +17,7 @@ from crawlers.algorithms.dedup.document_fingerprints import (
 )
 from crawlers.algorithms.dedup.simhash import is_version, nearly_same
 from crawlers.storage.news.document_bands import DocumentBands
-from crawlers.storage.news.document_keys import Uncommitted
+from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

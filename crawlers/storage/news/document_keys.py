@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import text
+
+from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,9 +35,6 @@ _HOLDERS = {
 
 _text = cache(text)  # SQLAlchemy takes a statement apart once an object
 
-K = TypeVar("K")
-V = TypeVar("V")
-
 
 class DocumentKeys(Protocol):
     """Who holds which key. A key is held for ever, by one page."""
@@ -54,30 +53,6 @@ class DocumentKeys(Protocol):
 
     def close(self) -> None:
         """Let go of connections."""
-
-
-class Uncommitted(Generic[K, V]):
-    """What was put in change sets lately: the store may not show it yet.
-
-    Two generations of at most *most* entries. *flush* waits until all submitted change sets are committed, and is
-    called before the older generation is forgotten: a change set must be submitted before *most* more entries are made.
-    """
-
-    def __init__(self, flush: Callable[[], None], most: int) -> None:
-        self._flush = flush
-        self._most = most
-        self._young: dict[K, V] = {}
-        self._old: dict[K, V] = {}
-
-    def get(self, key: K) -> V | None:
-        value = self._young.get(key)
-        return self._old.get(key) if value is None else value
-
-    def __setitem__(self, key: K, value: V) -> None:
-        if len(self._young) >= self._most:
-            self._flush()
-            self._old, self._young = self._young, {}
-        self._young[key] = value
 
 
 class SqlDocumentKeys:

@@ -13,7 +13,7 @@ from crawlers.errors import ConfigError, StoreError
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.news.document_keys import SqlDocumentKeys, Uncommitted
+from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.redis_keys import RedisDocumentKeys, open_document_keys
 from crawlers.storage.writer import Writer
 from tests.support.services import fresh_database, running_redis
@@ -158,19 +158,6 @@ def test_a_killed_run_leaves_no_claim_in_the_store(tmp_path):
     SqlDocumentKeys(database, lambda: None).claim([(1, 1)], 7, ChangeSet())
     assert SqlDocumentKeys(database, lambda: None).find([(1, 1)]) == [None]
     database.close()
-
-
-def test_what_is_forgotten_was_committed():
-    committed = []
-    lately: Uncommitted[int, int] = Uncommitted(lambda: committed.extend(made), 3)
-    made = []
-    for number in range(20):
-        lately[number] = number
-        forgotten = [one for one in made if lately.get(one) is None]
-        assert set(forgotten) <= set(committed)
-        made.append(number)
-    assert lately.get(19) == 19
-    assert lately.get(0) is None
 
 
 def test_all_processes_use_the_layout_of_the_first(redis_url):
