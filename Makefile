@@ -43,7 +43,7 @@ check: $(DEV)
 
 docs: $(DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-	@echo "Open build/site/index.html in a browser."
+	@echo "Open build/site/index.html in a browser; to search it as well: python3 -m http.server -d build/site"
 
 bench: $(DEV)
 	$(BIN)/python -m bench

@@ -9,20 +9,7 @@ import griffe
 
 
 def markdown(docstring: str) -> str:
-    """Return *docstring* with its doctests as code blocks, its headings in bold, and its references as a list.
-
-    >>> print(markdown("Adds.\\n\\n>>> 1 + 1\\n2\\n\\nNotes\\n-----\\n.. [1] A book."))
-    Adds.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    <BLANKLINE>
-    **Notes**
-    <BLANKLINE>
-    1. A book.
-    """
+    """Return *docstring* with its doctests as code blocks, its headings in bold, and its references as a list."""
     text = re.sub(r"^(\w+)\n-{4,}\n+", r"**\1**\n\n", docstring, flags=re.MULTILINE)
     text = re.sub(r"^\.\. \[(\d+)\]", r"\1.", text, flags=re.MULTILINE)
     return re.sub(r"^>>> .*?(?=\n\n|\Z)", lambda doctest: f"```pycon\n{doctest[0]}\n```", text, flags=re.M | re.S)

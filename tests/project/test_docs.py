@@ -409,11 +409,11 @@ def test_site_needs_nothing_from_elsewhere():
         )
 
 
-def test_every_package_has_a_page_of_the_python_api():
-    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+def test_docstrings_of_the_code_become_markdown():
+    spec = importlib.util.spec_from_file_location("docstrings", ROOT / "docs" / "docstrings.py")
     assert spec is not None
     assert spec.loader is not None
-    hooks = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hooks)
-    packages = {path.parent.name for path in (ROOT / "crawlers").glob("*/__init__.py")}
-    assert set(hooks.PACKAGES) | hooks.NOT_SHOWN == packages
+    docstrings = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(docstrings)
+    written = "Adds.\n\n>>> 1 + 1\n2\n\nNotes\n-----\n.. [1] A book."
+    assert docstrings.markdown(written) == "Adds.\n\n```pycon\n>>> 1 + 1\n2\n```\n\n**Notes**\n\n1. A book."
