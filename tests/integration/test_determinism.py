@@ -33,7 +33,7 @@ def test_results_do_not_depend_on_concurrency_or_on_the_order_of_answers(everyth
         crawl = crawl_in(
             f"{parallel}{seed}", hosts, CONCURRENT_REQUESTS=parallel, RETRY_BACKOFF_SECONDS=0.01, **FORMATS
         )
-        assert crawl.run().status == 0
+        assert crawl.run(is_fresh=True).status == 0
         assert crawl.states == ["finished"]
         crawls.append(crawl)
     one, heads, tails = crawls
@@ -59,7 +59,7 @@ def test_results_do_not_depend_on_the_size_of_caches(everything, crawl_in):
             str(urls), everything.hosts("library", "mirror", "corner"), FRONTIER_CACHE_URLS=urls,
             FRONTIER_HEAD_URLS=urls, RETRY_BACKOFF_SECONDS=0.01,
         )  # fmt: skip
-        assert crawl.run().status == 0
+        assert crawl.run(is_fresh=True).status == 0
         assert crawl.states == ["finished"]
         files.append((crawl.files(), crawl.tables()))
     assert files[0][0] == files[1][0]

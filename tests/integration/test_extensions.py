@@ -90,8 +90,9 @@ def test_stop_file_stops_the_crawl_and_its_removal_lets_it_go_on(tmp_path):
             (tmp_path / "halt").touch()
         await pages(BODIES)(exchange)
 
-    with Web(site=site) as web:
-        stopped = project.crawl(web.hosts(limits=";1;;60000"))
+    with Web(site=site, slow=pages(BODIES)) as web:  # of the slow one, the crawl waits a minute for the first page
+        hosts = (web.hosts("site"), web.hosts("slow", limits=";1;;60000"))
+        stopped = project.crawl(",".join(hosts))
         assert stopped.status == 0, stopped.log
         assert "halt is there: the crawl stops; remove it to go on" in stopped.log
         assert project.states() == [("interrupted", "stop_file")]

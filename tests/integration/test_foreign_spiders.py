@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from collections import Counter
 
 import pytest
 
 from crawlers.items import State
-from tests.support.sites.project import Project, ended
+from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 NODES = 60  # of the tree
@@ -238,14 +237,14 @@ def test_waiting_requests_go_on_after_kill_9(tmp_path):
 
     def kill(site):
         if len(site.asked) in (20, 45) and victims:
-            os.kill(victims.pop(), signal.SIGKILL)
+            victims.pop().kill()
 
     with Web(site=tree(kill)) as web:
         arguments = ("tree", "-a", f"site={web['site'].origin}")
         for _ in range(2):
-            process = project.start("crawl", *arguments)
-            victims.append(process.pid)
-            assert ended(process).status == -signal.SIGKILL
+            run = project.start("crawl", *arguments)
+            victims.append(run)
+            assert run.wait().status == -signal.SIGKILL
             assert project.states()[0][0] == "running"
             assert project.query(OPEN_PAGES)
         outcome = project.run("crawl", *arguments)

@@ -31,7 +31,7 @@ def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(web, crawl_in, undis
     assert ended.status == 1
     assert len(ended.errors) == 1
     assert "free some space" in ended.errors[0]
-    assert "Traceback" not in ended.stderr
+    assert "Traceback" not in ended.log
     assert 0 < crawl.stored < undisturbed.stored
     assert crawl.waiting > 0
 
@@ -47,7 +47,7 @@ def test_no_room_for_graphs_keeps_the_crawl_unfinished(web, crawl_in, undisturbe
     assert ended.status == 1
     assert len(ended.errors) == 1
     assert "make room" in ended.errors[0]
-    assert "Traceback" not in ended.stderr
+    assert "Traceback" not in ended.log
     assert crawl.waiting == 0
     assert crawl.states != ["finished"]
 

@@ -54,7 +54,7 @@ def kill_after(crawl: Crawl, web, number: int) -> None:
 def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in, rule, order):
     settings = {"RULE": rule, "ORDER": order, **SETTINGS}
     whole = crawl_in("whole", hosts(web), spider="extlinks", **settings)
-    assert whole.run().status == 0
+    assert whole.run(is_fresh=True).status == 0
     wanted = whole.query(PULLS)
     assert len(wanted) == BUDGET
     assert len({site for site, _, _ in wanted}) == (1 if rule == "sequential" else len(DEMO))

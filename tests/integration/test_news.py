@@ -222,7 +222,7 @@ def test_sources_of_the_store_need_no_file(press, crawl_in):
     assert run(crawl, PAGE_BUDGET=4) == 0
     ended = crawl.start(arguments=()).wait()
     assert ended.status != 0
-    assert "no enabled" in ended.stderr
+    assert "no enabled" in ended.log
 
 
 def test_no_source_at_all_is_one_sentence(crawl_in):
@@ -282,7 +282,7 @@ def test_removed_feed_and_source_that_is_left_out_are_asked_no_more_until_they_a
         file.write_text(text, "utf-8")
         ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
         assert ended.status == 0
-        assert ("1 sites of the crawl news are not on today's list" in ended.stderr) == (text is fewer)
+        assert ("1 sites of the crawl news are not on today's list" in ended.log) == (text is fewer)
         polls.append(press.web["fed"].paths.count("/feed.xml"))
         asked.append(len(bare.paths))
     assert 0 < polls[0] == polls[1] < polls[2]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.sites.project import Project, ended
+from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
 
 if TYPE_CHECKING:
-    import subprocess
+    from tests.support.processes import Run
 
 NAMES = ("a", "b", "c")
 PAGES = 25  # of each site
@@ -31,7 +31,7 @@ class LinkedSites:
 
     def __init__(self) -> None:
         self.order: list[str] = []
-        self.victim: subprocess.Popen[str] | None = None
+        self.victim: Run | None = None
         self.kill_at = 0  # number of requests
         self.web = Web(**{name: self._site(name) for name in NAMES})
 
@@ -53,7 +53,7 @@ class LinkedSites:
         async def answer(exchange):
             self.order.append(self.web[name].origin + exchange.path)
             if self.victim is not None and len(self.order) == self.kill_at:
-                self.victim.send_signal(signal.SIGKILL)
+                self.victim.kill()
                 self.victim.wait()
             await pages(self.bodies[name])(exchange)
 
@@ -87,7 +87,7 @@ def undisturbed(request, sites, tmp_path_factory):
     """Strategy, project and order of a crawl from its beginning to its end."""
     project = topic_crawl(tmp_path_factory.mktemp("whole") / "crawl", sites, request.param)
     sites.order.clear()
-    outcome = project.run(*LINE)
+    outcome = project.start(*LINE, is_fresh=True).wait()
     assert outcome.status == 0, outcome.log
     assert project.states() == [("finished", "finished")]
     assert len(sites.order) == len(set(sites.order)) > 60
@@ -105,7 +105,7 @@ def test_after_a_kill_the_same_pages_come_next(request, sites, undisturbed, tmp_
     sites.order.clear()
     sites.kill_at = kill_at
     sites.victim = project.start(*LINE)
-    assert ended(sites.victim).status == -signal.SIGKILL
+    assert sites.victim.wait().status == -signal.SIGKILL
     sites.victim = None
     assert sites.order == order[:kill_at]
     read = {url for (url,) in project.query(READ)}

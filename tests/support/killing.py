@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.crawl_web import WatchedWeb
-    from tests.support.running import Crawl, Run
+    from tests.support.processes import Run
+    from tests.support.running import Crawl
 
 KINDS = ("request", "commit", "startup", "graphs")
 STARTUP_LOG_BYTES = 2_500  # the log of a run up to its first request

@@ -1,30 +1,21 @@
-"""Runs crawls as processes, the way a user does, and reads what they leave behind.
-
-Nothing here sleeps for a fixed time: `until` polls a condition of another process, with a bound.
-"""
+"""Runs crawls as a user does, in a folder of their own, and reads what they leave behind."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from collections import Counter
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from crawlers.items import State
+from tests.support.processes import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120.0  # far longer than anything here takes, even on a busy machine
-LOOK_EVERY_S = 0.001
+    from tests.support.processes import Ended
 
 Tables = dict[str, Counter[tuple[Any, ...]]]
 
@@ -49,68 +40,6 @@ _TABLES = {
 }
 
 
-def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """Wait for *condition*; raise TimeoutError that names *what* did not happen."""
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not happen within {patience_s:g} s")
-        time.sleep(LOOK_EVERY_S)
-
-
-class Ended(NamedTuple):
-    """How a process ended; a negative status is the signal that ended it."""
-
-    status: int
-    stderr: str
-
-    @property
-    def errors(self) -> list[str]:
-        """What is meant for the user: a sentence, or several lines when several lines of a file are wrong."""
-        return self.stderr.split("Error: ")[1:]
-
-
-class Run:
-    """One process of a crawl."""
-
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        self.process = process
-        self._log = log
-
-    @property
-    def is_running(self) -> bool:
-        return self.process.poll() is None
-
-    @property
-    def stderr(self) -> str:
-        return self._log.read_text("utf-8")
-
-    @property
-    def log_bytes(self) -> int:
-        return self._log.stat().st_size
-
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-
-    def wait(self, patience_s: float = PATIENCE_S) -> Ended:
-        return Ended(self.process.wait(patience_s), self.stderr)
-
-    def until(self, condition: Callable[[], bool], what: str) -> bool:
-        """Wait for *condition* or the end of the process; whether the condition came true first."""
-        came = False
-
-        def is_over() -> bool:
-            nonlocal came
-            came = condition()
-            return came or not self.is_running
-
-        until(is_over, what)
-        return came
-
-
 class Crawl:
     """A working folder with hosts.txt, and the crawls that are run in it. *settings* hold for all runs."""
 
@@ -119,9 +48,7 @@ class Crawl:
         self.spider = spider
         self.settings = settings
         self._runs: list[Run] = []
-        self._logs = folder.with_name(f"{folder.name}.stderr")  # not in the folder: the crawl's own files are there
         folder.mkdir(parents=True, exist_ok=True)
-        self._logs.mkdir()
         (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
 
     def __enter__(self) -> Self:
@@ -139,29 +66,17 @@ class Crawl:
         self,
         *,
         arguments: Iterable[str] = ("hosts=hosts.txt",),
+        is_fresh: bool = False,
         before: Callable[[], None] | None = None,
         **settings: object,
     ) -> Run:
-        """Start the command; *before* is called in the new process before it becomes the crawl."""
-        command = [sys.executable, "-m", "scrapy", "crawl", self.spider]
+        """Start the command; see `Run`."""
+        line = ["crawl", self.spider]
         for argument in arguments:
-            command += ["-a", argument]
+            line += ["-a", argument]
         for name, value in {**self.settings, **settings}.items():
-            command += ["-s", f"{name}={value}"]
-        log = self._logs / f"{len(self._runs) + 1}.log"
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
-        with log.open("wb") as stream:
-            process = subprocess.Popen(
-                command,
-                cwd=self.folder,
-                env=environment,
-                preexec_fn=before,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-            )
-        run = Run(process, log)
+            line += ["-s", f"{name}={value}"]
+        run = Run(self.folder, line, is_fresh=is_fresh, before=before)
         self._runs.append(run)
         return run
 

@@ -1,39 +1,20 @@
-"""Runs commands of the project as a user does, in a folder of their own, and reads what they leave behind.
-
-Python's warnings are errors in those processes, too.
-"""
+"""Runs commands of the project as a user does, in a folder of their own, and reads what they leave behind."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crawlers.items import State
+from tests.support.processes import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-PATIENCE_S = 120  # far longer than anything here takes, even on a busy machine
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    status: int
-    output: str
-    log: str  # standard error: Scrapy's log, and our sentences
-
-    @property
-    def errors(self) -> list[str]:
-        return [line for line in self.log.splitlines() if line.startswith("Error: ")]
+    from tests.support.processes import Ended
 
 
 class Project:
@@ -43,20 +24,16 @@ class Project:
         self.folder = folder
         self.settings = settings
 
-    def start(self, command: str, *arguments: str, **settings: object) -> subprocess.Popen[str]:
-        line = [sys.executable, "-W", "error", "-m", "scrapy", command, *arguments]
+    def start(self, command: str, *arguments: str, is_fresh: bool = False, **settings: object) -> Run:
+        line = [command, *arguments]
         for name, value in {**self.settings, **settings}.items():
             text = value if isinstance(value, str) else json.dumps(value)
             line += ["-s", f"{name}={text}"]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
-        return subprocess.Popen(
-            line, cwd=self.folder, env=environment, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        return Run(self.folder, line, is_fresh=is_fresh)
 
     def run(self, command: str, *arguments: str, **settings: object) -> Ended:
         """Run a command of scrapy to its end."""
-        return ended(self.start(command, *arguments, **settings))
+        return self.start(command, *arguments, **settings).wait()
 
     def crawl(self, hosts: str, *arguments: str, **settings: object) -> Ended:
         """Crawl the sites *hosts* to the end."""
@@ -85,14 +62,3 @@ class Project:
             f"SELECT {', '.join(names)} FROM site WHERE site = :site ORDER BY id DESC LIMIT 1", site=origin
         )
         return dict(zip(names, rows[0], strict=True))
-
-
-def ended(process: subprocess.Popen[str]) -> Ended:
-    """Wait for the end of *process*; kill it when that takes too long."""
-    try:
-        output, log = process.communicate(timeout=PATIENCE_S)
-    except BaseException:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        raise
-    return Ended(process.returncode, output, log)

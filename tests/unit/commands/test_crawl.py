@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 
 from tests.support.command_web import first
-from tests.support.sites.project import Project, ended
+from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 
@@ -23,17 +22,17 @@ def test_crawl_that_ends_has_status_0_and_one_that_cannot_begin_2(tmp_path):
 
 def test_crawl_stopped_in_good_order_has_status_0_and_goes_on(tmp_path):
     project = Project(tmp_path)
-    process = None
+    run = None
 
     async def site(exchange):
-        if exchange.path == "/2" and exchange.site.count("/2") == 1 and process is not None:
-            os.kill(process.pid, signal.SIGTERM)
+        if exchange.path == "/2" and exchange.site.count("/2") == 1 and run is not None:
+            run.signal(signal.SIGTERM)
         bodies = {f"/{n or ''}": links(*(f"/{n}" for n in range(1, 12))) for n in range(12)}
         await pages(bodies)(exchange)
 
     with Web(site=site) as web:
-        process = project.start("crawl", "sitegraph", "-a", "hosts=" + web.hosts(limits=";1;;20"))
-        assert ended(process).status == 0
+        run = project.start("crawl", "sitegraph", "-a", "hosts=" + web.hosts(limits=";1;;20"))
+        assert run.wait().status == 0
         assert project.states() == [("interrupted", "shutdown")]
         asked = len(web["site"].asked)
         assert project.crawl(web.hosts()).status == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import signal
 
 import pytest
 
@@ -13,8 +12,8 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from tests.support.running import until
-from tests.support.sites.project import Project, ended
+from tests.support.processes import until
+from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 BUDGET = 30
@@ -123,15 +122,15 @@ def test_report_of_a_crawl_that_runs(tmp_path, lab):
     project = Project(tmp_path, SITE_DELAY_SECONDS=0, STORE_BATCH_SECONDS=0.01, DOWNLOAD_TIMEOUT=60)
     with Web(slow=stalls) as web:
         hosts = f"hosts={web.hosts(limits=';1;;0')}"
-        process = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", REWARD="links")
+        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", REWARD="links")
         try:
             is_stored = lambda: (tmp_path / "crawl.sqlite").exists() and web["slow"].count("/2") > 0  # noqa: E731
-            until(lambda: process.poll() is not None or is_stored(), "the page that stalls")
+            until(lambda: not run.is_running or is_stored(), "the page that stalls")
             until(lambda: project.query("SELECT count(*) FROM pull")[0][0] == 3, "pages in the store")
             output = lab(tmp_path, "report")
         finally:
-            process.send_signal(signal.SIGKILL)
-            ended(process)
+            run.kill()
+            run.wait()
         origin = web["slow"].origin
     assert output.splitlines()[0] == "crawl extlinks (number 1, running), RULE=auto, ORDER=bfs: 3 pages, 4 links"
     assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]

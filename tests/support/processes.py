@@ -1,0 +1,202 @@
+"""Runs commands of Scrapy as processes of their own, the way a user does, and reads what they say.
+
+Starting Python and importing the program takes ten times as long as what most tests want of a command. So a process is
+forked from a server that has loaded all that (`loaded`), one server for each process of pytest. A fresh process costs
+two seconds more; it is to the letter what a user starts, and its hashes have another seed: of two crawls that must not
+differ, one is fresh.
+
+Nothing here sleeps for a fixed time: `until` polls a condition of another process, with a bound.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from contextlib import chdir
+from itertools import count
+from multiprocessing import connection, forkserver
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
+LOADED = "tests.support.loaded"
+PATIENCE_S = 120.0  # far longer than anything here takes, even on a busy machine
+LOOK_EVERY_S = 0.001
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload([LOADED])
+_numbers = count(1)
+
+
+def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    """Wait for *condition*; raise TimeoutError that names *what* did not happen."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not happen within {patience_s:g} s")
+        time.sleep(LOOK_EVERY_S)
+
+
+class Ended(NamedTuple):
+    """How a command ended; a negative status is the signal that ended it."""
+
+    status: int
+    output: str
+    log: str  # standard error: Scrapy's log, and our sentences
+
+    @property
+    def errors(self) -> list[str]:
+        """What is meant for the user: a sentence, or several lines when several lines of a file are wrong."""
+        return re.findall(r"^Error: .*(?:\n(?!Error: |\d{4}-\d\d-\d\d ).+)*", self.log, re.MULTILINE)
+
+
+class Run:
+    """`scrapy` with *arguments* in *folder*. Python's warnings are errors there, too.
+
+    *before* is called in the new process before it becomes the command. What that says is kept beside the folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        arguments: Sequence[str],
+        *,
+        is_fresh: bool = False,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        said = folder.with_name(f"{folder.name}.said")
+        said.mkdir(exist_ok=True)
+        number = next(_numbers)
+        self._output, self._log = said / f"{number}.out", said / f"{number}.err"
+        self._output.touch()
+        self._log.touch()
+        start = subprocess_of if is_fresh else Fork
+        self._process = start(_Command(folder, tuple(arguments), self._output, self._log, before))
+        self.pid = self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text("utf-8")
+
+    @property
+    def log_bytes(self) -> int:
+        return self._log.stat().st_size
+
+    def signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+
+    def wait(self, patience_s: float = PATIENCE_S) -> Ended:
+        """Wait for the end; kill the process when that takes longer than *patience_s*."""
+        try:
+            status = self._process.wait(patience_s)
+        except BaseException:
+            self.kill()
+            self._process.wait(PATIENCE_S)
+            raise
+        return Ended(status, self._output.read_text("utf-8"), self.log)
+
+    def until(self, condition: Callable[[], bool], what: str) -> bool:
+        """Wait for *condition* or the end of the process; whether the condition came true first."""
+        came = False
+
+        def is_over() -> bool:
+            nonlocal came
+            came = condition()
+            return came or not self.is_running
+
+        until(is_over, what)
+        return came
+
+
+class _Command(NamedTuple):
+    folder: Path
+    arguments: tuple[str, ...]
+    output: Path
+    log: Path
+    before: Callable[[], None] | None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
+
+
+def subprocess_of(command: _Command) -> subprocess.Popen[bytes]:
+    """A process from the very beginning."""
+    with command.output.open("wb") as output, command.log.open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", "scrapy", *command.arguments],
+            cwd=command.folder,
+            env=command.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=command.before,
+        )
+
+
+class Fork:
+    """A process forked from the server, with those methods of `subprocess.Popen` that are needed here."""
+
+    def __init__(self, command: _Command) -> None:
+        with chdir(ROOT):  # where the server, if it is not there yet, finds what it is to load
+            forkserver.ensure_running()
+        self._lock = threading.Lock()  # a status can be read once
+        self._process = _context.Process(target=_become, args=(command, command.environment))
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+
+    def poll(self) -> int | None:
+        with self._lock:
+            return self._process.exitcode
+
+    def wait(self, timeout: float) -> int:
+        connection.wait([self._process.sentinel], timeout)
+        status = self.poll()
+        if status is None:
+            raise subprocess.TimeoutExpired("scrapy", timeout)
+        return status
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def _become(command: _Command, environment: dict[str, str]) -> None:
+    """Let this process be `python -W error -m scrapy`."""
+    assert LOADED in sys.modules, "the server could not import what commands need, and would save nothing"
+    os.setsid()
+    os.chdir(command.folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, path in enumerate((Path(os.devnull), command.output, command.log)):
+        opened = os.open(path, os.O_WRONLY if number else os.O_RDONLY)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.warnoptions[:] = ["error"]
+    warnings.resetwarnings()
+    warnings.simplefilter("error")
+    sys.argv[1:] = command.arguments
+    sys.path.insert(0, str(command.folder))
+    if command.before is not None:
+        command.before()
+    runpy.run_module("scrapy", run_name="__main__", alter_sys=True)
