@@ -244,7 +244,8 @@ def _commands(text: str) -> list[str]:
         for line in block.splitlines()
     ]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
-    return [one.strip() for one in lines + spans if re.match(r"(scrapy|make|python -m crawlers)\b.", one.strip())]
+    found = [one.strip().removeprefix(".venv/bin/") for one in lines + spans]
+    return [one for one in found if re.match(r"(scrapy|make|python -m crawlers)\b.", one)]
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
