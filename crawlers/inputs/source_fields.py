@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import yaml
 
 from crawlers.algorithms.news.sources import Source
-from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule, check_regex
+from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
+from crawlers.algorithms.url_rules.url_expressions import EXCEPT, check_expression
 from crawlers.algorithms.urls.resolution import parsed, resolve
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.seed_list import LIMITS, seed_address, seed_limit, tidy_name
@@ -52,13 +53,14 @@ def feed_address(text: str, start_url: str) -> str:
 
 @lru_cache(maxsize=1_024)  # sites of one publisher, or made with the same software, share their rules
 def check_rule(regex: str) -> None:
-    """Raise `ConfigError` for what can't be a rule: see `check_regex`; nor can what no URL begins with."""
-    check_regex(regex)
+    """Raise `ConfigError` for what can't be a rule: see `check_expression`; nor can what no URL begins with."""
     _check_shown(regex)
-    if not regex or regex[0].isalnum():
-        raise ConfigError(
-            f"{shown(regex)} fits no URL: what stands behind a host begins with /; write {shown(f'/{regex}')}"
-        )
+    check_expression(regex)
+    for part in regex.split(EXCEPT):
+        if not part or part[0].isalnum():
+            raise ConfigError(
+                f"{shown(part)} fits no URL: what stands behind a host begins with /; write {shown(f'/{part}')}"
+            )
 
 
 def _check_shown(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import ARTICLE, FEED, SITEMAP, State
@@ -60,9 +61,9 @@ def _rule(connection: Connection, row: Any) -> list[str]:
     statement = select(url_rule).where(url_rule.c.domain.in_(domains))
     rules = connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id)).all()
     nearest = max((rule.domain for rule in rules), key=len, default=None)
-    matching = [
-        rule for rule in rules if rule.domain == nearest and re.fullmatch(rule.regex, row.url[len(name) :]) is not None
-    ]
+    its = [rule for rule in rules if rule.domain == nearest]
+    fitting = UrlExpressions([rule.regex for rule in its]).fitting(row.url[len(name) :])
+    matching = [its[place] for place in sorted(fitting)]
     if not matching:
         return ["  fits no rule"]
     rule = matching[-1] if matching[-1].weight == 0.0 else matching[0]

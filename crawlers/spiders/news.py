@@ -260,6 +260,7 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
             logger.warning("%s; the others are crawled", problem)
         with closing(Database(settings.get("DATABASE_URL"))) as database:
             save_sources(database, sources, enable=False)
+            _check_rules(database, settings)
             return stored_sources(database, [source.limits.site for source in sources])
     remedy = "name them with -a sources=sources.yaml, or add them with scrapy sites add URL"
     try:
@@ -267,7 +268,13 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     except ConfigError as error:
         raise ConfigError(f"no sources are given, and none can be read from the store ({error}); {remedy}") from error
     with closing(stored):
+        _check_rules(stored, settings)
         sources = stored_sources(stored)
     if not sources:
         raise ConfigError(f"no sources are given, and {stored.name} holds no enabled one; {remedy}")
     return sources
+
+
+def _check_rules(database: Database, settings: BaseSettings) -> None:
+    if settings.getbool("NEWS_RULES_ENABLED"):
+        stored_rules.check_stored_rules(database)

@@ -233,6 +233,22 @@ def test_no_source_at_all_is_one_sentence(crawl_in):
     assert "sources.yaml" in ended.errors[0]
 
 
+def test_stored_rule_that_can_not_be_used_is_one_sentence_before_the_first_request(press, crawl_in):
+    crawl = news_in(crawl_in, press, "refused")
+    assert run(crawl, PAGE_BUDGET=2) == 0
+    with closing(sqlite3.connect(crawl.database)) as store, store:
+        store.execute(
+            "INSERT INTO url_rule (domain, regex, weight, origin) VALUES ('x.example', '/(?!a).*', 1, 'hand')"
+        )
+    before = [len(press.web[name].paths) for name in ("fed", "bare")]
+    ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
+    assert ended.status == 2
+    assert len(ended.errors) == 1
+    assert "of x.example can't be used; change it with `scrapy sites edit-rule" in ended.errors[0]
+    assert "RE2 has no lookaheads" in ended.errors[0]
+    assert [len(press.web[name].paths) for name in ("fed", "bare")] == before
+
+
 def test_article_that_was_read_before_a_feed_announced_it_is_read_again(press, crawl_in):
     press.is_plain = True
     crawl = news_in(crawl_in, press, "plain", rules=False, NEWS_LEARN_RULES=0)

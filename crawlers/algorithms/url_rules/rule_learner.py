@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.pattern_tree import learn_patterns
-from crawlers.algorithms.url_rules.regex_check import REGEX_MAX, check_regex
+from crawlers.algorithms.url_rules.url_expressions import is_expression
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-__all__ = ["RuleLearner", "UrlRule", "check_regex"]
 
 LABELS_MAX = 2_000  # 0.3 MB, learnt from in 0.1 s
 KIND_MIN = 5  # labels of either kind: without other pages, whatever looks like the few articles would be one
@@ -28,7 +26,7 @@ HAND, LEARNT = "hand", "learnt"  # where a rule is from
 
 @dataclass(frozen=True, slots=True)
 class UrlRule:
-    """An expression for URLs of a domain, matched in full with what stands behind the host: path?query.
+    """An expression for URLs of a domain: see `url_expressions`.
 
     *weight* in (0, 1] is how surely a URL that matches is an article; 0 forbids: it is none. *support* is the
     number of labels that the rule was learnt from, *precision_low* the lower bound (one-sided 90 %, Wilson) of
@@ -113,5 +111,5 @@ class RuleLearner:
                 learnt_at=now,
             )
             for regex, support, precision_low in learn_patterns(labels)
-            if regex not in forbidden and len(regex) <= REGEX_MAX
+            if regex not in forbidden and is_expression(regex)  # a thousand directories may be too large
         ]

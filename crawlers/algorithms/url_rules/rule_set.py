@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.url_rules.rule_learner import HAND
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
 
 SITES_MAX = 65_536  # remembered with their domain; then all are looked up again
-URL_MAX = 512  # longer ones are no articles; it bounds the time that a rule of a person takes, which may be its square
+RULES_MAX = 1_000  # of one domain, by hand; a learner makes no more of its labels
+COMPILED_MAX = 10_000  # rules; some 10 KB each after many URLs, never more than `url_expressions.MEMORY_BYTES`
 
-_Matcher = tuple["Callable[[str], re.Match[str] | None]", list[float]]
+
+class _Matcher(NamedTuple):
+    """The rules of a domain, compiled."""
+
+    expressions: UrlExpressions
+    weights: list[float]
 
 
 class RuleSet:
@@ -29,6 +34,8 @@ class RuleSet:
 
     def __init__(self) -> None:
         self._rules: dict[str, tuple[UrlRule, ...]] = {}
+        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # sites of one software share theirs
+        self._compiled = 0  # rules in these
         self._matchers: dict[str, _Matcher] = {}
         self._of_site: dict[str, _Matcher | None] = {}
 
@@ -39,8 +46,10 @@ class RuleSet:
             self._rules[domain] = kept
         else:
             self._rules.pop(domain, None)
-        self._matchers.clear()
-        self._of_site.clear()
+        for name in [name for name in self._matchers if name == domain or name.endswith(f".{domain}")]:
+            del self._matchers[name]
+        for site in [site for site in self._of_site if domain in site]:  # and a few that only contain its name
+            del self._of_site[site]
 
     def rules_of(self, host: str) -> tuple[UrlRule, ...]:
         """The rules that hold for *host*."""
@@ -54,25 +63,45 @@ class RuleSet:
 
         Notes
         -----
-        One look into a dictionary and one match, linear in the length of the URL for rules of a learner.
+        One look into a dictionary and one match, linear in the length of the URL.
         """
         try:
             matcher = self._of_site[site]
         except KeyError:
             matcher = self._remembered(site)
-        if matcher is None or len(url) > URL_MAX:
+        if matcher is None:
             return 0.0
-        match = matcher[0](url[len(site) :])
-        return matcher[1][match.lastindex or 0] if match else 0.0
+        fitting = matcher.expressions.fitting(url[len(site) :])
+        if not fitting:
+            return 0.0
+        weights = [matcher.weights[place] for place in fitting]
+        return max(weights) if min(weights) > 0.0 else 0.0
 
     def _remembered(self, site: str) -> _Matcher | None:
         if len(self._of_site) >= SITES_MAX:
             self._of_site.clear()
         domain = self._domain(_host(site))
-        if domain is not None and domain not in self._matchers:
-            self._matchers[domain] = _compiled(self._with_those_above(domain))
-        matcher = self._of_site[site] = None if domain is None else self._matchers[domain]
+        matcher = self._of_site[site] = None if domain is None else self._matcher(domain)
         return matcher
+
+    def _matcher(self, domain: str) -> _Matcher:
+        matcher = self._matchers.get(domain)
+        if matcher is None:
+            rules = self._with_those_above(domain)
+            expressions = self._compiled_once(tuple(rule.regex for rule in rules))
+            matcher = self._matchers[domain] = _Matcher(expressions, [rule.weight for rule in rules])
+        return matcher
+
+    def _compiled_once(self, texts: tuple[str, ...]) -> UrlExpressions:
+        expressions = self._expressions.get(texts)
+        if expressions is None:
+            if self._compiled + len(texts) > COMPILED_MAX:
+                for cache in (self._expressions, self._matchers, self._of_site):
+                    cache.clear()
+                self._compiled = 0
+            expressions = self._expressions[texts] = UrlExpressions(texts)
+            self._compiled += len(texts)
+        return expressions
 
     def _with_those_above(self, domain: str) -> tuple[UrlRule, ...]:
         """The rules of *domain*, and by hand at least those of the nearest domain around it that has any."""
@@ -97,18 +126,3 @@ class RuleSet:
 def _host(site: str) -> str:
     authority = site.partition("://")[2]
     return authority.partition("]")[0] + "]" if authority.startswith("[") else authority.partition(":")[0]
-
-
-def _compiled(rules: tuple[UrlRule, ...]) -> _Matcher:
-    """One alternation: forbidding rules first, then by weight, so that the first that matches decides.
-
-    Its groups are counted to find the weight of the one that matched: a rule may have groups of its own.
-    """
-    ordered = sorted(rules, key=lambda rule: (rule.weight > 0, -rule.weight, rule.regex))
-    weights = [0.0]
-    parts = []
-    for weight, group in groupby(ordered, key=lambda rule: rule.weight):
-        part = f"({'|'.join(f'(?:{rule.regex})' for rule in group)})"
-        weights += [weight] * re.compile(part).groups
-        parts.append(part)
-    return re.compile("|".join(parts)).fullmatch, weights

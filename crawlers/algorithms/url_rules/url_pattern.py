@@ -6,7 +6,17 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.url_rules.url_tokens import FAMILIES, KINDS, NUMBER, NUMBERED, OTHER, kind_of
+from crawlers.algorithms.url_rules.url_expressions import EXCEPT
+from crawlers.algorithms.url_rules.url_tokens import (
+    FAMILIES,
+    IDSLUG_ONLY,
+    KINDS,
+    MATCHED_TOO,
+    NUMBER,
+    NUMBERED,
+    OTHER,
+    kind_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -16,8 +26,21 @@ if TYPE_CHECKING:
 _ALL = frozenset({*KINDS, OTHER})
 _OF_PATH = _ALL - {"empty"}
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
-_SPELT = tuple((name, kinds, regex) for name, (kinds, regex) in FAMILIES.items()) + tuple(
-    (name, frozenset({name}), regex) for name, regex in KINDS.items()
+_NONE: frozenset[str] = frozenset()
+
+
+class _Expression(NamedTuple):
+    """An expression of all texts of some kinds, and of some texts of others."""
+
+    kinds: frozenset[str]
+    matched_too: frozenset[str]
+    regex: str
+
+
+_EXPRESSIONS = (  # the first that will do is taken
+    *(_Expression(kinds, MATCHED_TOO.get(name, _NONE), regex) for name, (kinds, regex) in FAMILIES.items()),
+    *(_Expression(frozenset({name}), MATCHED_TOO.get(name, _NONE), regex) for name, regex in KINDS.items()),
+    _Expression(frozenset({"idslug"}), _NONE, IDSLUG_ONLY),
 )
 
 
@@ -107,21 +130,12 @@ def merged(found: list[tuple[UrlPattern, int, int]]) -> list[tuple[UrlPattern, i
 
 def regex_of(pattern: UrlPattern) -> str:
     """Return the expression that matches exactly the URLs of *pattern*, as path and query."""
-    shape = pattern.shape
-    last = shape.segments - 1
-    extension = escaped(shape.extension)
-    plain_last = "[^/?]" if extension else "[^/?.]"
-    segments = []
-    for place in range(shape.segments):
-        condition = pattern.places.get(place, UNBOUND)
-        if place < last:
-            segments.append(_condition(condition, _OF_PATH, "[^/?]+", "[^/?]*[.&=][^/?]*", "/"))
-        else:
-            other = "[^/?]*[.&=][^/?]*" if extension else "[^/?.]*[&=][^/?.]*"
-            segments.append(_condition(condition, _OF_PATH, f"{plain_last}+", other, f"{extension}(?:[/?]|$)"))
-    slash = "" if not segments or pattern.slash is False else "/" if pattern.slash else "/?"
-    path = f"/{'/'.join(segments)}{extension}{slash}"
-    return path if shape.parameters is None else f"{path}\\?{_query(pattern)}"
+    wanted, unwanted = {}, {}
+    for place in sorted(pattern.places, key=str):
+        possible, other = _possible(pattern.shape, place), _other(pattern.shape, place)
+        wanted[place], unwanted[place] = _place_expressions(pattern.places[place], possible, other)
+    exceptions = (_url(pattern, {place: regex}) for place, regex in unwanted.items() if regex is not None)
+    return EXCEPT.join([_url(pattern, wanted), *exceptions])
 
 
 def escaped(text: str) -> str:
@@ -133,40 +147,62 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text).replace(NUMBERED, NUMBER)
 
 
-def _query(pattern: UrlPattern) -> str:
-    parts = []
-    met = set()
-    for name in pattern.shape.parameters or ():
-        condition = UNBOUND if name in met else pattern.places.get(name, UNBOUND)
-        met.add(name)
-        plain = "[^&]" if name else "[^&=]"
-        sign = "[./?=]" if name else "[./?]"
-        parts.append(escaped(name) + _condition(condition, _ALL, f"{plain}*", f"{plain}*{sign}{plain}*", "(?:&|$)"))
-    return "&".join(parts)
+def _possible(shape: Shape, place: int | str) -> _Expression:
+    """Anything that may stand in a place of *shape*."""
+    if isinstance(place, str):
+        return _Expression(_ALL, _NONE, "[^&]*" if place else "[^&=]*")
+    return _Expression(_OF_PATH, _NONE, "[^/?]+" if place < shape.segments - 1 or shape.extension else "[^/?.]+")
 
 
-def _condition(condition: Condition, possible: frozenset[str], anything: str, other: str, end: str) -> str:
+def _other(shape: Shape, place: int | str) -> _Expression:
+    """What is of none of `KINDS`."""
+    if isinstance(place, str):
+        regex = "[^&]*[./?=][^&]*" if place else "[^&=]*[./?][^&=]*"
+    elif place < shape.segments - 1 or shape.extension:
+        regex = "[^/?]*[.&=][^/?]*"
+    else:
+        regex = "[^/?.]*[&=][^/?.]*"
+    return _Expression(frozenset({OTHER}), _NONE, regex)
+
+
+def _url(pattern: UrlPattern, places: Mapping[int | str, str]) -> str:
+    """The expression of URLs of the shape of *pattern*, with those of some *places*, and anything in the others."""
+    shape = pattern.shape
+    segments = [places.get(place) or _possible(shape, place).regex for place in range(shape.segments)]
+    slash = "" if not segments or pattern.slash is False else "/" if pattern.slash else "/?"
+    path = f"/{'/'.join(segments)}{escaped(shape.extension)}{slash}"
+    if shape.parameters is None:
+        return path
+    left = dict(places)  # the first parameter of a name is meant
+    values = [escaped(name) + left.pop(name, _possible(shape, name).regex) for name in shape.parameters]
+    return f"{path}\\?{'&'.join(values)}"
+
+
+def _place_expressions(condition: Condition, possible: _Expression, other: _Expression) -> tuple[str, str | None]:
+    """The expression of a place that fulfils *condition*, and of what has to be excepted from it, if anything."""
     if condition.is_only:
-        return _one_of(escaped(str(text)) for text in sorted(map(str, condition.texts)))
-    unwanted = sorted(str(text) for text in condition.texts if kind_of(str(text)) in condition.kinds)
-    but = f"(?!{_one_of(map(escaped, unwanted))}{end})" if unwanted else ""
-    wanted = _one_of(_spelt(possible & condition.kinds, other))
-    left_out = possible - condition.kinds
-    if not left_out:
-        return but + anything
-    refused = f"(?!{_one_of(_spelt(left_out, other))}{end}){anything}"
-    return but + min(wanted, refused, key=len)
+        return _one_of(escaped(str(text)) for text in sorted(map(str, condition.texts))), None
+    texts = [escaped(text) for text in sorted(map(str, condition.texts)) if kind_of(text) in condition.kinds]
+    kinds = possible.kinds & condition.kinds
+    ways = []
+    for chosen in ([possible], _cover(kinds, other, _NONE) or []):
+        matched = frozenset().union(*(one.kinds | one.matched_too for one in chosen))
+        exceptions = _cover(matched - kinds, other, spared=kinds)
+        if exceptions is not None:
+            unwanted = [*texts, *(one.regex for one in exceptions)]
+            ways.append((_one_of(one.regex for one in chosen), _one_of(unwanted) if unwanted else None))
+    return min(ways, key=lambda way: len(way[0]) + len(way[1] or ""))
 
 
-def _spelt(kinds: frozenset[str], other: str) -> Iterable[str]:
-    """The fewest expressions that together match *kinds*."""
+def _cover(kinds: frozenset[str], other: _Expression, spared: frozenset[str]) -> list[_Expression] | None:
+    """The fewest expressions that together match *kinds*, and of those *spared* nothing; None if there are none."""
     left = set(kinds)
-    parts = []
-    for _, covered, regex in _SPELT:
-        if covered <= kinds and covered & left:
-            parts.append(regex)
-            left -= covered
-    return [*parts, *([other] if OTHER in left else [])]
+    found = []
+    for one in (*_EXPRESSIONS, other):
+        if one.kinds <= kinds and one.kinds & left and not one.matched_too & spared:
+            found.append(one)
+            left -= one.kinds
+    return None if left else found
 
 
 def _one_of(regexes: Iterable[str]) -> str:

@@ -1,7 +1,6 @@
 """What a URL is made of, for rules: segments and values of parameters, each of a kind that has an expression.
 
-Every text is of exactly one kind. Expressions have no loop within a loop, and what follows a loop can't be taken by
-it: matching is linear in the length of the URL.
+A text is of the first kind whose expression matches it. The expressions are RE2's, so they have no lookaheads.
 """
 
 from __future__ import annotations
@@ -12,23 +11,20 @@ from urllib.parse import urlsplit
 
 _PLAIN = "[^/?&=._-]"  # within a word of a title; %D0%BF are characters of it
 _PIECE = "[^/?&=.]"
-_END = f"(?!{_PIECE})"
-_NO_DATE = f"(?![0-9][0-9_-]*{_END})"
-_NO_ID = f"{_NO_DATE}(?![0-9]{{4,}}[-_])(?!{_PIECE}*[-_][0-9]{{4,}}{_END})"
 
 KINDS = {
     "empty": "",
     "day": "[0-9]{1,2}",  # or a month, or the number of a page
     "year": "(?:19|20)[0-9]{2}",
     "date8": "(?:19|20)[0-9]{6}",
-    "number": f"(?!(?:19|20)[0-9]{{2}}{_END})(?!(?:19|20)[0-9]{{6}}{_END})[0-9]{{3,}}",
+    "number": "[0-9]{3,}",
     "word": "[A-Za-z]+",
-    "alnum": "(?=[0-9]*[A-Za-z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]+",
-    "odd": f"(?=[A-Za-z0-9]*[^/?&=._A-Za-z0-9-]){_PLAIN}+",  # a word of another alphabet, or with signs
+    "alnum": "(?:[0-9]+[A-Za-z]|[A-Za-z]+[0-9])[A-Za-z0-9]*",
+    "odd": f"[A-Za-z0-9]*[^/?&=._A-Za-z0-9-]{_PLAIN}*",  # a word of another alphabet, or with signs
     "date": "[0-9]+[-_][0-9_-]*",  # 2024-05-01
-    "idslug": f"{_NO_DATE}(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}})",
-    "pair": f"{_NO_ID}{_PLAIN}*[-_]{_PLAIN}*",  # two words: of a section as well as of a title
-    "slug": f"{_NO_ID}{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
+    "idslug": f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}})",
+    "pair": f"{_PLAIN}*[-_]{_PLAIN}*",  # two words: of a section as well as of a title
+    "slug": f"{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
 }
 OTHER = "other"  # all the rest; its expression depends on the place
 
@@ -39,9 +35,21 @@ FAMILIES = {
     "dashed": (frozenset({"date", "idslug", "pair", "slug"}), f"{_PLAIN}*[-_]{_PIECE}*"),
     "title": (
         frozenset({"idslug", "slug"}),
-        f"{_NO_DATE}(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}}|{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*)",
+        f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}}|{KINDS['slug']})",
     ),
 }
+
+# Kinds of which these expressions match some texts as well.
+MATCHED_TOO = {
+    "number": frozenset({"year", "date8"}),
+    "idslug": frozenset({"date"}),
+    "pair": frozenset({"date", "idslug"}),
+    "slug": frozenset({"date", "idslug"}),
+    "title": frozenset({"date"}),
+}
+
+_SIGNS = f"[0-9_-]*[^/?&=._0-9-]{_PIECE}*"  # neither digits nor dashes only
+IDSLUG_ONLY = f"(?:[0-9]{{4,}}[-_]{_SIGNS}|(?:{_SIGNS}|[_-][0-9_-]*)?[-_][0-9]{{4,}})"
 
 # A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 don't.
 NUMBERED = "#"  # stands for the number; no path or query has this character

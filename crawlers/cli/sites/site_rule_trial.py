@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import re
 import shlex
 import sys
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.url_rules.rule_set import URL_MAX
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.domains import is_in_domain
 from crawlers.algorithms.urls.resolution import resolve
@@ -35,16 +34,16 @@ SAMPLE = 20  # URLs of the store that are shown of each kind
 class Trial(NamedTuple):
     """A rule, and what can be done with it; *domain* is that of a stored rule, which takes no others' URLs."""
 
-    regex: re.Pattern[str]
+    expressions: UrlExpressions  # of one rule
     keep: str  # how, if it is a good one
     forbid: str  # how, if it is a bad one
     domain: str | None = None
 
     def takes(self, url: str) -> bool:
         """Whether the rule fits an absolute URL."""
-        if len(url) > URL_MAX or (self.domain is not None and not is_in_domain(url, self.domain)):
+        if self.domain is not None and not is_in_domain(url, self.domain):
             return False
-        return self.regex.fullmatch(target_of_url(url)) is not None
+        return bool(self.expressions.fitting(target_of_url(url)))
 
 
 def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> None:
@@ -76,10 +75,10 @@ def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
     if rule.isdecimal():
         with opened(settings) as database:
             stored = rule_numbered(database, rule_number(rule))
-        return Trial(re.compile(stored.rule.regex), *_remedies(stored), stored.domain)
+        return Trial(UrlExpressions([stored.rule.regex]), *_remedies(stored), stored.domain)
     check_rule(rule)
     add = f"scrapy sites add-rule {site} {shlex.quote(rule)}"
-    return Trial(re.compile(rule), f"keep it: {add}", f"forbid what it takes: {add} --weight 0")
+    return Trial(UrlExpressions([rule]), f"keep it: {add}", f"forbid what it takes: {add} --weight 0")
 
 
 def _remedies(stored: StoredRule) -> tuple[str, str]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
+from crawlers.algorithms.url_rules.rule_set import RULES_MAX
+from crawlers.algorithms.url_rules.url_expressions import check_expression
 from crawlers.algorithms.urls.domains import is_in_domain
 from crawlers.errors import ConfigError
 from crawlers.items import State
@@ -20,7 +22,7 @@ from crawlers.storage.schema.news_tables import content_rule, document, url_rule
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -81,6 +83,17 @@ def content_rules(database: Database) -> dict[str, dict[str, str]]:
     return rules
 
 
+def check_stored_rules(database: Database) -> None:
+    """Raise `ConfigError` for a person's rule that can't be matched: earlier versions took other expressions."""
+    for number, domain, rule in list_rules(database):
+        if rule.origin == HAND or rule.is_pinned:
+            try:
+                check_expression(rule.regex)
+            except ConfigError as error:
+                remedy = f"change it with `scrapy sites edit-rule {number} REGEX`, or take it out with remove-rule"
+                raise ConfigError(f"Rule {number} of {domain} can't be used; {remedy}: {error}") from None
+
+
 class KnownPage(NamedTuple):
     """A page of a domain."""
 
@@ -111,11 +124,14 @@ def replace_learnt(database: Database, domain: str, rules: Sequence[UrlRule]) ->
         replace_rules(connection, LEARNT, {domain: rules})
 
 
-def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Iterable[UrlRule]]) -> None:
+def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Sequence[UrlRule]]) -> None:
     """Let *rules*, by domain, be those of *origin*; those of other origin, and pinned ones, stay.
 
-    A rule that stays keeps its number. What a person said stands above what was learnt.
+    A rule that stays keeps its number. What a person said stands above what was learnt. Raises `ConfigError` for more
+    than `RULES_MAX` of a domain.
     """
+    for domain, its in rules.items():
+        _check_number(domain, len(its))
     statement = select(*_COLUMNS)
     if len(rules) == 1:  # else all: as many domains as a file has sources fit into no statement
         statement = statement.where(url_rule.c.domain.in_(list(rules)))
@@ -160,7 +176,7 @@ def replace_content(connection: Connection, selectors: Mapping[str, Mapping[str,
 
 
 def add_rule(database: Database, domain: str, regex: str, weight: float) -> StoredRule:
-    """Have a person's rule, pinned; one that is known is changed. Check the *regex* first."""
+    """Have a person's rule, pinned; one that is known is changed. Check the *regex* first. Raises `ConfigError`."""
     values = {**_values(UrlRule(regex, weight, HAND, is_pinned=True)), "origin": HAND, "is_pinned": True}
     with database.write() as connection:
         found = connection.execute(
@@ -168,6 +184,8 @@ def add_rule(database: Database, domain: str, regex: str, weight: float) -> Stor
         ).scalar()
         if found is not None:
             return _changed(connection, found, values)
+        by_hand = select(func.count()).where(url_rule.c.domain == domain, url_rule.c.origin == HAND)
+        _check_number(domain, connection.execute(by_hand).scalar_one() + 1)
         made = connection.execute(insert(url_rule).values(domain=domain, regex=regex, **values)).inserted_primary_key
         assert made is not None
         return _numbered(connection, made[0])
@@ -206,6 +224,11 @@ def remove_rule(database: Database, number: int) -> StoredRule:
         before = _numbered(connection, number)
         connection.execute(delete(url_rule).where(url_rule.c.id == number))
     return before
+
+
+def _check_number(domain: str, number: int) -> None:
+    if number > RULES_MAX:
+        raise ConfigError(f"{domain} would have {number:,} rules by hand; keep at most {RULES_MAX:,}, join some with |")
 
 
 def _changed(connection: Connection, number: int, values: Mapping[str, Any]) -> StoredRule:

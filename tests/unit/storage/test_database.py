@@ -10,8 +10,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
 
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError, StoreVersionError
 from crawlers.storage.database import Database
+from crawlers.storage.news.stored_rules import LEARNT, add_rule, list_rules, pin_rule, replace_learnt
 from crawlers.storage.schema.migrations.versions import __name__ as versions
 from crawlers.storage.schema.news_tables import metadata
 from tests.support.services import fresh_database
@@ -139,6 +141,25 @@ def test_migrations_are_frozen(tmp_path: Path) -> None:
 
     module = importlib.import_module(f"{versions}.0001_foundation")
     assert "crawlers" not in inspect.getsource(module)
+
+
+def test_learnt_rules_that_re2_can_not_read_are_given_up_and_those_of_people_stay(database_url: str) -> None:
+    database = Database(database_url)
+    rules = [
+        UrlRule("/a%", 0.9, LEARNT),
+        UrlRule("/(?!a).*", 0.9, LEARNT),
+        UrlRule("/(?=a).*", 0.9, LEARNT),
+        UrlRule("/(?!pinned).*", 0.9, LEARNT),
+    ]
+    replace_learnt(database, "a.example", rules)
+    pin_rule(database, list_rules(database)[-1].number)
+    add_rule(database, "a.example", "/(?!mine).*", 1.0)
+    with database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
+    database.close()
+    second = Database(database_url)
+    assert {stored.rule.regex for stored in list_rules(second)} == {"/a%", "/(?!pinned).*", "/(?!mine).*"}
+    second.close()
 
 
 def test_failed_transaction_leaves_nothing(database: Database) -> None:

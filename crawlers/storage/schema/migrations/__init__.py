@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-HEAD = "0005"
+HEAD = "0006"
 _LOCK = 0x6372_6177  # "craw"; those of storage.locks are pairs, which PostgreSQL keeps apart
 
 

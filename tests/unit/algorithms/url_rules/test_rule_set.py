@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.url_rules import rule_set as module
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
-from crawlers.algorithms.url_rules.rule_set import RuleSet
+from crawlers.algorithms.url_rules.rule_set import RULES_MAX, RuleSet
 
 SITE = "https://www.example.org"
 
@@ -91,10 +91,61 @@ def test_sites_are_forgotten_and_looked_up_again(monkeypatch: pytest.MonkeyPatch
         assert len(found._of_site) <= 3
 
 
-def test_a_url_of_unusual_length_is_no_article() -> None:
-    found = made(example_org=rules((".*", 1.0)))
-    assert found.weight(SITE, f"{SITE}/{'x' * 400}") == 1.0
-    assert found.weight(SITE, f"{SITE}/{'x' * 2_048}") == 0.0
+def test_rules_are_compiled_again_only_where_others_hold_now() -> None:
+    found = made(example_org=rules(("/x", 0.5)), example_net=rules(("/x", 0.5)))
+    found.replace("blog.example.org", [UrlRule("/y", 0.25, "learnt")])
+    sites = [SITE, "https://blog.example.org", "https://example.net", "https://example.com"]
+    assert [found.weight(site, f"{site}/x") for site in sites] == [0.5, 0.5, 0.5, 0.0]
+    before = dict(found._matchers)
+    found.replace("example.org", rules(("/z", 0.7)))
+    assert list(found._matchers) == ["example.net"]
+    assert list(found._of_site) == ["https://example.net", "https://example.com"]
+    assert [found.weight(site, f"{site}/z") for site in sites] == [0.7, 0.7, 0.0, 0.0]
+    assert found._matchers["example.net"] is before["example.net"]
+    found.replace("example.com", rules(("/z", 0.7)))
+    assert found.weight("https://example.com", "https://example.com/z") == 0.7
+
+
+def test_what_is_compiled_is_bounded_and_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "COMPILED_MAX", 6)
+    found = RuleSet()
+    sites = [f"https://h{number}.example" for number in range(9)]
+    for number in range(9):
+        found.replace(f"h{number}.example", rules((f"/{number}", 0.5), (f"/{number}/.*", 0.7)))
+    for _ in range(2):
+        for number, site in enumerate(sites):
+            assert [found.weight(site, f"{site}{path}") for path in (f"/{number}", f"/{number}/", "/x")] == [
+                0.5,
+                0.7,
+                0.0,
+            ]
+            assert sum(map(len, found._expressions)) <= 6
+            assert len(found._matchers) <= 3
+
+
+def test_domains_with_the_same_rules_share_what_is_compiled_and_keep_their_weights() -> None:
+    found = made(example_org=rules(("/x", 0.5)), example_net=rules(("/x", 0.7)))
+    sites = ("https://example.org", "https://example.net")
+    assert [found.weight(site, f"{site}/x") for site in sites] == [0.5, 0.7]
+    assert len(found._expressions) == 1
+
+
+def test_the_largest_number_of_rules_for_a_domain_is_one_match() -> None:
+    found = made(
+        example_org=rules(*((f"/dir{number}/[^/]+/.*", 0.5) for number in range(RULES_MAX)), ("/dir7/x/.*", 0.0))
+    )
+    assert [found.weight(SITE, SITE + path) for path in ("/dir999/a/b", "/dir7/a/b", "/dir7/x/b", "/d/a/b")] == [
+        0.5,
+        0.5,
+        0.0,
+        0.0,
+    ]
+
+
+def test_a_long_url_fits_as_a_short_one_does() -> None:
+    found = made(example_org=rules(("(?:/.*)*-(?:.*-)*.*x", 1.0)))
+    url = f"{SITE}/{'-a' * 4_000}"
+    assert [found.weight(SITE, url), found.weight(SITE, f"{url}x")] == [0.0, 1.0]
 
 
 def test_what_a_person_wrote_holds_below_the_domain_whatever_is_learnt_there() -> None:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.url_rules.url_tokens import (
     FAMILIES,
+    IDSLUG_ONLY,
     KINDS,
+    MATCHED_TOO,
     OTHER,
     Shape,
     kind_of,
@@ -26,13 +28,18 @@ texts = st.lists(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(texts, min_size=50, max_size=50))
-def test_a_text_is_of_one_kind_and_of_the_families_of_it(many: list[str]) -> None:
+def test_a_text_is_of_the_first_kind_that_matches_and_no_expression_takes_more_than_it_says(many: list[str]) -> None:
+    expressions = [(name, frozenset({name}), regex) for name, regex in KINDS.items()]
+    expressions += [(name, kinds, regex) for name, (kinds, regex) in FAMILIES.items()]
     for text in many:
-        kinds = [name for name, regex in KINDS.items() if re.fullmatch(regex, text)]
-        assert kinds == ([] if kind_of(text) == OTHER else [kind_of(text)])
-        assert (kind_of(text) == OTHER) == bool(re.search("[.=&]", text))
-        for kinds_of_it, regex in FAMILIES.values():
-            assert bool(re.fullmatch(regex, text)) == (kind_of(text) in kinds_of_it)
+        kind = kind_of(text)
+        assert kind == next((name for name, regex in KINDS.items() if re.fullmatch(regex, text)), OTHER)
+        assert (kind == OTHER) == bool(re.search("[.=&]", text))
+        for name, kinds, regex in expressions:
+            matches = re.fullmatch(regex, text) is not None
+            assert matches or kind not in kinds
+            assert not matches or kind in kinds | MATCHED_TOO.get(name, frozenset())
+        assert (re.fullmatch(IDSLUG_ONLY, text) is not None) == (kind == "idslug")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from sqlalchemy import insert
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.storage.news import stored_rules
 from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import (
     HAND,
     LEARNT,
     add_rule,
+    check_stored_rules,
     content_rules,
     edit_rule,
     forbid_rule,
@@ -113,6 +115,31 @@ def test_unknown_numbers_and_expressions_that_are_there_are_told(sqlite):
     with pytest.raises(ConfigError, match=f"rule {first} of {A} is '/a' already; pin that one and remove {second}"):
         edit_rule(sqlite, second, "/a")
     assert edit_rule(sqlite, second, "/b").rule.regex == "/b"
+
+
+def test_rules_by_hand_are_bounded_and_learnt_ones_do_not_count(sqlite, monkeypatch):
+    monkeypatch.setattr(stored_rules, "RULES_MAX", 2)
+    replace_learnt(sqlite, A, [learnt("/x"), learnt("/y")])
+    add_rule(sqlite, A, "/a", 1.0)
+    add_rule(sqlite, A, "/b", 1.0)
+    with pytest.raises(ConfigError, match=f"{A} would have 3 rules by hand; keep at most 2, join some with |"):
+        add_rule(sqlite, A, "/c", 1.0)
+    assert add_rule(sqlite, A, "/a", 0.5).rule.weight == 0.5
+    file = [UrlRule(f"/{number}", 1.0, HAND) for number in range(3)]
+    with pytest.raises(ConfigError, match=f"{B} would have 3 rules"), sqlite.write() as connection:
+        replace_rules(connection, HAND, {B: file})
+    assert regexes(sqlite) == {A: {"/a", "/b", "/x", "/y"}}
+
+
+def test_a_persons_rule_that_an_earlier_version_took_is_told_with_what_to_do(sqlite):
+    add_rule(sqlite, A, "/.* except /a", 1.0)
+    replace_learnt(sqlite, B, [learnt("/(?!a).*")])
+    check_stored_rules(sqlite)
+    number = list_rules(sqlite, B)[0].number
+    pin_rule(sqlite, number)
+    wanted = f"Rule {number} of {B} can't be used; change it with `scrapy sites edit-rule {number} REGEX`, or"
+    with pytest.raises(ConfigError, match=wanted):
+        check_stored_rules(sqlite)
 
 
 def test_content_rules_are_replaced_by_domain(sqlite):

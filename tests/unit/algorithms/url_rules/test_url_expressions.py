@@ -1,0 +1,154 @@
+"""Expressions of rules: what fits, what is left out, what is refused and why."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import re2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.url_rules import url_expressions as module
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression, fits, is_expression
+from crawlers.errors import ConfigError
+
+
+def test_an_expression_is_matched_in_full() -> None:
+    assert fits("/news/[0-9]+", "/news/17")
+    assert not any(
+        fits("/news/[0-9]+", target) for target in ("/news/17/", "/en/news/17", "/news/17?page=2", "/News/17")
+    )
+    assert [target for target in ("/a", "/b", "/ab", "/b/") if fits("/a|/b", target)] == ["/a", "/b"]
+    assert fits("^/x$", "/x")
+    assert fits("(?i)/X", "/x")
+    assert fits("/é.", "/éж")
+
+
+def test_what_stands_behind_except_is_left_out() -> None:
+    rule = "/news/.* except /news/page/[0-9]+ except .*/print"
+    targets = ("/news/a", "/news/page/2", "/news/page/x", "/news/a/print", "/print")
+    assert [target for target in targets if fits(rule, target)] == ["/news/a", "/news/page/x"]
+
+
+def test_several_are_matched_at_once_each_with_its_own_exceptions() -> None:
+    texts = ["/.*", "/.* except /a", "/a", "/.* except /b", "/.*", "(?s).*"]
+    expressions = UrlExpressions(texts)
+    assert [sorted(expressions.fitting(target)) for target in ("/a", "/b", "x", "")] == [
+        [0, 2, 3, 4, 5],
+        [0, 1, 4, 5],
+        [5],
+        [5],
+    ]
+    assert UrlExpressions([]).fitting("/a") == []
+
+
+atoms = st.sampled_from(["a", "b", "/", "-", ".", "[^a]", "[a-b]", r"\.", ""])
+expressions = st.recursive(
+    atoms,
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=4).map("".join),
+        st.lists(parts, min_size=1, max_size=3).map(lambda ways: f"(?:{'|'.join(ways)})"),
+        st.tuples(parts, st.sampled_from(["*", "+", "?", "{2}", "{1,2}"])).map(lambda pair: f"(?:{pair[0]}){pair[1]}"),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(expressions, max_size=5))
+def test_together_they_say_what_python_says_of_each(texts: list[str]) -> None:
+    together = UrlExpressions(texts)
+    for target in ("", "a", "b", "/", "a-", "ab/", "aab", "/a-b", "aaaa"):
+        wanted = [place for place, text in enumerate(texts) if re.fullmatch(text, target)]
+        assert sorted(together.fitting(target)) == wanted
+
+
+@pytest.mark.parametrize("text", ["(?:a+)+b", "(?:a|a)*b", "(.*a){20}", ".*-.*-.*-.*-x", "(?:[a-]*)*!"])
+def test_no_url_delays_a_match(text: str) -> None:
+    # Python takes years for the first ones.
+    assert not fits(text, "/" + "a-" * 4_000)
+
+
+def test_a_set_that_has_to_forget_states_again_and_again_says_what_it_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ["/.*a.{12}", "/.*b.{12}", "/[ab]*"]
+    targets = [f"/{number:015b}{number * 7:020b}".replace("0", "a").replace("1", "b") for number in range(500)]
+    wanted = [[place for place, text in enumerate(texts) if re.fullmatch(text, target)] for target in targets]
+    least = next(size for size in range(2_000, 100_000, 500) if _compiles(monkeypatch, size, texts))
+    for size in (least, 2 * least):
+        monkeypatch.setattr(module, "MEMORY_BYTES", size)
+        expressions = UrlExpressions(texts)
+        assert [sorted(expressions.fitting(target)) for target in targets] == wanted
+
+
+def _compiles(monkeypatch: pytest.MonkeyPatch, size: int, texts: list[str]) -> bool:
+    monkeypatch.setattr(module, "MEMORY_BYTES", size)
+    try:
+        UrlExpressions(texts)
+    except ConfigError:
+        return False
+    return True
+
+
+def test_a_set_without_memory_never_says_that_nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    # RE2's own set then says that nothing matches, as it does when nothing does. No text was found that makes it.
+    expressions = UrlExpressions(["/a"])
+    monkeypatch.setattr(re2.Set, "Match", lambda *_: None)
+    with pytest.raises(MemoryError, match="'/a'"):
+        expressions.fitting("/a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/news/.*",
+        "^/(?:news|politics)/[^/?]*-[^/?]*/?$",
+        r"/\d{4}/\d\d/\d\d/[\w-]+/",
+        r"/story\.php\?(?:.*&)?id=[0-9]+",
+        "(/news)?/[0-9]{2}/(?:[0-9]{2}/)+[^]/]+",
+        "(?i:/News/)[^/?]+",
+        "/(?P<id>[0-9]+)",
+        "/(?:[a-z]+-?)+/",
+        r"/\{,3}",
+        "/" + "x?" * 400,
+        "/" + "x" * 5_000,
+        f"/(?:{'|'.join(f'section{number}' for number in range(500))})/.*",
+    ],
+)
+def test_what_people_write_passes(text: str) -> None:
+    check_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("/[a-", "'/[a-': RE2 can't read it (missing ]: [a-); correct it, see https://"),
+        ("/a)|(?:/b", "RE2 can't read it (unexpected ): /a)|(?:/b); correct it"),
+        ("/(", "RE2 can't read it (missing ): /(); correct it"),
+        ("/a++", "RE2 can't read it (bad repetition operator: ++); correct it"),
+        ("/(?!video/).*", "RE2 has no lookaheads and lookbehinds; write what the rule leaves out at its end, as in"),
+        ("/(?=.*a).*", "RE2 has no lookaheads"),
+        (".*(?<!/print)", "RE2 has no lookaheads"),
+        (r"/(.)/\1", "RE2 has no references to groups; write the text itself"),
+        ("/(?P<a>.)(?P=a)", "RE2 has no references to groups"),
+        (r"/.*\Z", r"RE2 has no \Z; leave it out"),
+        ("/x{1001}", "a repetition is invalid or of more than 1,000; correct it, or write + or *"),
+        ("/x{,3}", "'/x{,3}': RE2 takes {,3} as text; write {0,3}"),
+        ("/news/.* except /(", "'/(': RE2 can't read it"),
+        ("/" + r"\pL{1,1000}" * 9, "is too large; make several smaller rules of it"),
+        ("/" + "y" * 300 + "(", f"'/{'y' * 199}'…: RE2"),
+    ],
+)
+def test_what_is_refused_says_why_and_what_to_do(text: str, sentence: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
+        check_expression(text)
+    assert len(str(raised.value)) < 700
+    assert not is_expression(text)
+    assert capfd.readouterr() == ("", "")  # RE2 logs nothing
+
+
+def test_what_is_refused_alone_is_refused_among_others() -> None:
+    with pytest.raises(ConfigError, match="no lookaheads"):
+        UrlExpressions(["/a", "/(?!b)"])
