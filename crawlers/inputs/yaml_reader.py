@@ -209,7 +209,7 @@ def _compose(text: str, entry: Callable[[Node], object] | None = None) -> Node |
         line = error.problem_mark.line + 1
         raise Problem(line, "a second document begins here; keep one, without ---") from None
     except yaml.reader.ReaderError as error:
-        at = yaml.reader.ResponseReader.NON_PRINTABLE.search(text).start()
+        at = yaml.reader.Reader.NON_PRINTABLE.search(text).start()
         line = text.count("\n", 0, at) + 1
         raise Unreadable(line, f"this is not YAML ({error.reason}); save it as plain text") from None
     except yaml.MarkedYAMLError as error:
