@@ -1,4 +1,4 @@
-"""What people write, turned into values: hosts.txt, seeds, sources.yaml, topic.yaml, settings.
+"""Reads the files and settings that people write: hosts.txt, seeds, sources.yaml, topic.yaml, settings.
 
-Every reader raises `ConfigError` with file, line, value and remedy; nothing here reads the store.
+Every reader raises `ConfigError` with file, line, value and remedy. No reader accesses the store.
 """

@@ -1,11 +1,11 @@
-"""The list of sites to crawl, as people write it: hosts.txt, or a comma-separated text.
+"""Reads the list of sites to crawl: hosts.txt, or a comma-separated text.
 
     # protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay (ms)
     http://example.com;4;10;500
     https://example.org:8443
     example.net;;3
 
-Trailing fields may be left out, and any may be empty; a bare host name means http.
+Trailing fields may be omitted, any field may be empty, and a host name without a scheme means http.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-REMEDY = "Write one site a line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
+REMEDY = "Write one site per line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
 
 _FIELDS = (
     ("maxDownloadsAtTime", 1, 1_000),
@@ -35,20 +35,20 @@ _IPV4 = re.compile(r"[0-9.]+")
 
 
 def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
-    """Return the sites of a hosts file's *text*, in its order; *origin* is the file's name for messages.
+    """Return the sites in *text* of a hosts file, in file order; messages name the file as *origin*.
 
-    Raises `ConfigError` that names every faulty line, what is wrong with it, and the remedy.
+    Raises `ConfigError` with every faulty line, its problem, and the remedy.
 
     >>> parse_hosts("example.com;4;10;500  # slowly", "hosts.txt")
     [SiteLimits(site='http://example.com', parallel=4, max_level=10, delay_s=0.5)]
     """
-    # Not splitlines: it would count lines that no editor counts, such as those that end in U+2028.
+    # splitlines() would also split at U+2028 and the like, where no editor starts a new line.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return _sites(((f"{origin}:{number}", line) for number, line in enumerate(lines, 1)), origin)
 
 
 def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
-    """Return the sites of a *text* with commas between them; else as `parse_hosts`.
+    """Return the sites in a comma-separated *text*; in all other respects like `parse_hosts`.
 
     >>> [limits.site for limits in parse_host_list("a.example,https://b.example;4;3;500")]
     ['http://a.example', 'https://b.example']
@@ -57,7 +57,7 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
 
 
 class _Wrong(Exception):
-    """What is wrong with one line."""
+    """The problem of one line."""
 
 
 def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
@@ -71,7 +71,7 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
         try:
             limits = _limits(text)
             if limits.site in found:
-                raise _Wrong(f"{limits.site} stands at {places[limits.site]} already: keep one of the two")
+                raise _Wrong(f"{limits.site} is already listed at {places[limits.site]}; keep one of the two")
         except _Wrong as wrong:
             problems.append(f"{place}: {shown(text)}: {wrong}")
             continue
@@ -80,7 +80,7 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
     if problems:
         raise ConfigError("\n".join([*shortened_list(problems), f"{REMEDY}."]))
     if not found:
-        raise ConfigError(f"{origin}: names no site. {REMEDY}.")
+        raise ConfigError(f"{origin}: no sites found. {REMEDY}.")
     return list(found.values())
 
 
@@ -101,7 +101,7 @@ def _limits(text: str) -> SiteLimits:
 def _number(text: str, name: str, least: int, most: int) -> int | None:
     if not text:
         return None
-    # The length first: int() refuses thousands of digits with an error of its own.
+    # The length is checked first because int() rejects thousands of digits with an error of its own.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise _Wrong(f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}")
     return int(text)
@@ -113,22 +113,22 @@ def _site(address: str) -> str:
     scheme, host_port, rest = match.groups()
     scheme = "http" if scheme is None else scheme.lower()
     if scheme not in ("http", "https"):
-        raise _Wrong(f"the protocol is {scheme[:20]!r}, expected http or https")
+        raise _Wrong(f"unsupported protocol {scheme[:20]!r}; expected http or https")
     if "@" in address:
-        raise _Wrong("user names are not supported, leave out what stands before the @")
+        raise _Wrong("user names are not supported; remove everything up to the @")
     if rest not in ("", "/"):
-        raise _Wrong("a site has no path, leave out what follows the host: a crawl starts at /")
+        raise _Wrong("a site must not have a path; remove it, since a crawl starts at /")
     if not host_port:
         raise _Wrong("the host is missing")
-    if any(one <= " " for one in host_port):  # the URL standard takes tabs out and goes on
-        raise _Wrong("a host name has no blanks")
+    if any(one <= " " for one in host_port):  # the URL standard removes tabs silently
+        raise _Wrong("a host name must not contain blanks; remove them")
     try:
         site = site_of(f"{scheme}://{host_port}/")
         host = parsed(site).hostname
     except BadUrl:
-        raise _Wrong("this is not a host name, with or without a port") from None
+        raise _Wrong("invalid host name or port; write host or host:port") from None
     if not _HOST.fullmatch(host):
-        raise _Wrong("a host name has letters, digits, dots and hyphens only")
+        raise _Wrong("a host name may contain only letters, digits, dots and hyphens")
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
-        raise _Wrong(f"this is neither a name nor an address in full (a browser would take it for {host})")
+        raise _Wrong(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site

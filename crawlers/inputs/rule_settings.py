@@ -1,4 +1,4 @@
-"""Makes the site rule and the page order that the settings name."""
+"""Creates the site rule and the page order that the settings select."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# BeeBot's choice by the kind of sites (Pechnikov, Chernobrovkin, section 4).
+# BeeBot's choice for each kind of site (Pechnikov, Chernobrovkin, section 4).
 PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
 
 
 class Settings(Protocol):
-    """As Scrapy's settings are asked."""
+    """The part of Scrapy's settings that is read here."""
 
     def get(self, name: str) -> Any: ...
     def getint(self, name: str) -> int: ...
@@ -31,16 +31,16 @@ class Settings(Protocol):
 
 
 def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
-    """The entry of *registry* that the setting *name* names; raises `ConfigError` for an unknown one."""
+    """Return the entry of *registry* selected by the setting *name*; raises `ConfigError` for an unknown value."""
     try:
         return registry[value or ""]
     except KeyError:
         known = ", ".join(sorted(filter(None, registry)))
-        raise ConfigError(f"{name}={value!r} is unknown; known are: {known}") from None
+        raise ConfigError(f"{name}={value!r} is unknown; choose one of: {known}") from None
 
 
 def rule_options(settings: Settings) -> RuleOptions:
-    """What the settings tell every rule."""
+    """Return the options that all site rules share."""
     return RuleOptions(
         page_budget=settings.getint("PAGE_BUDGET"),
         seed=settings.getint("RULE_SEED"),
@@ -53,17 +53,17 @@ def rule_options(settings: Settings) -> RuleOptions:
 
 
 def rule_name(settings: Settings) -> str:
-    """What RULE says, else PROFILE; raises `ConfigError` for a profile that is unknown."""
+    """Return RULE, or the rule of PROFILE if RULE is empty; raises `ConfigError` for an unknown profile."""
     return settings.get("RULE") or chosen(PROFILES, "PROFILE", settings.get("PROFILE"))
 
 
 def chosen_rule(settings: Settings) -> SiteRule:
-    """The rule of `rule_name`; raises `ConfigError`."""
+    """Return the site rule named by `rule_name`; raises `ConfigError`."""
     return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
 
 
 def virtual_share(settings: Settings) -> float:
-    """The share of the virtual page, in ]0, 1]; raises `ConfigError`."""
+    """Return the share of the virtual page, in ]0, 1]; raises `ConfigError`."""
     share = settings.getfloat("AOPIC_VIRTUAL_SHARE")
     if not 0.0 < share <= 1.0:
         raise ConfigError(f"AOPIC_VIRTUAL_SHARE={share}: must be above 0 and at most 1; 0.15 is usual")
@@ -71,7 +71,7 @@ def virtual_share(settings: Settings) -> float:
 
 
 def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrder:
-    """The order of ORDER, with *weights* for topics; raises `ConfigError`."""
+    """Return the page order that ORDER names, with *weights* for topics; raises `ConfigError`."""
     make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
     window = settings.getfloat("AOPIC_WINDOW_VISITS")
     weight = settings.getfloat("AOPIC_UNCRAWLED_WEIGHT")
@@ -82,8 +82,8 @@ def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrde
     shares = [settings.getfloat(name) for name in ("EXPLORE_SHARE", "ARCHIVE_SHARE")]
     if sum(shares) > 1.0:
         raise ConfigError(
-            f"EXPLORE_SHARE={shares[0]:g} and ARCHIVE_SHARE={shares[1]:g} are parts of the same downloads; "
-            "let them be less than 1 together"
+            f"EXPLORE_SHARE={shares[0]:g} and ARCHIVE_SHARE={shares[1]:g} are shares of the same downloads; "
+            "their sum must be at most 1"
         )
     options = OrderOptions(
         settings.getint("RULE_SEED"),

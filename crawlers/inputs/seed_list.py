@@ -1,10 +1,10 @@
-"""The list of seeds as people write it: a CSV table, or single values on the command line.
+"""Reads the list of seeds: a CSV table, or single values on the command line.
 
     number,full_name,short_name,start_url,enabled,parallel,max_level,delay_ms
     1,Zoological Institute,ZIN,http://zin.example/ru/,yes,2,,500
 
-A header line names the columns, in any order; `start_url` must be there. Commas or semicolons stand between
-the cells. A text without such a header is a hosts file.
+A header line names the columns in any order; `start_url` is required. Cells are separated by commas or
+semicolons. A text without such a header is read as a hosts file.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from crawlers.items import Seed, SeedChange, SiteLimits
 
 COLUMNS = ("number", "full_name", "short_name", "start_url", "enabled", "parallel", "max_level", "delay_ms")
-LIMITS = {"parallel": (1, 1_000), "max_level": (0, 10_000), "delay_ms": (0, 86_400_000)}  # those of hosts.txt
+LIMITS = {"parallel": (1, 1_000), "max_level": (0, 10_000), "delay_ms": (0, 86_400_000)}  # as in hosts.txt
 
-LARGEST_NUMBER = 1_000_000_000  # leaves room for the numbers that a database gives by itself
+LARGEST_NUMBER = 1_000_000_000  # leaves room for numbers assigned by the database
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
 class _Wrong(Exception):
-    """What is wrong with one row."""
+    """The problem of one row."""
 
 
 def seed_address(text: str) -> tuple[str, str]:
-    """Return site and start URL of an address as people type it; a bare host name means http.
+    """Return site and start URL of an address as people type it; a host name without a scheme means http.
 
     Raises `ConfigError`.
 
@@ -52,7 +52,7 @@ def seed_address(text: str) -> tuple[str, str]:
 
 
 def seed_limit(text: str, name: str) -> int:
-    """Return the limit *name*, a key of `LIMITS`, that *text* says; raises `ConfigError`."""
+    """Return the limit *name* (a key of `LIMITS`) given as *text*; raises `ConfigError`."""
     try:
         return _number(text, name, *LIMITS[name])
     except _Wrong as wrong:
@@ -60,9 +60,9 @@ def seed_limit(text: str, name: str) -> int:
 
 
 def tidy_name(text: str) -> str | None:
-    """Return a name on one line with single blanks, as it is kept; None if nothing is left.
+    """Return a name as it is stored, on one line with single blanks; None if nothing remains.
 
-    What can't be shown (control characters, halves of characters) becomes U+FFFD.
+    Unprintable characters (control characters, lone surrogates) become U+FFFD.
 
     >>> tidy_name(" Zoological\\n Institute ")
     'Zoological Institute'
@@ -71,9 +71,9 @@ def tidy_name(text: str) -> str | None:
 
 
 def parse_seeds(text: str, origin: str) -> list[SeedChange]:
-    """Return the rows of a CSV table or of a hosts file; *origin* is the file's name for messages.
+    """Return the rows of a CSV table or of a hosts file; messages name the file as *origin*.
 
-    Raises `ConfigError` that names every faulty line, what is wrong with it, and the remedy.
+    Raises `ConfigError` with every faulty line, its problem, and the remedy.
 
     >>> parse_seeds("start_url;short_name\\nhttp://a.example/ru/;A\\n", "seeds.csv")
     [{'site': 'http://a.example', 'start_url': 'http://a.example/ru/', 'short_name': 'A', 'enabled': True}]
@@ -84,7 +84,7 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     try:
         names = [_heading(cell) for cell in next(csv.reader([header], delimiter=delimiter), [])]
     except csv.Error as error:
-        raise ConfigError(f"{origin}:1: this is no CSV ({error}); check the first line") from error
+        raise ConfigError(f"{origin}:1: not a CSV file ({error}); check the first line") from error
     if not set(names) & set(COLUMNS):
         return [_of_hosts_line(limits) for limits in parse_hosts(text, origin)]
     _check_header(names, origin)
@@ -92,7 +92,7 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     try:
         return _rows(rows, names, origin)
     except csv.Error as error:
-        raise ConfigError(f"{origin}:{rows.line_num}: this is no CSV ({error}); check the quotation marks") from error
+        raise ConfigError(f"{origin}:{rows.line_num}: not a CSV file ({error}); check the quotation marks") from error
 
 
 def format_seeds(seeds: Iterable[Seed]) -> str:
@@ -129,7 +129,7 @@ def _check_header(names: Sequence[str], origin: str) -> None:
         raise ConfigError(f"{origin}: unknown column {shown(unknown[0])}; {known}")
     doubled = [name for name in COLUMNS if names.count(name) > 1]
     if doubled:
-        raise ConfigError(f"{origin}: the column {doubled[0]} stands there twice; leave one out")
+        raise ConfigError(f"{origin}: duplicate column {doubled[0]}; remove one of them")
     if "start_url" not in names:
         raise ConfigError(f"{origin}: the column start_url is missing; {known}")
 
@@ -145,15 +145,15 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
             change = _change(cells, names)
             first = places.setdefault(change["site"], row_number)
             if first != row_number:
-                raise _Wrong(f"{change['site']} stands in row {first} already: keep one of the two")
+                raise _Wrong(f"{change['site']} is already listed in row {first}; keep one of the two")
         except _Wrong as wrong:
             problems.append(f"{origin}, row {row_number}: {wrong}")
         else:
             changes.append(change)
     if problems:
-        raise ConfigError("\n".join([*shortened_list(problems), "Nothing was changed; mend the file."]))
+        raise ConfigError("\n".join([*shortened_list(problems), "No seeds were changed; fix the file."]))
     if not changes:
-        raise ConfigError(f"{origin}: names no site; write one a row")
+        raise ConfigError(f"{origin}: no sites found; write one per row")
     return changes
 
 
@@ -192,7 +192,7 @@ def _limit(text: str, name: str) -> int | None:
 
 
 def _number(text: str, name: str, least: int, most: int) -> int:
-    # The length first: int() refuses thousands of digits with an error of its own.
+    # The length is checked first because int() rejects thousands of digits with an error of its own.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise _Wrong(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
     return int(text)
@@ -201,15 +201,15 @@ def _number(text: str, name: str, least: int, most: int) -> int:
 def _address(text: str) -> tuple[str, str]:
     url = text if "://" in text else f"http://{text}"
     if "@" in url.split("/", 3)[2]:
-        raise _Wrong("user names are not supported, leave out what stands before the @")
-    if min(url) <= " ":  # the URL standard takes some of them out and goes on
-        raise _Wrong("an address has no blanks")
+        raise _Wrong("user names are not supported; remove everything up to the @")
+    if min(url) <= " ":  # the URL standard removes some of them silently
+        raise _Wrong("an address must not contain blanks; remove them")
     try:
         target = resolve(url, "")
-        parse_hosts(target.site, "")  # what no hosts file may name, no seed may
+        parse_hosts(target.site, "")  # a seed must not name a host that a hosts file must not name
     except (BadUrl, ConfigError):
-        raise _Wrong("this is no address of a site; write http://host[:port]/ or https://host[:port]/") from None
+        raise _Wrong("not the address of a site; write http://host[:port]/ or https://host[:port]/") from None
     host = str(parsed(target.site).hostname)
     if host.replace(".", "").isdigit() and not url.split("/", 3)[2].startswith(host):
-        raise _Wrong(f"this is neither a name nor an address in full (a browser takes it for {host}); write the whole")
+        raise _Wrong(f"incomplete IP address (browsers read it as {host}); write it in full")
     return target.site, target.url

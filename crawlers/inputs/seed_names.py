@@ -1,4 +1,4 @@
-"""Which seed people mean by a number, a name, a host, a domain or a URL."""
+"""Finds the seed that a number, a name, a host, a domain or a URL refers to."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
-    """Return the seed that *text* means: its number, else its short name, else its host, domain or a URL of its site.
+    """Return the seed that *text* refers to: by number, then short name, then host, domain or a URL of its site.
 
-    By host or domain, hosts that crawls met are meant only where nobody named a seed. Raises `ConfigError` if there is
-    none, or more than one.
+    Hosts discovered by crawls match a host or domain only if no named seed does. Raises `ConfigError` if there is
+    no match, or more than one.
     """
     wanted = text.strip()
     found = (
@@ -31,8 +31,8 @@ def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
         return found[0]
     if found:
         several = ", ".join(f"{seed.number} ({seed.site})" for seed in found)
-        raise ConfigError(f"{shown(text)} means several seeds: {several}; give the number of one")
-    raise ConfigError(f"{shown(text)} is no seed; `scrapy sites list --all` shows all, with their numbers")
+        raise ConfigError(f"{shown(text)} matches several seeds: {several}; give the number of one")
+    raise ConfigError(f"{shown(text)} matches no seed; `scrapy sites list --all` shows all seeds with their numbers")
 
 
 def _of_address(seeds: Sequence[Seed], text: str) -> list[Seed]:

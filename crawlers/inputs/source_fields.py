@@ -1,4 +1,4 @@
-"""A source of news, and what each of its fields in sources.yaml may say."""
+"""Reads one news source: the fields of an entry in sources.yaml."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from crawlers.inputs.yaml_reader import Field, Node
 
-MOST_VALUES = 1_000  # feeds, rules or hosts of one source; who has more named the wrong thing
+MOST_VALUES = 1_000  # feeds, rules or hosts of one source; a longer list is a mistake
 LONGEST = 500  # characters of a name or selector
 
-PARTS = ("title", "text", "published", "authors", "section", "image")  # those of items.Article that stand on a page
+PARTS = ("title", "text", "published", "authors", "section", "image")  # parts of items.Article that a page shows
 FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "region", *LIMITS, "hosts")
 
 T = TypeVar("T")
-Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for selectors, by part, that can't be used
+Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for unusable selectors, by part
 
 _RESOLVER: Any = yaml.resolver.Resolver()
 _LANGUAGE = re.compile("[a-z]{2,3}")
 
 
 def feed_address(text: str, start_url: str) -> str:
-    """Return the URL of a feed as people write it: an address, or a path of the site; raises `ConfigError`.
+    """Return the URL of a feed given as an address or as a path of the site; raises `ConfigError`.
 
     >>> feed_address("/feed/politics", "https://example.org/en/")
     'https://example.org/feed/politics'
@@ -47,40 +47,40 @@ def feed_address(text: str, start_url: str) -> str:
     except BadUrl:
         url = ""
     if not url or min(text, default=" ") <= " " or "@" in url.split("/", 3)[2]:
-        raise ConfigError(f"{shown(text)} is no address of a feed; write https://host/rss.xml, or a path: /rss.xml")
+        raise ConfigError(f"{shown(text)} is not a feed address; write https://host/rss.xml, or a path: /rss.xml")
     return url
 
 
-@lru_cache(maxsize=1_024)  # sites of one publisher, or made with the same software, share their rules
+@lru_cache(maxsize=1_024)  # sites of one publisher, or built with the same software, share their rules
 def check_rule(regex: str) -> None:
-    """Raise `ConfigError` for what can't be a rule: see `check_expression`; nor can what no URL begins with."""
+    """Raise `ConfigError` for a rule that `check_expression` rejects or that cannot match a path."""
     _check_shown(regex)
     check_expression(regex)
     for part in regex.split(EXCEPT):
         if not part or part[0].isalnum():
             raise ConfigError(
-                f"{shown(part)} fits no URL: what stands behind a host begins with /; write {shown(f'/{part}')}"
+                f"{shown(part)} matches no URL because the part after the host begins with /; write {shown(f'/{part}')}"
             )
 
 
 def _check_shown(text: str) -> None:
-    if not text.isprintable():  # NUL among them, which no database takes
-        raise ConfigError(f"{shown(text)} has characters that can't be shown; write them as escapes, such as \\t")
+    if not text.isprintable():  # includes NUL, which databases reject
+        raise ConfigError(f"{shown(text)} contains unprintable characters; write them as escapes, such as \\t")
 
 
 def rule_weight(text: str) -> float:
-    """Return the weight of a rule that *text* says; raises `ConfigError`."""
+    """Return the weight of a rule given as *text*; raises `ConfigError`."""
     try:
         weight = float(text)
     except ValueError:
         weight = -1.0
-    if not 0.0 <= weight <= 1.0:  # nor is nan
-        raise ConfigError(f"weight is {shown(text)}, expected a number from 0 (such URLs never are articles) to 1")
+    if not 0.0 <= weight <= 1.0:  # rejects nan, too
+        raise ConfigError(f"weight is {shown(text)}, expected a number from 0 (never an article) to 1")
     return weight
 
 
 def _is_text(scalar: str) -> bool:
-    """Return whether a *scalar* without quotes is a text by YAML's rules, not a number, truth value, date or null.
+    """Return whether YAML reads an unquoted *scalar* as text, not as a number, truth value, date or null.
 
     >>> [_is_text(scalar) for scalar in ("5", "1.5", "12:30", "yes", "2024-12-31", "~", "127.0.0.1:80", "a.example")]
     [False, False, False, False, False, False, True, True]
@@ -90,15 +90,15 @@ def _is_text(scalar: str) -> bool:
 
 
 def any_selector(_: dict[str, str]) -> None:
-    """Take every selector."""
+    """Accept every selector."""
 
 
 def source_of(node: Node, check: Check = any_selector) -> Source:
-    """Return the source that an entry of the file describes; raises `Problem`, also for what *check* refuses."""
+    """Return the source that a file entry describes; raises `Problem`, also for selectors that *check* rejects."""
     if isinstance(node, yaml.ScalarNode):
         return Source(_limits(item_of(node), {}))
     if not isinstance(node, yaml.MappingNode):
-        raise Problem(line_of(node), "a source is a site, or fields such as `site: https://example.org`")
+        raise Problem(line_of(node), "expected a site, or fields such as `site: https://example.org`")
     fields = fields_of(node, FIELDS)
     if "site" not in fields:
         raise Problem(line_of(node), "site is missing; write `site: https://example.org`")
@@ -108,7 +108,7 @@ def source_of(node: Node, check: Check = any_selector) -> Source:
         _addresses(fields.get(name), lambda text: feed_address(text, start_url)) for name in ("feeds", "sitemaps")
     )
     if both := set(feeds) & set(sitemaps):
-        raise Problem(fields["sitemaps"].line, f"{min(both)} is among feeds as well; keep one of the two")
+        raise Problem(fields["sitemaps"].line, f"{min(both)} is also listed under feeds; keep one of the two")
     return Source(
         limits,
         _text(fields.get("name")),
@@ -154,7 +154,7 @@ def _small(given: Field) -> Field:
 
 def _address(item: Item, reading: Callable[[str], T]) -> T:
     if not _is_text(item.text):
-        raise Problem(item.line, f"{shown(item.text)} is no address; write one such as example.org or /rss.xml")
+        raise Problem(item.line, f"{shown(item.text)} is not an address; write one such as example.org or /rss.xml")
     return _read(item, reading)
 
 
@@ -167,7 +167,7 @@ def _rules(given: Field | None) -> tuple[UrlRule, ...]:
     for node in nodes_of(_small(given)) if given else ():
         rule = _rule(node)
         if rule.regex in rules:
-            raise Problem(line_of(node), f"the rule {shown(rule.regex)} is here twice; keep one of the two")
+            raise Problem(line_of(node), f"duplicate rule {shown(rule.regex)}; keep one of the two")
         rules[rule.regex] = rule
     return tuple(rules.values())
 
@@ -188,13 +188,13 @@ def _content(given: Field | None, check: Check) -> dict[str, str]:
     if given is None:
         return {}
     if not isinstance(given.node, yaml.MappingNode):
-        raise Problem(given.line, "content is no mapping; write each part with its selector, such as `title: h1`")
+        raise Problem(given.line, "content must be a mapping; write each part with its selector, such as `title: h1`")
     selectors = {}
     for name, part in fields_of(given.node, PARTS).items():
         line, text = item = item_of(part.node)
         _read(item, _check_shown)
         if len(text) > LONGEST:
-            raise Problem(line, f"the selector of {name} has {len(text)} characters; write one of at most {LONGEST}")
+            raise Problem(line, f"the selector of {name} has {len(text)} characters; use at most {LONGEST}")
         try:
             check({name: text})
         except ConfigError as error:
@@ -208,7 +208,7 @@ def _language(given: Field | None) -> str | None:
         return None
     line, text = item_of(given.node)
     if not _LANGUAGE.fullmatch(text.lower()):
-        raise Problem(line, f"language is {shown(text)}, expected a code of ISO 639 such as en; a country is a region")
+        raise Problem(line, f"language is {shown(text)}, expected an ISO 639 code such as en; countries go to region")
     return text.lower()
 
 
@@ -219,4 +219,4 @@ def _host(text: str) -> str:
         return str(parsed(seed_address(text)[0]).hostname)
     except ConfigError:
         remedy = "write a name such as sport.example.org, without protocol, port and path"
-        raise ConfigError(f"{shown(text)} in hosts is no host; {remedy}") from None
+        raise ConfigError(f"{shown(text)} in hosts is not a host name; {remedy}") from None

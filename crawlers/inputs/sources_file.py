@@ -1,15 +1,15 @@
-"""The sources of news, as people write them: sources.yaml.
+"""Reads the news sources that people list in sources.yaml.
 
 sources:
-  - example.org                                   # a site is enough: its feeds and rules are found
+  - example.org                                   # a site is enough: its feeds and rules are discovered
   - site: https://www.example.com
     name: The Example
     feeds: [/rss.xml, https://feeds.example.net/politics]   # addresses, or paths of the site
     sitemaps: [/news-sitemap.xml]
-    rules:                                        # which URLs are articles, by all that stands behind the host
+    rules:                                        # which URLs are articles: regexes for the part after the host
       - '/\\d{4}/\\d{2}/\\d{2}/[^/]+/?'
-      - {regex: '/video/.*', weight: 0}           # weights from 0 to 1; 0: such URLs never are articles
-    content:                                      # where on a page its parts stand: CSS, or XPath from /
+      - {regex: '/video/.*', weight: 0}           # weights from 0 to 1; 0: never an article
+    content:                                      # where each part is on the page: CSS, or XPath from /
       text: div.article-body
       title: h1
       published: //time/@datetime
@@ -18,7 +18,7 @@ sources:
     parallel: 1
     max_level: 8
     delay_ms: 1000
-    hosts: [sport.example.net, cdn.example.net]   # other hosts with pages of it; its subdomains always are
+    hosts: [sport.example.net, cdn.example.net]   # further hosts of the source; subdomains are included
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "parse_sources", "read_sources"]
 
-MOST_BYTES = 50_000_000  # of a file: a hundred thousand sources, each with feeds and rules
+MOST_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 
 
 def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
-    """Return the sources of the file *path*, and the problems with those entries that were left out.
+    """Return the sources in the file *path*, and one problem for each entry that was left out.
 
-    A problem is a sentence that names file and line. *check* raises `ConfigError` for selectors that can't be used, by
-    part; so does this if nothing is left, or for what is no such file.
+    A problem is a sentence with file and line. *check* raises `ConfigError` for unusable selectors, given by part.
+    Raises `ConfigError` if no source is left, or if *path* is not such a file.
     """
     return parse_sources(read_text(path, MOST_BYTES, "split it into several files"), path, check)
 
 
 def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
-    """As `read_sources`, of a *text*; *origin* is the file's name for messages.
+    """Parse *text* like `read_sources`; messages name the file as *origin*.
 
     >>> sources, problems = parse_sources("sources: [www.example.org, ftp://example.org]", "sources.yaml")
     >>> sources[0].domain, len(problems)
@@ -68,13 +68,13 @@ def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[
             continue
         addresses = (entry.limits.site, *entry.feeds, *entry.sitemaps)
         if taken := next((address for address in addresses if address in places), None):
-            remedy = f"belongs to the source in line {places[taken]} already; keep one of the two"
+            remedy = f"already belongs to the source in line {places[taken]}; keep one of the two"
             problems.append(f"{origin}:{line}: {taken} {remedy}")
             continue
         sources.append(entry)
         places.update(dict.fromkeys(addresses, line))
     if not sources and problems:
-        raise ConfigError("\n".join([*shortened_list(problems), "No source is left; mend the file."]))
+        raise ConfigError("\n".join([*shortened_list(problems), "No valid source is left; fix the file."]))
     if not sources:
-        raise ConfigError(f"{origin}: names no source; write one a line below `sources:`, such as `- example.org`")
+        raise ConfigError(f"{origin}: no sources found; write one per line below `sources:`, such as `- example.org`")
     return sources, problems

@@ -1,24 +1,24 @@
-"""The topic of a crawl, as people write it: topic.yaml.
+"""Reads the topic of a crawl from topic.yaml.
 
 keywords:                       # words or phrases, each with a weight > 0 …
   character encoding: 2
   unicode: 3
   кодировка: 1
 # keywords: [unicode, utf-8]    # … or a list, where each weighs 1
-examples:                       # pages about the topic: URLs, or names of files; keywords, examples, or both
+examples:                       # pages about the topic: URLs or file names; give keywords, examples, or both
   - http://encodings.example/utf8.html
   - examples/unicode.html
 roots:                          # where the crawl begins
   - http://encodings.example/
   - http://text.example/docs/
 strategy: mixed                 # anchor, breadth, links or mixed (the default); or instead of it
-# alpha: 0.4                    # the text of links
+# alpha: 0.4                    # the anchor text
 # beta: 0.3                     # the distance from the roots
-# gamma: 0.3                    # the number of ways that lead to a page
+# gamma: 0.3                    # the number of paths to a page
 scope: sites                    # the sites of the roots (the default); all; or a list of domains:
 # scope: [encodings.example, text.example]
 language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …
-budget: 2000                    # pages to read; without it, PAGE_BUDGET says
+budget: 2000                    # pages to read (default: PAGE_BUDGET)
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from crawlers.inputs.yaml_reader import Field
 
 MOST_BYTES = 100_000  # of a file: thousands of words and addresses
-TOO_LARGE = "is it a topic? Leave out the weakest keywords"
-LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords: beside one a million times as heavy a word is nothing
+TOO_LARGE = "remove the weakest keywords"
+LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords; a ratio of a million makes the lighter one irrelevant
 LARGEST_BUDGET = 1_000_000_000
 
 MIX = ("alpha", "beta", "gamma")
@@ -51,28 +51,28 @@ FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language"
 
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """What people want to know of a topic, checked."""
+    """The validated contents of a topic file."""
 
-    keywords: dict[str, float]  # terms, as `terms.Terms` makes them of the words; may be empty if there are examples
-    examples: tuple[str, ...]  # URLs, or names of files
+    keywords: dict[str, float]  # terms, as `terms.Terms` derives them; may be empty if there are examples
+    examples: tuple[str, ...]  # URLs, or file names
     roots: tuple[str, ...]  # absolute URLs, at least one
     weights: Weights
-    scope: str  # as the setting SCOPE: sites, all, or domains with commas between them
+    scope: str  # like the setting SCOPE: sites, all, or comma-separated domains
     language: str
-    budget: int | None  # pages; None: not said here
+    budget: int | None  # pages; None: not given in the file
 
 
 def read_topic(path: str, language: str = AUTO) -> TopicSpec:
-    """Return the topic that the file *path* describes; as `parse_topic` does. Raises `ConfigError`."""
+    """Return the topic that the file *path* describes; see `parse_topic`. Raises `ConfigError`."""
     return parse_topic(read_text(path, MOST_BYTES, TOO_LARGE), path, language)
 
 
 def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
-    """Return the topic that *text* describes; *origin* is the file's name for messages.
+    """Return the topic that *text* describes; messages name the file as *origin*.
 
-    *language* (TOPIC_LANGUAGE) is that of a topic that names none.
+    *language* (TOPIC_LANGUAGE) applies to a topic that names none.
 
-    Raises `ConfigError` that names the line and what is wrong with it, and the remedy.
+    Raises `ConfigError` with the line, its problem, and the remedy.
 
     >>> spec = parse_topic("{keywords: [unicode text], roots: [http://a.example/], strategy: anchor}", "topic.yaml")
     >>> spec.keywords, spec.roots
@@ -93,9 +93,9 @@ def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
     keywords = _keywords(fields["keywords"], Terms(language)) if "keywords" in fields else {}
     examples = tuple(_example(item) for item in items_of(fields["examples"])) if "examples" in fields else ()
     if not keywords and not examples:
-        raise Problem(None, "there are neither keywords nor examples; name at least one word or page of the topic")
+        raise Problem(None, "keywords and examples are missing; give at least one word or page of the topic")
     if "roots" not in fields:
-        raise Problem(None, "roots is missing; name at least one URL where the crawl begins")
+        raise Problem(None, "roots is missing; give at least one start URL")
     scope = _scope(fields["scope"]) if "scope" in fields else SITES
     roots = _roots(fields["roots"], scope)
     budget = _budget(fields["budget"]) if "budget" in fields else None
@@ -103,7 +103,7 @@ def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
 
 
 def _keywords(field: Field, terms: Terms) -> dict[str, float]:
-    """The terms of the words; a term of several of them has the sum of their weights."""
+    """Return the terms of the words; a term of several words gets the sum of their weights."""
     if isinstance(field.node, yaml.MappingNode):
         weighted = [
             (word := item_of(key), _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST))
@@ -115,8 +115,8 @@ def _keywords(field: Field, terms: Terms) -> dict[str, float]:
     for item, weight in weighted:
         counts = terms(item.text)
         if not counts:
-            said = "function words, numbers and single letters say nothing about a topic"
-            raise Problem(item.line, f"the keyword {shown(item.text)} has no term; leave it out: {said}")
+            said = "function words, numbers and single letters are not terms"
+            raise Problem(item.line, f"the keyword {shown(item.text)} has no terms; remove it: {said}")
         for term, times in counts.items():
             keywords[term] = keywords.get(term, 0.0) + times * weight
     return keywords
@@ -133,7 +133,7 @@ def _roots(field: Field, scope: str) -> tuple[str, ...]:
         site, url = _address(item)
         if scope != SITES and not domains.holds(site):
             what = f"the root {url} is outside the scope ({shortened(scope)})"
-            raise Problem(item.line, f"{what}; add {_host(site)} to scope, or leave the root out")
+            raise Problem(item.line, f"{what}; add {_host(site)} to scope, or remove the root")
         roots[url] = None
     return tuple(roots)
 
@@ -154,15 +154,15 @@ def _domain(item: Item) -> str:
         domain = _host(seed_address(item.text)[0])
         Scope(domain, ())
     except ConfigError:
-        remedy = "write a domain such as example.org, which stands for its subdomains, too"
-        raise Problem(item.line, f"{shown(item.text)} in scope is no domain; {remedy}") from None
+        remedy = "write a domain such as example.org, which includes its subdomains"
+        raise Problem(item.line, f"{shown(item.text)} in scope is not a domain; {remedy}") from None
     return domain
 
 
 def _weights(fields: dict[str, Field]) -> Weights:
     given = [fields[name] for name in MIX if name in fields]
     if given and "strategy" in fields:
-        raise Problem(given[0].line, f"{given[0].name} and strategy exclude each other; keep one of the two")
+        raise Problem(given[0].line, f"{given[0].name} and strategy are mutually exclusive; keep one of the two")
     if given:
         mix = [_number(item_of(fields[name].node), name, 0.0, 1.0) if name in fields else 0.0 for name in MIX]
         try:
@@ -173,13 +173,13 @@ def _weights(fields: dict[str, Field]) -> Weights:
         return STRATEGIES["mixed"]
     line, name = item_of(fields["strategy"].node)
     if name not in STRATEGIES:
-        raise Problem(line, f"there is no strategy {shown(name)}; write one of: {' '.join(STRATEGIES)}")
+        raise Problem(line, f"unknown strategy {shown(name)}; choose one of: {' '.join(STRATEGIES)}")
     return STRATEGIES[name]
 
 
 def _budget(field: Field) -> int:
     line, text = item_of(field.node)
-    # The length first: int() refuses thousands of digits with an error of its own.
+    # The length is checked first because int() rejects thousands of digits with an error of its own.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= LARGEST_BUDGET):
         raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
     return int(text)
@@ -190,13 +190,13 @@ def _number(item: Item, name: str, least: float, most: float) -> float:
         number = float(item.text)
     except ValueError:
         number = least - 1.0
-    if not least <= number <= most:  # nor is nan
+    if not least <= number <= most:  # rejects nan, too
         raise Problem(item.line, f"{name} is {shown(item.text)}, expected a number from {least:g} to {most:g}")
     return number
 
 
 def _address(item: Item) -> tuple[str, str]:
-    """Site and URL."""
+    """Return site and URL."""
     try:
         return seed_address(item.text)
     except ConfigError as error:

@@ -9,7 +9,7 @@ from crawlers.algorithms.urls.normalization import Normalization
 
 
 class Settings(Protocol):
-    """As Scrapy's settings are asked."""
+    """The part of Scrapy's settings that is read here."""
 
     def getbool(self, name: str, default: bool = False) -> bool: ...
     def getlist(self, name: str) -> list[Any]: ...
@@ -17,7 +17,7 @@ class Settings(Protocol):
 
 
 def normalization(settings: Settings) -> Normalization:
-    """The steps that *settings* switch on."""
+    """Return the steps that *settings* switch on."""
     steps = {
         field.name: settings.getbool(f"URL_{field.name.upper()}")
         for field in fields(Normalization)

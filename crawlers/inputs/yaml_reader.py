@@ -1,7 +1,7 @@
-"""YAML that people write: PyYAML's nodes, and what is wrong with them, by line.
+"""Reads YAML that people write: PyYAML's nodes, and problems by line.
 
-A scalar is a text: otherwise the keyword `no` would be a truth value, and 2024-13-01 an error. Aliases are refused and
-nesting is limited, so a short file is a small number of values.
+Every scalar is read as text; otherwise the keyword `no` would be a truth value, and 2024-13-01 an error. Aliases are
+rejected and nesting is limited, so that a short file yields few values.
 """
 
 from __future__ import annotations
@@ -23,51 +23,51 @@ Node: TypeAlias = yaml.Node
 
 DEEPEST = 100  # lists and mappings within each other; libyaml's time grows with the square of the depth
 
-_ENTRY_DEPTH = 2  # an entry is in a list, which is in the mapping that the file is
-_REMEDY = "check colons and indentation, and put texts with other signs, such as [ { \\ #, between single quotes"
+_ENTRY_DEPTH = 2  # an entry is in a list, which is in the file's mapping
+_REMEDY = "check colons and indentation, and put texts with special characters, such as [ { \\ #, between single quotes"
 
 
 class _PythonLoader(yaml.BaseLoader):  # type: ignore[misc]  # PyYAML has no types
-    """Refuses, as libyaml does, an escape such as "\\uD800" or "\\UFFFFFFFF"."""
+    """Rejects escapes such as "\\uD800" or "\\UFFFFFFFF", as libyaml does."""
 
     def scan_flow_scalar(self, style: str) -> Any:
         try:
             token = super().scan_flow_scalar(style)
             token.value.encode()
         except (ValueError, OverflowError):
-            problem = "an escape after a \\ names no character"
+            problem = "invalid escape after \\"
             raise yaml.scanner.ScannerError(None, None, problem, self.get_mark()) from None
         return token
 
 
-LOADER: Any = getattr(yaml, "CBaseLoader", _PythonLoader)  # libyaml's is twenty times as fast
+LOADER: Any = getattr(yaml, "CBaseLoader", _PythonLoader)  # libyaml's loader is twenty times as fast
 
 
 class Problem(Exception):
-    """What is wrong, and in which line; None: in none."""
+    """A problem and its line; None if it concerns no single line."""
 
     def __init__(self, line: int | None, what: str) -> None:
         super().__init__(what)
         self.line = line
 
     def at(self, origin: str) -> str:
-        """Return the sentence behind its place in the file *origin*."""
+        """Return the message with its place in the file *origin*."""
         return f"{origin}: {self}" if self.line is None else f"{origin}:{self.line}: {self}"
 
 
 class Unreadable(Problem):
-    """A text that can't be read any further."""
+    """A syntax error after which the text cannot be parsed."""
 
 
 class Item(NamedTuple):
-    """The text of a scalar."""
+    """The text of a scalar, and its line."""
 
     line: int
     text: str
 
 
 class Field(NamedTuple):
-    """The field *name* of a mapping, and the node behind its colon."""
+    """The field *name* of a mapping, and the node after its colon."""
 
     name: str
     line: int
@@ -75,10 +75,10 @@ class Field(NamedTuple):
 
 
 class _Composer(Composer):  # type: ignore[misc]
-    """Composes nodes of what *LOADER* parses: `yaml.compose` follows aliases, and crashes when it is nested deeply.
+    """Composes nodes of what *LOADER* parses; `yaml.compose` follows aliases and crashes on deep nesting.
 
-    *entry* replaces each entry of a list in the file's mapping as soon as it is complete: a file of 100,000 sources
-    takes gigabytes as nodes.
+    *entry* replaces each entry of a list in the file's mapping as soon as it is complete, because a file of 100,000
+    sources takes gigabytes as nodes.
     """
 
     def __init__(self, text: str, entry: Callable[[Node], object] | None) -> None:
@@ -89,7 +89,7 @@ class _Composer(Composer):  # type: ignore[misc]
         self._depth = 0
 
     def resolve(self, *_: object) -> None:
-        """Return no tag: all scalars are texts."""
+        """Return no tag: all scalars are text."""
 
     def compose_node(self, parent: Node | None, index: object) -> Any:
         event = self.peek_event()
@@ -98,7 +98,7 @@ class _Composer(Composer):  # type: ignore[misc]
         elif isinstance(event, yaml.AliasEvent):
             raise Unreadable(line_of(event), "aliases (*name) are not supported; write the value itself")
         elif self._depth == DEEPEST:
-            raise Unreadable(line_of(event), f"more than {DEEPEST} lists are within each other here; expected a value")
+            raise Unreadable(line_of(event), f"more than {DEEPEST} nested lists or mappings; expected a value")
         else:
             self._depth += 1
             is_list = isinstance(event, yaml.SequenceStartEvent)
@@ -108,27 +108,27 @@ class _Composer(Composer):  # type: ignore[misc]
 
 
 def read_fields(text: str, names: Sequence[str]) -> dict[str, Field]:
-    """Return the fields of a file that is one mapping, as `fields_of`; raises `Problem`.
+    """Return the fields of a file that is one mapping; see `fields_of`. Raises `Problem`.
 
     >>> items_of(read_fields("roots: [a.example, b.example]", ["roots"])["roots"])
     [Item(line=1, text='a.example'), Item(line=1, text='b.example')]
     """
     root = _compose(_with_newlines(text))
     if not isinstance(root, yaml.MappingNode):
-        raise Problem(None, f"expected fields such as `{names[0]}:`, each on a line of its own")
+        raise Problem(None, f"expected fields such as `{names[0]}:`, each on its own line")
     return fields_of(root, names)
 
 
 def read_entries(text: str, name: str, read: Callable[[Node], T]) -> list[tuple[int, T | Problem]]:
-    """Return, for each entry of the list *name*, the only field of a file, its line and what *read* makes of it.
+    """Return the line of each entry in the list *name*, the only field of a file, and the result of *read* for it.
 
-    A faulty entry has a `Problem` instead, which *read* may raise. What can't be read as YAML spoils only its own
-    entry, provided that each begins with a dash on a line of its own. Raises `Problem` if there is no such list.
+    *read* may raise `Problem`, which then replaces the result. A syntax error spoils only its own entry, provided
+    that each entry begins with a dash on its own line. Raises `Problem` if there is no such list.
 
     >>> read_entries("sites:\\n- a.example\\n- b.example", "sites", lambda node: node.value)
     [(2, 'a.example'), (3, 'b.example')]
     """
-    expected = f"expected `{name}:`, and below it a list: each entry on a line of its own, behind a dash"
+    expected = f"expected `{name}:`, followed by a list: each entry on its own line, after a dash"
 
     def entry(node: Node) -> tuple[int, T | Problem]:
         try:
@@ -161,66 +161,66 @@ def read_entries(text: str, name: str, read: Callable[[Node], T]) -> list[tuple[
 
 
 def fields_of(node: Node, names: Sequence[str]) -> dict[str, Field]:
-    """Return the fields of a mapping that have a value; raises `Problem` for fields with other than these *names*."""
+    """Return the fields of a mapping that have a value; raises `Problem` for fields other than *names*."""
     fields: dict[str, Field] = {}
     for key, value in node.value:
         line, name = item_of(key)
         if name not in names:
             near = get_close_matches(name, names, 1)
-            remedy = f"did you mean {near[0]}?" if near else f"write one of: {' '.join(names)}"
-            raise Problem(line, f"there is no field {shown(name)}; {remedy}")
+            remedy = f"did you mean {near[0]}?" if near else f"choose one of: {' '.join(names)}"
+            raise Problem(line, f"unknown field {shown(name)}; {remedy}")
         if name in fields:
-            raise Problem(line, f"{name} is here for the second time; keep one of the two")
+            raise Problem(line, f"duplicate field {name}; keep one of the two")
         fields[name] = Field(name, line, value)
     return {name: field for name, field in fields.items() if field.node.value}
 
 
 def nodes_of(field: Field) -> list[Node]:
-    """Return the nodes of a list, or any other node as the only one."""
+    """Return the nodes of a list, or a list with the only node."""
     return list(field.node.value) if isinstance(field.node, yaml.SequenceNode) else [field.node]
 
 
 def items_of(field: Field) -> list[Item]:
-    """Return the scalars of a list, or a single scalar as the only one; raises `Problem`."""
+    """Return the scalars of a list, or a list with the only scalar; raises `Problem`."""
     if isinstance(field.node, yaml.MappingNode):
-        raise Problem(field.line, f"{field.name} is a mapping, expected a list; write each value behind a dash")
+        raise Problem(field.line, f"{field.name} is a mapping, expected a list; write each value after a dash")
     return [item_of(node) for node in nodes_of(field)]
 
 
 def item_of(node: Node) -> Item:
-    """Return the scalar that *node* is; raises `Problem` if it is none, or empty."""
+    """Return *node* as a scalar; raises `Problem` if it is empty or not a scalar."""
     if not isinstance(node, yaml.ScalarNode):
         raise Problem(line_of(node), "expected a single value here, not a list or mapping")
     if not node.value:
-        raise Problem(line_of(node), "a value is missing here; write it, or leave out the line")
+        raise Problem(line_of(node), "missing value; write it, or remove the line")
     return Item(line_of(node), node.value)
 
 
 def line_of(node: Node | yaml.Event) -> int:
-    """Return the line, counted from 1, where *node* begins."""
+    """Return the line where *node* begins, counted from 1."""
     return int(node.start_mark.line) + 1
 
 
 def _compose(text: str, entry: Callable[[Node], object] | None = None) -> Node | None:
-    """Return the root of *text*, None if it is empty; raises `Problem`."""
+    """Return the root node of *text*, None if it is empty; raises `Problem`."""
     try:
         return _Composer(text, entry).get_single_node()
-    except ComposerError as error:  # no other: nodes have no anchors
+    except ComposerError as error:  # no other cause is possible: nodes have no anchors
         line = error.problem_mark.line + 1
         raise Problem(line, "a second document begins here; keep one, without ---") from None
     except yaml.reader.ReaderError as error:
         at = yaml.reader.Reader.NON_PRINTABLE.search(text).start()
         line = text.count("\n", 0, at) + 1
-        raise Unreadable(line, f"this is not YAML ({error.reason}); save it as plain text") from None
+        raise Unreadable(line, f"not valid YAML ({error.reason}); save it as plain text") from None
     except yaml.MarkedYAMLError as error:
         mark, last = error.problem_mark, text.rstrip("\n").count("\n")
         if mark.line > last and error.context_mark:
-            mark = error.context_mark  # not the end of the file, but what has no end, such as a quotation
-        raise Unreadable(min(mark.line, last) + 1, f"this is not YAML ({error.problem}); {_REMEDY}") from None
+            mark = error.context_mark  # the start of an unterminated quotation or list, rather than the end of the file
+        raise Unreadable(min(mark.line, last) + 1, f"not valid YAML ({error.problem}); {_REMEDY}") from None
 
 
 def _pieces(text: str, name: str) -> Iterator[tuple[int, str]]:
-    """Yield each entry of a file that can't be read as a whole, as a file of its own, and the lines before that."""
+    """Yield each entry of an invalid file as a file of its own, with the number of lines before it."""
     head = re.search(rf"^{name}[ \t]*:[ \t]*(?:#.*)?$", text, re.MULTILINE)
     dash = head and re.compile(r"^ *-(?=\s|\Z)", re.MULTILINE).search(text, head.end())
     if dash:
@@ -231,6 +231,6 @@ def _pieces(text: str, name: str) -> Iterator[tuple[int, str]]:
 
 
 def _with_newlines(text: str) -> str:
-    """Return *text* with the lines that editors count, and YAML 1.2: PyYAML begins others at U+0085 and U+2028."""
+    """Return *text* with the line ends of editors and YAML 1.2; PyYAML also breaks lines at U+0085 and U+2028."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return re.sub("[\x85\u2028\u2029]", " ", text)

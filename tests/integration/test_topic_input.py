@@ -50,12 +50,12 @@ def refused(tmp_path):
         ),
         (GOOD + "colour: red\n", ("topic.yaml:3", "colour")),
         (GOOD + "examples: [missing.html]\n", ("missing.html", "No such file", "leave it out")),
-        (GOOD.replace("[unicode]", "[]"), ("topic.yaml", "neither keywords nor examples")),
-        (GOOD.replace("[unicode]", "['']"), ("topic.yaml:1", "a value is missing")),
+        (GOOD.replace("[unicode]", "[]"), ("topic.yaml", "keywords and examples are missing")),
+        (GOOD.replace("[unicode]", "['']"), ("topic.yaml:1", "missing value")),
         (GOOD.replace("[unicode]", "[the]"), ("topic.yaml:1", "'the'", "has no term")),
         ("keywords: [unicode]\n", ("topic.yaml", "roots is missing")),
-        ("roots: [http://127.0.0.1:9/]\n", ("topic.yaml", "neither keywords nor examples")),
-        ("keywords: [unicode\n", ("topic.yaml", "not YAML")),
+        ("roots: [http://127.0.0.1:9/]\n", ("topic.yaml", "keywords and examples are missing")),
+        ("keywords: [unicode\n", ("topic.yaml", "not valid YAML")),
     ],
 )
 def test_what_is_wrong_in_the_file_is_named_with_its_line(refused, text, parts):

@@ -132,7 +132,7 @@ def language_code(name: str, origin: str = "TOPIC_LANGUAGE") -> str:
     for code, language in LANGUAGES.items():
         if plain == language:
             return code
-    raise ConfigError(f"{origin}: there is no language {name[:40]!r}; write one of: auto zh {' '.join(LANGUAGES)}")
+    raise ConfigError(f"{origin}: unknown language {name[:40]!r}; choose one of: auto zh {' '.join(LANGUAGES)}")
 
 
 def _script(word: str) -> str:

@@ -62,7 +62,7 @@ def test_nothing_found_is_said(search):
     [
         ({"limit": 0}, "--limit 0: give a number from 1 on"),
         ({"crawl": "x"}, "CRAWL=x: "),
-        ({"site": "nowhere.example"}, "'nowhere.example' is no seed"),
+        ({"site": "nowhere.example"}, "'nowhere.example' matches no seed"),
     ],
 )
 def test_what_the_user_got_wrong_is_one_sentence(search, options, message):

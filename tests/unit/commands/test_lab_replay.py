@@ -207,7 +207,7 @@ def files(folder) -> list[str]:
         (("--crawl", "7"), "holds no crawl of that name; it holds extlinks"),
         (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png"),
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
-        (("-s", "REWARD=money"), "REWARD='money' is unknown; known are: links, new_hosts, new_links"),
+        (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),
         (("-s", "GITTINS_BATCH_PAGES=0"), "GITTINS_BATCH_PAGES='0' is out of range"),
         (("-s", "UCB1_INITIAL_PAGES=x"), "UCB1_INITIAL_PAGES='x' is out of range"),
         (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),

@@ -177,7 +177,7 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
         (("--authorities", "0"), "--authorities 0: give a number from 1 on"),
         (("--pages", "0"), "--pages 0: give a number from 1 on"),
         (("--learning-rate", "0"), "--learning-rate 0: give a number from 0 to 1, and not 0"),
-        (("--topic", "nowhere.yaml"), "nowhere.yaml can't be read"),
+        (("--topic", "nowhere.yaml"), "nowhere.yaml cannot be read"),
         (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png"),
     ],
 )

@@ -100,8 +100,7 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
     assert (status, lines) == (0, ["3 http://b.example/ added", "4 http://c.example/ added"])
     assert errors == [
         "Left out: new.yml:3: site is missing; write `site: https://example.org`",
-        "Left out: new.yml:5: 'ftp://d': this is no address of a site; write http://host[:port]/ or "
-        "https://host[:port]/",
+        "Left out: new.yml:5: 'ftp://d': not the address of a site; write http://host[:port]/ or https://host[:port]/",
         "Left out: new.yml:9: The rule for text, 'div[', is neither CSS nor XPath: Expected ident or '*', got "
         "<EOF at 4>",
         "Left out: 3 of 5 entries; mend them, and import the file again",
@@ -253,12 +252,12 @@ def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["feeds", "x.example"], "'x.example' is no seed"),
-        (["add-feed", "1", "mailto:x"], "'mailto:x' is no address of a feed"),
+        (["feeds", "x.example"], "'x.example' matches no seed"),
+        (["add-feed", "1", "mailto:x"], "'mailto:x' is not a feed address"),
         (["add-feed", "1", "https://www.b.example/rss.xml"], "is a feed of seed 2 already"),
         (["remove-feed", "1", "/rss"], "http://a.example/rss is no feed of http://a.example; `scrapy sites feeds 1"),
         (["add-rule", "1", "/("], "'/(': RE2 can't read it"),
-        (["add-rule", "1", ""], "'' fits no URL"),
+        (["add-rule", "1", ""], "'' matches no URL"),
         (["add-rule", "1", "/x", "--weight", "2"], "weight is '2', expected a number from 0"),
         (["pin-rule", "9"], "there is no rule 9; `scrapy sites rules` shows all"),
         (["pin-rule", "/x"], "'/x' is no number of a rule"),

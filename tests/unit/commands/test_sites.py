@@ -111,12 +111,12 @@ def test_a_removed_seed_leaves_its_crawl(crawled, tmp_path):
     [
         (["list"], "does not exist"),
         (["export"], "does not exist"),
-        (["add", "ftp://a.example"], "'ftp://a.example': this is no address of a site"),
+        (["add", "ftp://a.example"], "'ftp://a.example': not the address of a site"),
         (["add", "a.example", "b.example", "--name", "A"], "one name for 2 sites"),
         (["add", "a.example", "http://a.example/x"], "http://a.example is given twice"),
         (["add", "a.example", "--parallel", "many"], "parallel is 'many', expected a whole number from 1 to 1000"),
-        (["import", "nowhere.csv"], "nowhere.csv can't be read: No such file"),
-        (["import", "latin.csv"], "latin.csv is no UTF-8 text"),
+        (["import", "nowhere.csv"], "nowhere.csv cannot be read: No such file"),
+        (["import", "latin.csv"], "latin.csv is not UTF-8 text"),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
@@ -135,7 +135,7 @@ def test_what_does_not_fit_the_store_changes_nothing(project):
     (project.folder / "list.csv").write_text("start_url,short_name\nb.example,B\nc.example,a\n")
     for arguments, message in (
         (["import", "list.csv"], "http://a.example and http://c.example have the same short name"),
-        (["remove", "A", "d.example"], "'d.example' is no seed"),
+        (["remove", "A", "d.example"], "'d.example' matches no seed"),
         (["export", "crawl.sqlite/seeds.csv"], "can't be written"),
     ):
         outcome = project.run("sites", *arguments)
@@ -186,7 +186,7 @@ def test_seeds_are_switched_and_removed_all_or_none(project, monkeypatch, capsys
         assert run_here("add", address) == 0
     assert run_here("disable", "1", "http://nowhere.example") == 2
     assert run_here("remove", "1", "9") == 2
-    assert "'9' is no seed" in capsys.readouterr().err
+    assert "'9' matches no seed" in capsys.readouterr().err
     assert project.query("SELECT site, enabled FROM seed ORDER BY id") == [
         ("http://a.example", 1),
         ("http://b.example", 1),

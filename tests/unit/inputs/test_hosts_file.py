@@ -1,4 +1,4 @@
-"""hosts.txt as people write it: every fault is named with its line and the remedy, all at once."""
+"""hosts.txt: all faults are reported at once, each with its line and the remedy."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def test_hosts_of_all_kinds_are_understood(text, site):
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("ftp://a.example", "the protocol is 'ftp', expected http or https"),
-        ("://a.example", "the protocol is '', expected http or https"),
-        ("http://a.example/dir", "a site has no path"),
-        ("a.example?x", "a site has no path"),
-        ("http:/a.example", "a site has no path"),
+        ("ftp://a.example", "unsupported protocol 'ftp'; expected http or https"),
+        ("://a.example", "unsupported protocol ''; expected http or https"),
+        ("http://a.example/dir", "a site must not have a path"),
+        ("a.example?x", "a site must not have a path"),
+        ("http:/a.example", "a site must not have a path"),
         ("http://;1", "the host is missing"),
         (";1", "the host is missing"),
         ("user:secret@a.example", "user names are not supported"),
-        ("a b.example", "has no blanks"),
-        ("a\tb.example", "has no blanks"),
-        ("a.example:99999", "not a host name"),
-        ("a'b.example", "letters, digits, dots and hyphens only"),
-        ("..", "letters, digits, dots and hyphens only"),
-        ("300", "a browser would take it for 0.0.1.44"),
+        ("a b.example", "must not contain blanks"),
+        ("a\tb.example", "must not contain blanks"),
+        ("a.example:99999", "invalid host name or port"),
+        ("a'b.example", "only letters, digits, dots and hyphens"),
+        ("..", "only letters, digits, dots and hyphens"),
+        ("300", "browsers read it as 0.0.1.44"),
         ("a.example;0", "maxDownloadsAtTime is '0', expected a whole number from 1 to 1000"),
         ("a.example;1001", "maxDownloadsAtTime"),
         ("a.example;1;-1", "maxCrawlLevel is '-1'"),
@@ -72,7 +72,7 @@ def test_hosts_of_all_kinds_are_understood(text, site):
         ("a.example;1;1;1;1", "5 fields, expected at most 4"),
     ],
 )
-def test_fault_is_named_with_line_text_and_remedy(line, what):
+def test_fault_is_reported_with_line_text_and_remedy(line, what):
     message = problems(f"good.example\n{line}\n")
     assert message.startswith("hosts.txt:2: ")
     assert repr(line)[1:20] in message
@@ -81,7 +81,7 @@ def test_fault_is_named_with_line_text_and_remedy(line, what):
     assert len(message) < 400
 
 
-def test_all_faults_are_told_at_once():
+def test_all_faults_are_reported_at_once():
     message = problems("ftp://a\nok.example\nb.example;x\n" + "c.example/d\n")
     assert [line.split(": ")[0] for line in message.splitlines()[:-1]] == [
         "hosts.txt:1",
@@ -90,24 +90,24 @@ def test_all_faults_are_told_at_once():
     ]
 
 
-def test_file_that_is_no_list_gives_a_bounded_message():
+def test_binary_file_gives_a_bounded_message():
     message = problems("\x00\x01 \ud800/\n" * 10_000)
     assert f"… and {10_000 - PROBLEMS_SHOWN} more" in message
     assert len(message) < 10_000
 
 
-def test_site_named_twice_is_told_with_both_lines():
+def test_duplicate_site_is_reported_with_both_lines():
     message = problems("a.example\n\nhttp://A.example:80/;4\n")
     assert "hosts.txt:3" in message
-    assert "http://a.example stands at hosts.txt:1 already" in message
+    assert "http://a.example is already listed at hosts.txt:1" in message
 
 
 def test_file_without_a_site_is_an_error():
     for text in ("", "# nothing\n\n", "\ufeff"):
-        assert problems(text).startswith("hosts.txt: names no site.")
+        assert problems(text).startswith("hosts.txt: no sites found.")
 
 
-def test_list_on_the_command_line_is_read_alike():
+def test_list_on_the_command_line_is_parsed_like_a_file():
     assert parse_host_list("a.example, https://b.example;4;3;500,") == [
         SiteLimits("http://a.example"),
         SiteLimits("https://b.example", 4, 3, 0.5),

@@ -1,4 +1,4 @@
-"""The settings name a site rule, or one sentence says what they could name."""
+"""Settings select a site rule; errors list the valid names."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ def given(**values: object) -> Settings:
     return settings
 
 
-def test_without_a_word_the_rule_is_the_quantum_rule():
+def test_default_rule_is_the_quantum_rule():
     assert rule_name(given()) == "roundrobin"
 
 
 @pytest.mark.parametrize(("profile", "rule"), [("universities", "ucb1"), ("institutes", "gittins"), ("", "roundrobin")])
-def test_profiles_name_the_published_rules(profile, rule):
+def test_profiles_select_the_published_rules(profile, rule):
     assert rule_name(given(PROFILE=profile)) == rule
     assert type(chosen_rule(given(PROFILE=profile))) is type(RULES[rule](RuleOptions()))
 
 
-def test_a_rule_goes_before_a_profile():
+def test_rule_takes_precedence_over_profile():
     assert rule_name(given(RULE="auto", PROFILE="universities")) == "auto"
     assert set(PROFILES.values()) <= set(RULES)
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_every_rule_can_be_named(name):
+def test_every_rule_can_be_selected(name):
     made = chosen_rule(given(RULE=name, PAGE_BUDGET=10))
     assert type(made) is type(RULES[name](RuleOptions(page_budget=10)))
 
 
-def test_settings_arrive_as_options_whether_they_are_numbers_or_texts():
+def test_settings_given_as_numbers_or_texts_become_options():
     settings = given(
         PAGE_BUDGET="7",
         RULE_SEED=3,
@@ -56,18 +56,18 @@ def test_settings_arrive_as_options_whether_they_are_numbers_or_texts():
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"RULE": "nosuch"}, "RULE='nosuch' is unknown; known are: auto, best, gittins"),
+        ({"RULE": "nosuch"}, "RULE='nosuch' is unknown; choose one of: auto, best, gittins"),
         ({"RULE": "Auto"}, "RULE='Auto' is unknown"),
-        ({"PROFILE": "schools"}, "PROFILE='schools' is unknown; known are: institutes, universities"),
+        ({"PROFILE": "schools"}, "PROFILE='schools' is unknown; choose one of: institutes, universities"),
         ({"RULE": "trivial"}, "RULE=trivial needs PAGE_BUDGET"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(values, sentence):
+def test_invalid_settings_are_reported_in_one_sentence(values, sentence):
     with pytest.raises(ConfigError, match=sentence):
         chosen_rule(given(**values))
 
 
-def test_a_choice_without_a_value_is_that_of_the_empty_name_or_unknown():
+def test_choice_without_a_value_is_the_empty_name_or_unknown():
     assert chosen({"": 1, "b": 2}, "X", None) == chosen({"": 1, "b": 2}, "X", "") == 1
-    with pytest.raises(ConfigError, match="X=None is unknown; known are: a, b"):
+    with pytest.raises(ConfigError, match="X=None is unknown; choose one of: a, b"):
         chosen({"b": 2, "a": 1}, "X", None)

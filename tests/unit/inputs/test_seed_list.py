@@ -1,4 +1,4 @@
-"""The list of seeds: what people write is read, what is written reads back, and what is wrong is named."""
+"""The list of seeds: parsing, round trips, and error messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_start_url_may_have_a_path(text, site, start_url):
     "text",
     ["", "http://", "ftp://a.example", "mailto:me@a.example", "http://me@a.example/", "http://a b/", "http://a,b/"],
 )
-def test_what_is_no_address_is_named(text):
+def test_invalid_address_is_quoted_in_the_error(text):
     with pytest.raises(ConfigError) as raised:
         seed_address(text)
     assert str(raised.value).startswith(f"{text!r}: ")
@@ -43,7 +43,7 @@ def test_what_is_no_address_is_named(text):
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_limits_are_those_of_hosts_txt(name):
+def test_limits_are_the_same_as_in_hosts_txt(name):
     place = list(LIMITS).index(name)
     least, most = LIMITS[name]
     for value in (least, most):
@@ -56,7 +56,7 @@ def test_limits_are_those_of_hosts_txt(name):
             parse_hosts(f"a.example;{';' * place}{value}", "hosts.txt")
 
 
-def test_columns_may_stand_in_any_order_and_be_left_out():
+def test_columns_may_be_in_any_order_and_left_out():
     text = "\ufeffStart URL;Short name;Full name\r\n\r\nhttp://a.example/ru/;A;The A; with a semicolon\r\n"
     with pytest.raises(ConfigError, match="row 3: 4 cells, expected 3"):
         parse_seeds(text, "seeds.csv")
@@ -78,7 +78,7 @@ def test_an_empty_cell_is_not_a_missing_column():
     assert "max_level" not in change
 
 
-def test_a_text_without_that_header_is_a_hosts_file():
+def test_text_without_a_header_is_a_hosts_file():
     assert parse_seeds("# my sites\nhttps://a.example;4;;500\n", "hosts.txt") == [
         {"site": "https://a.example", "enabled": True, "parallel": 4, "max_level": None, "delay_s": 0.5}
     ]
@@ -88,30 +88,30 @@ def test_a_text_without_that_header_is_a_hosts_file():
     ("text", "message"),
     [
         ("start_url,nmae\na.example,A\n", "unknown column 'nmae'; the columns are number, full_name"),
-        ("start_url,start_url\na.example,b.example\n", "the column start_url stands there twice"),
+        ("start_url,start_url\na.example,b.example\n", "duplicate column start_url"),
         ("number,full_name\n1,A\n", "the column start_url is missing"),
-        ("start_url\n", "names no site"),
+        ("start_url\n", "no sites found"),
         ("start_url,parallel\na.example,0\n", "row 2: parallel is '0', expected a whole number from 1 to 1000"),
         ("start_url,number\na.example,0\n", "row 2: number is '0'"),
         ("start_url,enabled\na.example,perhaps\n", "row 2: enabled is 'perhaps', expected yes or no"),
-        ("start_url\nhttp://a.example/\na.example/x\n", "row 3: http://a.example stands in row 2 already"),
-        ('start_url,full_name\na.example,"A\n', "this is no CSV"),
-        ('start_url,full_name\na.example,"A"B\n', "this is no CSV"),
+        ("start_url\nhttp://a.example/\na.example/x\n", "row 3: http://a.example is already listed in row 2"),
+        ('start_url,full_name\na.example,"A\n', "not a CSV file"),
+        ('start_url,full_name\na.example,"A"B\n', "not a CSV file"),
     ],
 )
-def test_what_is_wrong_in_a_table_is_named(text, message):
+def test_fault_in_a_table_is_reported(text, message):
     with pytest.raises(ConfigError) as raised:
         parse_seeds(text, "seeds.csv")
     assert str(raised.value).startswith("seeds.csv")
     assert message in str(raised.value)
 
 
-def test_every_faulty_row_is_named_but_no_screen_full():
+def test_number_of_reported_rows_is_limited():
     with pytest.raises(ConfigError) as raised:
         parse_seeds("start_url\n" + "ftp://x\n" * 60, "seeds.csv")
     lines = str(raised.value).splitlines()
     assert len(lines) == 52
-    assert lines[-2:] == ["… and 10 more", "Nothing was changed; mend the file."]
+    assert lines[-2:] == ["… and 10 more", "No seeds were changed; fix the file."]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).map(tidy_name).filter(bool)
@@ -138,7 +138,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).map(
         unique_by=lambda seed: seed.site,
     )
 )
-def test_what_is_written_reads_back(seeds):
+def test_formatted_seeds_are_parsed_back(seeds):
     def change(seed):
         known = {"name": seed.name, "short_name": seed.short_name, "enabled": seed.enabled, "parallel": seed.parallel}
         limits = {"max_level": seed.max_level, "delay_s": seed.delay_s}

@@ -1,4 +1,4 @@
-"""A name means one seed, or none, and says so."""
+"""A name finds exactly one seed, or raises an error."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def test_a_seed_is_found_by_number_short_name_host_or_url(text, seed):
     if seed:
         assert find_seed(SEEDS, text) == seed
     else:
-        with pytest.raises(ConfigError, match="is no seed"):
+        with pytest.raises(ConfigError, match="matches no seed"):
             find_seed(SEEDS, text)
 
 
-def test_a_host_of_two_seeds_is_told_by_their_numbers():
-    with pytest.raises(ConfigError, match=r"'bin.example' means several seeds: 2 \(https.*, 3 \(http"):
+def test_host_of_two_seeds_raises_an_error_with_their_numbers():
+    with pytest.raises(ConfigError, match=r"'bin.example' matches several seeds: 2 \(https.*, 3 \(http"):
         find_seed(SEEDS, "bin.example")
 
 
 def met(number, site, **more):
-    """A host that a crawl met."""
+    """A host discovered by a crawl."""
     return Seed(number, site, f"{site}/", **{"enabled": False, "is_found": True, **more})
 
 
@@ -55,7 +55,7 @@ def named(number, site, **more):
     ("text", "number"),
     [("paper.example", 2), ("www.paper.example", 2), ("http://paper.example", 1), ("127.0.0.1", 4), ("a.example", 5)],
 )
-def test_a_domain_means_the_seed_that_somebody_named(text, number):
+def test_domain_matches_the_named_seed_before_discovered_hosts(text, number):
     seeds = [
         met(1, "http://paper.example"),
         named(2, "https://www.paper.example", enabled=False),
@@ -66,7 +66,7 @@ def test_a_domain_means_the_seed_that_somebody_named(text, number):
     assert find_seed(seeds, text).number == number
 
 
-def test_a_domain_of_two_named_seeds_is_told_by_their_numbers():
+def test_domain_of_two_named_seeds_raises_an_error_with_their_numbers():
     seeds = [named(1, "http://paper.example"), named(2, "https://www.paper.example", enabled=False)]
     with pytest.raises(ConfigError, match=r"several seeds: 1 \(http://paper.example\), 2 \(https://www.p.*; give"):
         find_seed(seeds, "paper.example")

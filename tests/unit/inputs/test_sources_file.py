@@ -1,4 +1,4 @@
-"""sources.yaml as people write it: what it says, and every mistake its sentence, while the good entries stay."""
+"""sources.yaml: its values, and one message for every mistake; valid entries are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ A = Source(SiteLimits("http://a.example", start_url="http://a.example/"))
 
 
 def problem(entry):
-    """What is said of the one faulty entry in the third line and those below."""
+    """Return the problem reported for the faulty entry that begins in the third line."""
     sources, problems = parse_sources(f"sources:\n- a.example\n{entry}\n- z.example\n", "s.yaml")
     assert [source.domain for source in sources] == ["a.example", "z.example"]
     (message,) = problems
@@ -30,7 +30,7 @@ def problem(entry):
     return message.removeprefix("s.yaml:")
 
 
-def test_the_example_of_the_documentation_is_read_as_it_says():
+def test_documented_example_is_parsed():
     text = textwrap.dedent(sources_file.__doc__.split("\n\n", 1)[1])
     bare, full = parse_sources(text, "sources.yaml")[0]
     assert bare == Source(SiteLimits("http://example.org", start_url="http://example.org/"))
@@ -48,7 +48,7 @@ def test_the_example_of_the_documentation_is_read_as_it_says():
     assert (full.domain, parse_sources(text, "sources.yaml")[1]) == ("example.com", [])
 
 
-def test_a_start_page_may_have_a_path_and_single_values_are_lists_of_one():
+def test_start_page_may_have_a_path_and_single_values_are_lists():
     ((source,), problems) = parse_sources(
         "sources:\n- {site: 'http://A.example/en/', feeds: rss.xml, rules: /x, hosts: Bücher.example, region: NO}", "s"
     )
@@ -57,12 +57,12 @@ def test_a_start_page_may_have_a_path_and_single_values_are_lists_of_one():
     assert (source.hosts, source.region, problems) == (("xn--bcher-kva.example",), "NO", [])
 
 
-def test_what_is_left_empty_has_its_default():
+def test_empty_fields_have_defaults():
     text = "sources:\n- site: a.example\n  feeds: []\n  rules:\n  content: {}\n  delay_ms:\n"
     assert parse_sources(text, "s") == ([A], [])
 
 
-def test_addresses_that_are_given_twice_in_one_source_are_one():
+def test_duplicate_addresses_in_one_source_are_merged():
     ((source,), _) = parse_sources("sources: [{site: a.example, feeds: [/rss, 'http://a.example/rss#x']}]", "s")
     assert source.feeds == ("http://a.example/rss",)
 
@@ -70,72 +70,72 @@ def test_addresses_that_are_given_twice_in_one_source_are_one():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("- ftp://b.example", "3: 'ftp://b.example': this is no address of a site"),
-        ("- a.example", "3: http://a.example belongs to the source in line 2 already"),
-        ("- [b.example]", "3: a source is a site, or fields"),
+        ("- ftp://b.example", "3: 'ftp://b.example': not the address of a site"),
+        ("- a.example", "3: http://a.example already belongs to the source in line 2"),
+        ("- [b.example]", "3: expected a site, or fields"),
         ("- {name: B}", "3: site is missing"),
-        ("- 5", "3: '5' is no address"),
-        ("- site: true", "3: 'true' is no address"),
-        ("- site:\n    1.5", "4: '1.5' is no address"),
-        ("- site: 12:30", "3: '12:30' is no address"),
-        ("- site: 2024-12-31", "3: '2024-12-31' is no address"),
-        ("- site: http://5/", "3: 'http://5/': this is neither a name nor an address in full (a browser takes it"),
-        ("- site: b.example\n  feeds: yes", "4: 'yes' is no address"),
-        ("- site: b.example\n  hosts: [c.example,\n    8080]", "5: '8080' is no address"),
-        ("- " + "[" * 100_000, "3: more than 100 lists are within each other"),
-        ("- site: b.example\n  rules: " + "{a: " * 25_000, "4: more than 100 lists are within each other"),
+        ("- 5", "3: '5' is not an address"),
+        ("- site: true", "3: 'true' is not an address"),
+        ("- site:\n    1.5", "4: '1.5' is not an address"),
+        ("- site: 12:30", "3: '12:30' is not an address"),
+        ("- site: 2024-12-31", "3: '2024-12-31' is not an address"),
+        ("- site: http://5/", "3: 'http://5/': incomplete IP address (browsers read it"),
+        ("- site: b.example\n  feeds: yes", "4: 'yes' is not an address"),
+        ("- site: b.example\n  hosts: [c.example,\n    8080]", "5: '8080' is not an address"),
+        ("- " + "[" * 100_000, "3: more than 100 nested lists or mappings"),
+        ("- site: b.example\n  rules: " + "{a: " * 25_000, "4: more than 100 nested lists or mappings"),
         ("- &a [*a, *a]", "3: aliases"),
-        ("- site: b.example\n\tname: B", "4: this is not YAML"),
-        ("- {site: b.example, feed: /rss}", "3: there is no field 'feed'; did you mean feeds?"),
-        ("- site: b.example\n  site: c.example", "4: site is here for the second time"),
+        ("- site: b.example\n\tname: B", "4: not valid YAML"),
+        ("- {site: b.example, feed: /rss}", "3: unknown field 'feed'; did you mean feeds?"),
+        ("- site: b.example\n  site: c.example", "4: duplicate field site"),
         ("- site: b.example\n  parallel: many", "4: parallel is 'many', expected a whole number from 1 to 1000"),
         ("- site: b.example\n  max_level: -1", "4: max_level is '-1', expected a whole number from 0"),
-        ("- site: b.example\n  feeds: [/x,\n   'mailto:x']", "5: 'mailto:x' is no address of a feed"),
-        ("- {site: b.example, feeds: [/a b]}", "3: '/a b' is no address of a feed"),
-        ("- {site: b.example, feeds: ['http://u@b.example/']}", "3: 'http://u@b.example/' is no address of a feed"),
+        ("- site: b.example\n  feeds: [/x,\n   'mailto:x']", "5: 'mailto:x' is not a feed address"),
+        ("- {site: b.example, feeds: [/a b]}", "3: '/a b' is not a feed address"),
+        ("- {site: b.example, feeds: ['http://u@b.example/']}", "3: 'http://u@b.example/' is not a feed address"),
         ("- {site: b.example, feeds: {a: b}}", "3: feeds is a mapping, expected a list"),
-        ("- {site: b.example, feeds: [/a], sitemaps: [/a]}", "3: http://b.example/a is among feeds as well"),
+        ("- {site: b.example, feeds: [/a], sitemaps: [/a]}", "3: http://b.example/a is also listed under feeds"),
         ("- {site: b.example, rules: ['/(']}", "3: '/(': RE2 can't read it (missing ): /(); correct it"),
         ("- {site: b.example, rules: ['/(?!a).*']}", "3: '/(?!a).*': RE2 has no lookaheads"),
         (
             "- {site: b.example, rules: ['news/.*']}",
-            "3: 'news/.*' fits no URL: what stands behind a host begins with /",
+            "3: 'news/.*' matches no URL because the part after the host begins with /",
         ),
-        ("- {site: b.example, rules: [/x, /x]}", "3: the rule '/x' is here twice"),
+        ("- {site: b.example, rules: [/x, /x]}", "3: duplicate rule '/x'"),
         ("- {site: b.example, rules: [{weight: 0}]}", "3: regex is missing"),
         ("- {site: b.example, rules: [{regex: /x,\n   weight: 2}]}", "4: weight is '2', expected a number from 0"),
         ("- {site: b.example, rules: [{regex: /x, weight: nan}]}", "3: weight is 'nan'"),
         ("- {site: b.example, rules: [[/x]]}", "3: expected a single value here"),
-        ('- {site: b.example, rules: ["/a\\0b"]}', "3: '/a\\x00b' has characters that can't be shown"),
-        ("- {site: b.example, content: h1}", "3: content is no mapping"),
-        ("- {site: b.example, content: {tilte: h1}}", "3: there is no field 'tilte'; did you mean title?"),
-        ('- {site: b.example, content: {title: "h\\0"}}', "3: 'h\\x00' has characters that can't be shown"),
+        ('- {site: b.example, rules: ["/a\\0b"]}', "3: '/a\\x00b' contains unprintable characters"),
+        ("- {site: b.example, content: h1}", "3: content must be a mapping"),
+        ("- {site: b.example, content: {tilte: h1}}", "3: unknown field 'tilte'; did you mean title?"),
+        ('- {site: b.example, content: {title: "h\\0"}}', "3: 'h\\x00' contains unprintable characters"),
         (f"- {{site: b.example, content: {{title: {'x' * 501}}}}}", "3: the selector of title has 501 characters"),
-        ("- {site: b.example, language: en-GB}", "3: language is 'en-GB', expected a code of ISO 639"),
-        ("- {site: b.example, hosts: ['http://c.example']}", "3: 'http://c.example' in hosts is no host"),
-        ("- {site: b.example, hosts: [..]}", "3: '..' in hosts is no host"),
+        ("- {site: b.example, language: en-GB}", "3: language is 'en-GB', expected an ISO 639 code"),
+        ("- {site: b.example, hosts: ['http://c.example']}", "3: 'http://c.example' in hosts is not a host name"),
+        ("- {site: b.example, hosts: [..]}", "3: '..' in hosts is not a host name"),
         (f"- site: b.example\n  feeds: [{','.join(f'/{n}' for n in range(1001))}]", "4: feeds has 1001 values"),
         (f"- site: b.example\n  rules: [{','.join(f'/{n}' for n in range(1001))}]", "4: rules has 1001 values"),
-        ("- site: b.example\n  rules: [/\\d{4}/.*]", "4: this is not YAML"),
+        ("- site: b.example\n  rules: [/\\d{4}/.*]", "4: not valid YAML"),
     ],
 )
-def test_a_faulty_entry_is_told_by_its_line_and_left_out(entry, message):
+def test_faulty_entry_is_reported_by_line_and_left_out(entry, message):
     assert message in problem(entry)
 
 
-def test_texts_that_look_like_values_stay_texts():
+def test_texts_that_look_like_values_remain_texts():
     text = "sources:\n- {site: 127.0.0.1, name: 1843, region: NO, language: no}\n- http://true/\n"
     one, other = parse_sources(text, "s")[0]
     assert (one.limits.site, one.name, one.region, one.language) == ("http://127.0.0.1", "1843", "NO", "no")
     assert other.limits.site == "http://true"
 
 
-def test_a_feed_belongs_to_one_source():
+def test_feed_belongs_to_one_source():
     text = "sources:\n- {site: a.example, feeds: [/rss]}\n- {site: b.example, feeds: ['http://a.example/rss']}\n"
     sources, problems = parse_sources(text, "s")
     assert [source.domain for source in sources] == ["a.example"]
     assert problems == [
-        "s:3: http://a.example/rss belongs to the source in line 2 already; keep one of the two",
+        "s:3: http://a.example/rss already belongs to the source in line 2; keep one of the two",
     ]
 
 
@@ -143,69 +143,69 @@ def test_a_feed_belongs_to_one_source():
     ("text", "message"),
     [
         ("", "s.yaml: expected `sources:`"),
-        ("sources:\n", "s.yaml: names no source; write one"),
-        ("sites: [a.example]", "s.yaml:1: there is no field 'sites'; write one of: sources"),
+        ("sources:\n", "s.yaml: no sources found; write one"),
+        ("sites: [a.example]", "s.yaml:1: unknown field 'sites'; choose one of: sources"),
         ("http://a.example;4;10;500\n", "s.yaml: expected `sources:`"),
-        ("{", "s.yaml:1: this is not YAML"),
-        ("sources: [ftp://a]\n", "s.yaml:1: 'ftp://a': this is no address"),
-        ("sources: " + "[" * 100_000, "s.yaml:1: more than 100 lists are within each other"),
-        ("sources:\n- a.example\nsources:\n- b.example\n", "s.yaml:3: sources is here for the second time"),
+        ("{", "s.yaml:1: not valid YAML"),
+        ("sources: [ftp://a]\n", "s.yaml:1: 'ftp://a': not the address"),
+        ("sources: " + "[" * 100_000, "s.yaml:1: more than 100 nested lists or mappings"),
+        ("sources:\n- a.example\nsources:\n- b.example\n", "s.yaml:3: duplicate field sources"),
         (
             "\x7fELF\x02\x01\x00",
-            "s.yaml:1: this is not YAML (control characters are not allowed); save it as plain text",
+            "s.yaml:1: not valid YAML (control characters are not allowed); save it as plain text",
         ),
     ],
 )
-def test_a_file_without_a_good_entry_is_an_error(text, message):
+def test_file_without_a_valid_entry_raises_an_error(text, message):
     with pytest.raises(ConfigError) as caught:
         parse_sources(text, "s.yaml")
     assert str(caught.value).startswith(message)
 
 
-def test_of_many_problems_the_first_are_shown():
+def test_only_the_first_problems_are_shown():
     text = "sources:\n" + "- ftp://x\n" * 60
     with pytest.raises(ConfigError) as caught:
         parse_sources(text, "s")
     *lines, more, remedy = str(caught.value).splitlines()
-    assert (len(lines), more, remedy) == (50, "… and 10 more", "No source is left; mend the file.")
+    assert (len(lines), more, remedy) == (50, "… and 10 more", "No valid source is left; fix the file.")
     assert shortened_list(["a"]) == ["a"]
 
 
-def test_files_are_read_and_what_can_not_be_read_is_said(tmp_path):
+def test_unreadable_files_are_reported(tmp_path):
     path = tmp_path / "sources.yaml"
     path.write_bytes("\ufeffsources:\r\n- a.example\r\n- x y\r\n".encode())
     sources, (said,) = read_sources(str(path))
-    assert (sources, said.startswith(f"{path}:3: 'x y': an address has no blanks")) == ([A], True)
+    assert (sources, said.startswith(f"{path}:3: 'x y': an address must not contain blanks")) == ([A], True)
     utf_16 = "sources: [a.example]".encode("utf-16")
     for content, message in (
-        (b"sources: [\xe9]", "is no UTF-8 text"),
-        (utf_16, "is no UTF-8 text"),
+        (b"sources: [\xe9]", "is not UTF-8 text"),
+        (utf_16, "is not UTF-8 text"),
         (b" " * (MOST_BYTES + 1), "is larger than"),
     ):
         path.write_bytes(content)
         with pytest.raises(ConfigError, match=message):
             read_sources(str(path))
-    with pytest.raises(ConfigError, match="can't be read"):
+    with pytest.raises(ConfigError, match="cannot be read"):
         read_sources(str(tmp_path))
 
 
-def test_rules_are_kept_by_the_host_without_www():
+def test_rules_are_stored_by_host_without_www():
     sites = ("https://www.example.org:8443", "http://www.com", "http://127.0.0.1:8600", "http://sport.example.org")
     assert [rule_domain(site) for site in sites] == ["example.org", "www.com", "127.0.0.1", "sport.example.org"]
 
 
-def test_a_rule_is_what_a_url_may_begin_with():
+def test_rule_must_match_the_beginning_of_a_path():
     for regex in ("/x", "^/x", ".*", "(?:/a|/b)", r"\/x", "[/]x"):
         check_rule(regex)
     for regex in ("", "x/y", "https://a.example/x", "/x except y", "/x except "):
-        with pytest.raises(ConfigError, match="fits no URL"):
+        with pytest.raises(ConfigError, match="matches no URL"):
             check_rule(regex)
 
 
-def test_no_address_is_no_feed():
-    with pytest.raises(ConfigError, match="'' is no address of a feed"):
+def test_empty_text_is_not_a_feed_address():
+    with pytest.raises(ConfigError, match="'' is not a feed address"):
         feed_address("", "https://a.example/")
 
 
-def test_a_feed_on_another_host_keeps_its_address():
+def test_feed_on_another_host_keeps_its_address():
     assert feed_address("//feeds.example.net/a?b#c", "https://a.example/") == "https://feeds.example.net/a?b"

@@ -1,4 +1,4 @@
-"""topic.yaml as people write it: what it says, and every mistake its sentence."""
+"""topic.yaml: its values, and one message for every mistake."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def problem(text: str) -> str:
     return message
 
 
-def test_the_example_of_the_documentation_is_read_as_it_says():
+def test_documented_example_is_parsed():
     text = topic_file.__doc__.split("\n\n", 1)[1]
     assert parse_topic(textwrap.dedent(text), "topic.yaml") == TopicSpec(
         keywords={"charact": 2.0, "encod": 2.0, "unicod": 3.0, "кодировк": 1.0},
@@ -38,34 +38,34 @@ def test_the_example_of_the_documentation_is_read_as_it_says():
     )
 
 
-def test_what_is_left_out_or_left_empty_has_its_default():
+def test_missing_and_empty_fields_have_defaults():
     expected = TopicSpec({"unicod": 1.0}, (), ("http://a.example/",), STRATEGIES["mixed"], "sites", "auto", None)
     assert parse_topic(LEAST, "topic.yaml") == expected
     assert parse_topic(LEAST + "strategy:\nbudget:\nscope: []\nexamples: # none\n", "topic.yaml") == expected
 
 
-def test_keywords_are_split_into_terms_and_terms_of_several_add_up():
+def test_keywords_are_split_into_terms_whose_weights_add_up():
     spec = parse_topic(
         "{keywords: {text encoding of texts: 2, the encodings: 0.5, 字符编码: 1}, roots: a.example}", "t"
     )
     assert spec.keywords == {"text": 4.0, "encod": 2.5, "字符": 1.0, "符编": 1.0, "编码": 1.0}
-    assert spec.roots == ("http://a.example/",), "a bare host means http, a single value a list of one"
+    assert spec.roots == ("http://a.example/",), "a host without a scheme means http, a single value is a list"
 
 
-def test_keywords_are_stemmed_in_the_language_that_is_named():
+def test_keywords_are_stemmed_in_the_given_language():
     spec = parse_topic("{keywords: [Häuser], roots: [a.example], language: German}", "topic.yaml")
     assert (spec.keywords, spec.language) == ({"haus": 1.0}, "de")
 
 
-def test_a_topic_that_names_no_language_has_that_of_the_setting():
+def test_setting_gives_the_language_of_a_topic_without_one():
     assert parse_topic("{keywords: [Häuser], roots: [a.example]}", "topic.yaml", "de").keywords == {"haus": 1.0}
     spec = parse_topic("{keywords: [texts], roots: [a.example], language: en}", "topic.yaml", "de")
     assert (spec.keywords, spec.language) == ({"text": 1.0}, "en")
-    with pytest.raises(ConfigError, match="TOPIC_LANGUAGE: there is no language 'xx'"):
+    with pytest.raises(ConfigError, match="TOPIC_LANGUAGE: unknown language 'xx'"):
         parse_topic(LEAST, "topic.yaml", "xx")
 
 
-def test_words_that_yaml_takes_for_values_stay_words():
+def test_words_that_yaml_reads_as_values_remain_words():
     assert parse_topic("{keywords: [null, true, 0x1F, no way], roots: a.example}", "t").keywords == {
         "null": 1.0,
         "true": 1.0,
@@ -75,22 +75,22 @@ def test_words_that_yaml_takes_for_values_stay_words():
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_strategies_are_known_by_name(name):
+def test_strategy_is_selected_by_name(name):
     assert parse_topic(LEAST + f"strategy: {name}", "topic.yaml").weights == STRATEGIES[name]
 
 
-def test_of_own_weights_those_left_out_are_nothing():
+def test_missing_weights_are_zero():
     assert parse_topic(LEAST + "alpha: 0.25\ngamma: 0.75", "topic.yaml").weights == Weights(0.25, 0.0, 0.75)
 
 
-def test_a_scope_is_a_name_or_domains_that_hold_the_roots():
+def test_scope_is_a_name_or_a_list_of_domains_that_contain_the_roots():
     assert parse_topic(LEAST + "scope: all", "topic.yaml").scope == "all"
     text = "{keywords: [unicode], roots: [http://www.a.example/x, https://пример.рф:8443/], scope: %s}"
     spec = parse_topic(text % "[A.example, пример.рф, A.example]", "topic.yaml")
     assert spec.scope == "a.example,xn--e1afmkfd.xn--p1ai"
 
 
-def test_examples_may_do_without_keywords():
+def test_keywords_are_optional_if_there_are_examples():
     spec = parse_topic("{examples: [a/b.html, HTTP://A.example/x], roots: [a.example, http://a.example/]}", "t")
     assert (spec.keywords, spec.examples, spec.roots) == (
         {},
@@ -102,23 +102,23 @@ def test_examples_may_do_without_keywords():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("keywords: [a", "topic.yaml:1: this is not YAML (did not find expected ',' or ']'); check colons"),
-        ("a: b: c", "topic.yaml:1: this is not YAML (mapping values are not allowed"),
-        ("a\x00b", "topic.yaml:1: this is not YAML (control characters are not allowed); save it as plain text"),
+        ("keywords: [a", "topic.yaml:1: not valid YAML (did not find expected ',' or ']'); check colons"),
+        ("a: b: c", "topic.yaml:1: not valid YAML (mapping values are not allowed"),
+        ("a\x00b", "topic.yaml:1: not valid YAML (control characters are not allowed); save it as plain text"),
         ("a: 1\n---\nb: 2", "topic.yaml:2: a second document begins here; keep one, without ---"),
-        ("", "topic.yaml: expected fields such as `keywords:`, each on a line of its own"),
+        ("", "topic.yaml: expected fields such as `keywords:`, each on its own line"),
         ("unicode text", "topic.yaml: expected fields such as"),
         ("- unicode", "topic.yaml: expected fields such as"),
         ("? [a]\n: b", "topic.yaml:1: expected a single value here, not a list or mapping"),
-        (LEAST + "lenguage: ru", "topic.yaml:3: there is no field 'lenguage'; did you mean language?"),
-        (LEAST + "xyz: 1", "topic.yaml:3: there is no field 'xyz'; write one of: keywords examples roots strategy"),
-        (LEAST + "roots: [b.example]", "topic.yaml:3: roots is here for the second time; keep one of the two"),
-        ("roots: [a.example]", "topic.yaml: there are neither keywords nor examples; name at least one word or page"),
-        ("keywords: []\nroots: [a.example]", "topic.yaml: there are neither keywords nor examples"),
-        ("keywords: [text, ' ']", "topic.yaml:1: a value is missing here; write it, or leave out the line"),
-        ("keywords:\n  text:\n", "topic.yaml:2: a value is missing here"),
-        ("keywords: [text, the]", "topic.yaml:1: the keyword 'the' has no term; leave it out: function words, numbers"),
-        ("keywords:\n  text: 1\n  1991: 2", "topic.yaml:3: the keyword '1991' has no term"),
+        (LEAST + "lenguage: ru", "topic.yaml:3: unknown field 'lenguage'; did you mean language?"),
+        (LEAST + "xyz: 1", "topic.yaml:3: unknown field 'xyz'; choose one of: keywords examples roots strategy"),
+        (LEAST + "roots: [b.example]", "topic.yaml:3: duplicate field roots; keep one of the two"),
+        ("roots: [a.example]", "topic.yaml: keywords and examples are missing; give at least one word or page"),
+        ("keywords: []\nroots: [a.example]", "topic.yaml: keywords and examples are missing"),
+        ("keywords: [text, ' ']", "topic.yaml:1: missing value; write it, or remove the line"),
+        ("keywords:\n  text:\n", "topic.yaml:2: missing value"),
+        ("keywords: [text, the]", "topic.yaml:1: the keyword 'the' has no terms; remove it: function words, numbers"),
+        ("keywords:\n  text: 1\n  1991: 2", "topic.yaml:3: the keyword '1991' has no terms"),
         ("keywords:\n  text: -1", "topic.yaml:2: the weight of 'text' is '-1', expected a number from 0.001 to 1000"),
         ("keywords: {text: 0}", "topic.yaml:1: the weight of 'text' is '0', expected a number from 0.001 to 1000"),
         ("keywords: {text: much}", "topic.yaml:1: the weight of 'text' is 'much', expected a number from 0.001"),
@@ -126,25 +126,25 @@ def test_examples_may_do_without_keywords():
         ("keywords: {text: nan}", "topic.yaml:1: the weight of 'text' is 'nan', expected a number from 0.001"),
         ("keywords: {text: [1]}", "topic.yaml:1: expected a single value here, not a list or mapping"),
         ("keywords:\n- [text]", "topic.yaml:2: expected a single value here, not a list or mapping"),
-        ("keywords: [text]", "topic.yaml: roots is missing; name at least one URL where the crawl begins"),
+        ("keywords: [text]", "topic.yaml: roots is missing; give at least one start URL"),
         ("keywords: [text]\nroots:", "topic.yaml: roots is missing"),
         (
             "keywords: [text]\nroots: {a: b}",
-            "topic.yaml:2: roots is a mapping, expected a list; write each value behind",
+            "topic.yaml:2: roots is a mapping, expected a list; write each value after",
         ),
         (
             "keywords: [text]\nroots:\n- a.example\n- ftp://b.example",
-            "topic.yaml:4: 'ftp://b.example': this is no address",
+            "topic.yaml:4: 'ftp://b.example': not the address",
         ),
         (
             "keywords: [text]\nroots: ['http://']",
-            "topic.yaml:2: 'http://': this is no address of a site; write http://",
+            "topic.yaml:2: 'http://': not the address of a site; write http://",
         ),
-        ("examples: [mailto://b.example]", "topic.yaml:1: 'mailto://b.example': this is no address of a site"),
+        ("examples: [mailto://b.example]", "topic.yaml:1: 'mailto://b.example': not the address of a site"),
         (
             LEAST + "scope: [b.example, c.example]",
             "topic.yaml:2: the root http://a.example/ is outside the scope (b.example,c.example); "
-            "add a.example to scope, or leave the root out",
+            "add a.example to scope, or remove the root",
         ),
         (
             "{keywords: [text], roots: [http://ba.example], scope: [a.example]}",
@@ -152,15 +152,18 @@ def test_examples_may_do_without_keywords():
         ),
         (LEAST + "scope: hosts", "topic.yaml:3: scope is 'hosts', expected sites, all, or a list: [example.org]"),
         (LEAST + "scope: {a: b}", "topic.yaml:3: scope is a mapping, expected a list"),
-        (LEAST + "scope: ['*.a.example']", "topic.yaml:3: '*.a.example' in scope is no domain; write a domain such as"),
-        (LEAST + "scope: [http://a.example]", "topic.yaml:3: 'http://a.example' in scope is no domain"),
+        (
+            LEAST + "scope: ['*.a.example']",
+            "topic.yaml:3: '*.a.example' in scope is not a domain; write a domain such as",
+        ),
+        (LEAST + "scope: [http://a.example]", "topic.yaml:3: 'http://a.example' in scope is not a domain"),
         (
             LEAST + "strategy: best",
-            "topic.yaml:3: there is no strategy 'best'; write one of: anchor breadth links mixed",
+            "topic.yaml:3: unknown strategy 'best'; choose one of: anchor breadth links mixed",
         ),
         (
             LEAST + "strategy: links\nalpha: 1",
-            "topic.yaml:4: alpha and strategy exclude each other; keep one of the two",
+            "topic.yaml:4: alpha and strategy are mutually exclusive; keep one of the two",
         ),
         (
             LEAST + "alpha: 0.4\nbeta: 0.4",
@@ -168,7 +171,7 @@ def test_examples_may_do_without_keywords():
         ),
         (LEAST + "gamma: -1", "topic.yaml:3: gamma is '-1', expected a number from 0 to 1"),
         (LEAST + "beta: half", "topic.yaml:3: beta is 'half', expected a number from 0 to 1"),
-        (LEAST + "language: xx", "topic.yaml:3: language: there is no language 'xx'; write one of: auto zh ar"),
+        (LEAST + "language: xx", "topic.yaml:3: language: unknown language 'xx'; choose one of: auto zh ar"),
         (LEAST + "budget: 0", "topic.yaml:3: budget is '0', expected a number of pages from 1 to 1000000000"),
         (LEAST + "budget: many", "topic.yaml:3: budget is 'many', expected a number of pages"),
         (LEAST + "budget: -5", "topic.yaml:3: budget is '-5', expected a number of pages"),
@@ -177,40 +180,40 @@ def test_examples_may_do_without_keywords():
         (LEAST + "budget: [1, 2]", "topic.yaml:3: expected a single value here"),
         ("a: &x [lol]\nb: [*x, *x]", "topic.yaml:2: aliases (*name) are not supported; write the value itself"),
         ("&x a: *x", "topic.yaml:1: aliases (*name) are not supported"),
-        ("[" * 50_000, "topic.yaml:1: more than 100 lists are within each other"),
-        ("a: " * 10_000, "topic.yaml:1: this is not YAML"),
+        ("[" * 50_000, "topic.yaml:1: more than 100 nested lists or mappings"),
+        ("a: " * 10_000, "topic.yaml:1: not valid YAML"),
     ],
 )
-def test_every_mistake_is_one_sentence_with_the_remedy(text, sentence):
+def test_every_mistake_is_reported_in_one_sentence_with_the_remedy(text, sentence):
     assert sentence in problem(text)
 
 
 @given(st.text(st.sampled_from("abc:-[]{}&*!|>#'\"?, \n\t%@`0.é\u2028\x07"), max_size=60))
-def test_no_text_is_more_than_a_mistake(text):
+def test_any_other_text_gives_a_config_error(text):
     with pytest.raises(ConfigError):
         parse_topic(text, "topic.yaml")
 
 
-def test_a_file_is_read_with_or_without_a_byte_order_mark(tmp_path):
+def test_file_is_read_with_or_without_a_byte_order_mark(tmp_path):
     file = tmp_path / "topic.yaml"
     for mark in (b"", b"\xef\xbb\xbf"):
         file.write_bytes(mark + LEAST.replace("\n", "\r\n").encode())
         assert read_topic(str(file)).keywords == {"unicod": 1.0}
 
 
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+def test_unreadable_file_is_reported_in_one_sentence(tmp_path):
     def read(path) -> str:
         with pytest.raises(ConfigError) as caught:
             read_topic(str(path))
         return str(caught.value)
 
     file = tmp_path / "topic.yaml"
-    assert read(file) == f"{file} can't be read: No such file or directory; check name and permissions"
-    assert read(tmp_path) == f"{tmp_path} can't be read: Is a directory; check name and permissions"
-    assert "can't be read: embedded null byte" in read("a\0b")
+    assert read(file) == f"{file} cannot be read: No such file or directory; check name and permissions"
+    assert read(tmp_path) == f"{tmp_path} cannot be read: Is a directory; check name and permissions"
+    assert "cannot be read: embedded null byte" in read("a\0b")
     file.write_bytes("ключ".encode("cp1251"))
-    assert read(file).startswith(f"{file} is no UTF-8 text (invalid")
+    assert read(file).startswith(f"{file} is not UTF-8 text (invalid")
     file.write_bytes("я".encode() * MOST_BYTES)
     assert read(file).startswith(f"{file} is larger than")
     file.write_text("a: [", "utf-8")
-    assert read(file).startswith(f"{file}:1: this is not YAML")
+    assert read(file).startswith(f"{file}:1: not valid YAML")

@@ -172,9 +172,9 @@ def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("RULE", "nosuch", "known are: auto"),
-        ("PROFILE", "schools", "known are: institutes, universities"),
-        ("REWARD", "money", "known are: links, new_hosts, new_links"),
+        ("RULE", "nosuch", "choose one of: auto"),
+        ("PROFILE", "schools", "choose one of: institutes, universities"),
+        ("REWARD", "money", "choose one of: links, new_hosts, new_links"),
         ("PAGE_BUDGET", "many", "whole number"),
         ("RULE", "trivial", "needs PAGE_BUDGET"),
         ("GITTINS_BATCH_PAGES", 0, "1 or more"),

@@ -96,7 +96,7 @@ def test_languages_are_known_by_code_and_by_english_name(name, code):
 def test_an_unknown_language_is_one_sentence_with_those_there_are(name):
     with pytest.raises(ConfigError) as caught:
         Terms(name)
-    assert str(caught.value).startswith(f"TOPIC_LANGUAGE: there is no language {name!r}; write one of: auto zh ar ")
+    assert str(caught.value).startswith(f"TOPIC_LANGUAGE: unknown language {name!r}; choose one of: auto zh ar ")
 
 
 @given(st.text(max_size=200))
