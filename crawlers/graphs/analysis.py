@@ -1,11 +1,11 @@
 """Measures of the nodes of a graph (components, PageRank, hubs and authorities), as further columns.
 
-Unlike the writers this holds the whole graph, as networkx does: some 0.5 GB for 1.5 million edges. Links
-count once, however often a page repeats them, as in the degrees.
+Unlike the writers, the analysis holds the whole graph in memory (networkx): some 0.5 GB for 1.5 million edges.
+Repeated links of a page count once, as in the degrees.
 
 Values are rounded to 12 decimals. PageRank, hub and authority sum to 1 each, so with the largest graph
-allowed by default the mean is at least 5e-7, of which 12 decimals keep five digits; while what depends on
-the processor (the order of summation, about 1e-16 a step) stays out of the file.
+allowed by default the mean is at least 5e-7, of which 12 decimals keep five digits; differences between
+processors (the order of summation, about 1e-16 a step) are rounded away.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
 RANK_CHANGE = 1e-14  # of all nodes together, in one step: the rest is then less than 1e-13
-HUB_CHANGE = 1e-13  # likewise; there is no bound on the rest
+HUB_CHANGE = 1e-13  # likewise; the rest has no bound
 HUB_STEPS = 1000  # some graphs need more; the values of the last step are as good as any for ranking
 MAX_EDGES = 2_000_000
 
@@ -53,7 +53,7 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class AnalysedGraph:
-    """A graph with the columns of an analysis behind its own; columns that it has already are not doubled."""
+    """A graph with the columns of an analysis after its own; columns that it has already are not repeated."""
 
     graph: Graph
     analysis: Analysis
@@ -88,8 +88,8 @@ class AnalysedGraph:
 def analyse(graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: int = MAX_EDGES) -> Analysis:
     """Return the *measures* (names in MEASURES) of every node; equal graphs have equal values.
 
-    Raises ConfigError for an unknown measure, and for more than *max_edges* edges, before memory is
-    spent on the rest of them.
+    Raises ConfigError for an unknown measure, and for more than *max_edges* edges, before the rest of them
+    takes memory.
     """
     for name in measures:
         if name not in MEASURES:
@@ -104,7 +104,7 @@ def analyse(graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: 
 
 
 def to_networkx(graph: Graph, max_edges: int = MAX_EDGES) -> nx.DiGraph:
-    """Return ids and edges of *graph*, without attributes and weights, for whatever networkx can do."""
+    """Return *graph* as a networkx graph of ids and edges, without attributes and weights."""
     network = nx.DiGraph()
     edge_count = 0
     for source, targets in graph.edges():
@@ -141,8 +141,8 @@ def _pagerank(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
 def _hits(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
     """Return hubs and authorities by power iteration from equal values.
 
-    Not `networkx.hits`, whose solver starts at random: where several communities are equally strong, the
-    limit depends on the start.
+    `networkx.hits` is not used because its solver starts at random: where several communities are equally
+    strong, the limit depends on the start.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Gives up the rows of duplicate pages (`SAVE_DUPLICATES=0`): what pointed to them points to their representative."""
+"""Deletes the rows of duplicate pages (`SAVE_DUPLICATES=0`): links to them then point to their representative."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 _STATEMENTS = (
-    # Ends first, then beginnings: a link between two duplicates is moved twice.
+    # Targets first, then sources: a link between two duplicates is moved twice.
     """INSERT INTO link (source_id, target_id, count)
        SELECT l.source_id, d.kept, sum(l.count) FROM link l JOIN duplicate d ON d.id = l.target_id
        GROUP BY l.source_id, d.kept
@@ -34,9 +34,9 @@ _STATEMENTS = (
 
 
 def drop_duplicate_rows(database: Database, site_id: int) -> int:
-    """Fold the duplicates of a site in the store, in one transaction; return how many rows went.
+    """Fold the duplicates of a site in the store, in one transaction; return the number of deleted rows.
 
-    The site's graph stays the same to the byte. Doing it twice changes nothing.
+    The exported graph of the site stays byte-identical. The function is idempotent.
     """
     rows = [
         {"id": duplicate, "kept": members[0]}

@@ -29,10 +29,10 @@ def write_site_graphs(
     formats: Sequence[str],
     measures: Sequence[str],
 ) -> Iterator[tuple[CrawledSite, Path, GraphSize]]:
-    """Write the graphs of *sites* in all *formats*; yield each site, a file of it, and how much is in it.
+    """Write the graphs of *sites* in all *formats*; yield each site with a path and the size of its graph.
 
-    Pages have their importance, if the crawl knows it. *crawled*, all sites of the crawl, tells whether a file name
-    must say https.
+    Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
+    file name must contain https.
     """
     names = [site.site for site in crawled]
     with database.read() as connection:

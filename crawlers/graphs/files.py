@@ -1,4 +1,4 @@
-"""Writes graphs to files by the name of a format."""
+"""Writes graphs to files in a named format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Writer(Protocol):
-    """Writes a graph: to *out*, with *edges* as scratch space, or as a second file."""
+    """Writes a graph to *out*, with *edges* as a temporary or a second file."""
 
     def __call__(
         self, graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None
@@ -29,11 +29,11 @@ class Writer(Protocol):
 
 
 class GraphFormat(NamedTuple):
-    """A format: its writer and what its file names end with."""
+    """A format: its writer and its file name endings."""
 
     write: Writer
     ending: str
-    edges_ending: str | None = None  # of the second file, in formats of two
+    edges_ending: str | None = None  # of the second file, in formats with two files
 
 
 FORMATS = {
@@ -44,7 +44,7 @@ FORMATS = {
 
 
 def graph_format(name: str) -> GraphFormat:
-    """Return the format called *name*; raise ConfigError if there is none."""
+    """Return the format called *name*; raise ConfigError if it is unknown."""
     try:
         return FORMATS[name]
     except KeyError:
@@ -52,7 +52,7 @@ def graph_format(name: str) -> GraphFormat:
 
 
 def graph_paths(base: Path, name: str) -> list[Path]:
-    """Return the files that the format *name* makes of *base*, a path without ending.
+    """Return the files that the format *name* writes for *base*, a path without ending.
 
     >>> from pathlib import Path
     >>> [path.name for path in graph_paths(Path("result/a.test_8600"), "csv")]
@@ -63,11 +63,11 @@ def graph_paths(base: Path, name: str) -> list[Path]:
 
 
 def write_graph(graph: Graph, base: Path, name: str = "gexf", date: datetime.date | None = None) -> GraphSize:
-    """Write *graph* in the format *name* to the files `graph_paths` tells, making the folder if need be.
+    """Write *graph* in the format *name* to the files of `graph_paths`, creating the folder if needed.
 
-    Of the two files of CSV each is replaced at once, first the edges, directly after them the nodes.
-    Raises ConfigError if a file can't be made, StoreError if the disk fills up; the old files are
-    untouched then.
+    The two files of CSV are each replaced atomically, first the edges, directly after them the nodes.
+    Raises ConfigError if a file can't be created, StoreError if the disk is full; the old files stay
+    unchanged then.
     """
     paths = graph_paths(base, name)
     with ExitStack() as stack:
@@ -78,6 +78,6 @@ def write_graph(graph: Graph, base: Path, name: str = "gexf", date: datetime.dat
 
 @contextmanager
 def _scratch(folder: Path) -> Iterator[IO[bytes]]:
-    """Give a file without a name, which vanishes with the process."""
+    """Yield an unnamed temporary file."""
     with tempfile.TemporaryFile(dir=folder, buffering=BUFFER_BYTES) as stream:
         yield stream

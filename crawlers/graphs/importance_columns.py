@@ -1,4 +1,4 @@
-"""The graph of a site with the importance of its pages, as the crawl computed it."""
+"""Adds the importance of pages that the crawl computed to the graph of a site."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class ImportanceGraph:
-    """The graph *pages* with a further column: of each node the sum of the *shares* of its pages.
+    """The graph *pages* with a column for the importance of each node: the sum of the *shares* of its pages.
 
-    Shares come by the number of the page. A graph of one site, so they sum to 1 over the graphs of all sites.
+    *shares* are pairs of page number and share. The graph covers one site; shares sum to 1 over all sites.
     """
 
     def __init__(self, pages: SiteGraph, shares: Iterable[tuple[int, float]]) -> None:

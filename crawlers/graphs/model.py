@@ -1,7 +1,7 @@
-"""What a graph is to those who write and analyse it, and what all writers share.
+"""Defines the graph that writers and analyses read, and the functions that all writers share.
 
-A graph is walked, never held: first all edges, then all nodes, because the degrees of the nodes are
-counted while the edges go by. Nothing here knows where a graph comes from or what it becomes.
+A graph is streamed and never held in memory: first all edges, then all nodes, because the degrees of the
+nodes are counted while the edges are read. Nothing here knows the source of a graph or its file format.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ EDGES_AT_ONCE = 4096  # keeps the text of a page with a million links below 0.5 
 
 
 class Column(NamedTuple):
-    """An attribute that nodes have; the types are those of GEXF (integer has 32 bits, long 64)."""
+    """An attribute of the nodes; the types are those of GEXF (integer has 32 bits, long 64)."""
 
     name: str
     type: ColumnType
 
 
-# A Node of items.py is a Row as it stands: its id, its URL as label, then these.
+# A Node of items.py is a Row: its id, its URL as label, then these.
 PAGE_COLUMNS = (
     Column("level", "integer"),
     Column("status", "integer"),
@@ -44,7 +44,7 @@ class Graph(Protocol):
 
     @property
     def name(self) -> str:
-        """What the graph is of, such as ``apache2.test:8600``."""
+        """The subject of the graph, such as ``apache2.test:8600``."""
 
     @property
     def description(self) -> str:
@@ -57,11 +57,11 @@ class Graph(Protocol):
     def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
         """Yield each source id, ascending, with its (target id, weight) pairs, ascending.
 
-        May be asked for again: an analysis walks the edges once more than a writer.
+        May be called repeatedly: an analysis reads the edges once more than a writer.
         """
 
     def nodes(self) -> Iterator[Row]:
-        """Yield the rows in order of id; only to be asked for after `edges` is exhausted."""
+        """Yield the rows in order of id; call it only after `edges` is exhausted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,17 @@ class MemoryGraph:
 
 
 class GraphSize(NamedTuple):
-    """How much was written."""
+    """The numbers of nodes and edges written."""
 
     nodes: int
     edges: int
 
 
 def write_edges(graph: Graph, out: IO[bytes], around: tuple[str, str, str, str]) -> int:
-    """Write one piece of text for each edge to *out* and return how many there were.
+    """Write one piece of text for each edge to *out* and return the number of edges.
 
-    *around* is the text before the source, between source and target, between target and weight, and
-    after the weight; ASCII.
+    *around* is the ASCII text before the source, between source and target, between target and weight, and
+    after the weight.
     """
     before, between, after, end = around
     count = 0
@@ -106,7 +106,7 @@ def write_edges(graph: Graph, out: IO[bytes], around: tuple[str, str, str, str])
 
 
 def write_lines(lines: Iterable[str], out: IO[bytes]) -> int:
-    """Write each of *lines* and a newline to *out* as UTF-8, and return how many there were."""
+    """Write each of *lines* and a newline to *out* as UTF-8, and return the number of lines."""
     count = 0
     for line in lines:
         out.write(f"{line}\n".encode())

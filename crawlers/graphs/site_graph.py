@@ -1,8 +1,8 @@
-"""The graph of one site as the store holds it: redirects followed, duplicates folded.
+"""The stored graph of one site, with redirects followed and duplicates folded.
 
-A node is a content: all pages with the same bytes. It stands where the nearest of them stands, and is
-called by that page's URL, of several the least one. So nodes, numbers and edges are a function of the
-web, in whatever order the pages came.
+A node represents all pages with the same content. Its representative is the page with the lowest level, and
+of several the one with the least URL. So nodes, numbers and edges are a function of the web and do not depend
+on the order in which pages arrived.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PAGES = f"""
 _MOVED = f"""
     SELECT p.id, p.moved_to FROM page p JOIN page t ON t.id = p.moved_to
     WHERE p.site_id = :site AND p.state = {int(State.MOVED)} AND t.site_id = :site"""  # noqa: S608
-# To a URL outside of the crawl, or to a page of another of its sites.
+# Redirects to a URL outside of the crawl, or to a page of another of its sites.
 _LEFT = f"""
     SELECT p.id FROM page p JOIN external_link e ON e.page_id = p.id
     JOIN link_context c ON c.id = e.context_id WHERE p.site_id = :site AND c.tag = 'redirect'
@@ -48,11 +48,11 @@ _AMONG = {
     "postgresql": "= ANY(CAST(:ids AS bigint[]))",
 }
 _LINKS = "SELECT source_id, target_id, count FROM link WHERE source_id "
-_ELSEWHERE = "SELECT id FROM page WHERE site_id <> :site AND id "
+_CROSS_SITE = "SELECT id FROM page WHERE site_id <> :site AND id "
 
 
 class SiteGraph:
-    """Nodes and edges of the site *site_id*; reads the store anew for each walk.
+    """Nodes and edges of the site *site_id*; each iteration reads the store.
 
     Memory: some 150 bytes a page, nothing a link.
     """
@@ -66,8 +66,8 @@ class SiteGraph:
         self._site_id = site_id
         self._node_of: dict[int, int] = {}  # page id -> node, for pages, duplicates and redirects
         self._members: list[list[int]] = [[]]  # node -> its pages, the representative first; nodes start at 1
-        self._folded = array("q", [0])  # node -> duplicates whose rows were given up
-        # Page whose redirect leaves the site, in the end -> the last page of that way, which stands for it.
+        self._folded = array("q", [0])  # node -> duplicates whose rows were deleted
+        # Page whose chain of redirects leaves the site -> the last page of the chain, which represents it.
         self._left: dict[int, int] = {}
         with database.read() as connection:
             self._left.update((row[0], row[0]) for row in connection.execute(text(_LEFT), {"site": site_id}))
@@ -78,15 +78,15 @@ class SiteGraph:
         self._outward = array("q")
 
     def __len__(self) -> int:
-        """The number of nodes."""
+        """Return the number of nodes."""
         return len(self._members) - 1
 
     def members(self) -> Iterator[list[int]]:
-        """The page ids of each node, the representative's first."""
+        """Return the page ids of each node, the representative first."""
         return iter(self._members[1:])
 
     def node(self, page_id: int) -> int | None:
-        """The node that stands for a page, for its duplicates, and for redirects to it."""
+        """Return the node of a page, which its duplicates and redirects to it share; None if it has none."""
         return self._node_of.get(page_id)
 
     def _pages(self, connection: Connection) -> Any:
@@ -125,13 +125,13 @@ class SiteGraph:
         node_of = self._node_of
         weights: dict[int, dict[int, int]] = {node: {} for node in nodes}
         left: dict[int, set[int]] = {}
-        others: dict[int, set[int]] = {}  # pages that are no nodes -> those that link to them
+        others: dict[int, set[int]] = {}  # pages without a node -> nodes that link to them
         links = self._among(_LINKS, [m for node in nodes for m in self._members[node]], connection)
         for source_id, target_id, count in links:
             source = node_of[source_id]
             target = node_of.get(target_id)
             if target is not None:
-                if target != source:  # a page's links to itself are no part of its place among the others
+                if target != source:  # self-links do not count
                     targets = weights[source]
                     targets[target] = targets.get(target, 0) + count
             elif target_id in self._left:
@@ -139,7 +139,7 @@ class SiteGraph:
             elif self._has_crossings:
                 others.setdefault(target_id, set()).add(source)
         if others:
-            for (page_id,) in self._among(_ELSEWHERE, list(others), connection, site=self._site_id):
+            for (page_id,) in self._among(_CROSS_SITE, list(others), connection, site=self._site_id):
                 for source in others[page_id]:
                     left.setdefault(source, set()).add(page_id)
         for node, targets in weights.items():
@@ -162,7 +162,7 @@ class SiteGraph:
             for page_id, _, url, level, status, title, _ in self._pages(connection):
                 node = self._node_of.get(page_id)
                 if node is None:
-                    continue  # stored since the graph was folded: the crawl goes on
+                    continue  # stored since the graph was folded: the crawl is still running
                 members = self._members[node]
                 if members[0] != page_id:
                     continue

@@ -1,6 +1,6 @@
 """The graph of a topic: the pages that a topic crawl read, on all sites, and the links between them.
 
-A node's number is its page's rank by similarity, so that the graph and the list of pages speak of the same.
+The number of a node is the rank of its page by similarity, so that graph and page list use the same numbers.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SOURCES_AT_ONCE = 256  # pages whose links are read by one query
 
 
 class TopicGraph:
-    """Nodes and edges of the topic crawl *crawl_id*; redirects are followed. Reads the store anew for each walk.
+    """Nodes and edges of the topic crawl *crawl_id*, with redirects followed; each iteration reads the store.
 
-    Memory: while it is made, all its links, for the authorities and hubs of the pages; then some 150 bytes a page.
+    Memory: all its links during construction, for the authorities and hubs; then some 150 bytes a page.
     """
 
     columns = (
@@ -51,14 +51,14 @@ class TopicGraph:
             self._node_of = {page_id: node for node, page_id in enumerate(self._pages, 1)}
             moved = moves_of(connection, crawl_id)
         for page_id in moved:
-            if (node := self._node_of.get(final(page_id, moved) or 0)) is not None:  # 0 is nobody's number
+            if (node := self._node_of.get(final(page_id, moved) or 0)) is not None:  # no page has number 0
                 self._node_of[page_id] = node
         self.description = f"{len(self._pages)} pages that the topic crawl {name} read, and their links"
         targets = {source: array("q", (target for target, _ in links)) for source, links in self.edges()}
         self._authorities, self._hubs, _ = hits(targets)
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-        """The pages that link to others, each with the nodes of those and the number of links."""
+        """Yield each page that links to others, with its (target node, number of links) pairs."""
         with self._database.read() as connection:
             for first in range(0, len(self._pages), SOURCES_AT_ONCE):
                 ids = self._pages[first : first + SOURCES_AT_ONCE].tolist()
@@ -72,7 +72,7 @@ class TopicGraph:
                 yield from ((source, sorted(targets.items())) for source, targets in sorted(weights.items()))
 
     def nodes(self) -> Iterator[Row]:
-        """The pages by rank; the squares of all authorities, and of all hubs, sum to 1."""
+        """Yield the pages by rank; the squares of all authorities, and of all hubs, sum to 1."""
         columns = (page.c.url, page.c.level, page.c.title, topic_page.c.similarity)
         with self._database.read() as connection:
             rows = connection.execute(most_similar_first(connection, self._crawl_id, *columns))

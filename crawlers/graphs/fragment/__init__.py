@@ -1,1 +1,1 @@
-"""The model of a web fragment: which of the crawled sites link to each other, and to which sites outside."""
+"""The model of a web fragment: the links between the crawled sites, and from them to other sites."""

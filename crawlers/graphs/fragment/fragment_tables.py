@@ -1,4 +1,4 @@
-"""Writes the model of a web fragment as CSV tables for people: names instead of numbers."""
+"""Writes the model of a web fragment as readable CSV tables, with names instead of numbers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.fragment.link_counts import FragmentCounts
 
-NAMES_SHOWN = 20  # a cell with more is no longer read by people
+NAMES_SHOWN = 20  # nobody reads a longer cell
 
 _SITE_COLUMNS = ("site", "class", "target_sites", "linked_from", "urls", "links", "example")
 _PAIR_COLUMNS = ("source", "target", "set", "class", "urls", "links")
 
 
 def write_accompanying(counts: FragmentCounts, path: Path) -> None:
-    """Write the accompanying sites to *path*, those that most target sites link to first.
+    """Write the accompanying sites to *path*, by the number of target sites that link to them, descending.
 
-    *linked_from* names up to `NAMES_SHOWN` target sites, with blanks between them. Raises as `write_graph`.
+    *linked_from* lists up to `NAMES_SHOWN` target sites, separated by spaces. Raises the errors of `write_graph`.
     """
     first = counts.accompanying.start
     linked_from: list[list[int]] = [[] for _ in counts.accompanying]
@@ -45,7 +45,7 @@ def write_accompanying(counts: FragmentCounts, path: Path) -> None:
 
 
 def write_pairs(counts: FragmentCounts, path: Path) -> None:
-    """Write which target site links to which site to *path*, with the numbers of URLs and links."""
+    """Write the links between sites to *path*, a row for each pair, with the numbers of URLs and links."""
     rows = (
         (
             counts.sites[source - 1],

@@ -1,6 +1,6 @@
-"""Counts, by SQL, how the sites of a crawl link to each other and to sites outside.
+"""Counts, in SQL, the links between the sites of a crawl and from them to other sites.
 
-Sites are counted by group, such as their host; links within a group don't count.
+Sites are grouped, for example by host; links within a group are not counted.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-# Temporary tables are the reader's own; they go with its transaction, which is never committed.
+# Temporary tables belong to the reader; they vanish with its transaction, which is never committed.
 _TABLES = (
     "CREATE TEMPORARY TABLE fragment_site (site VARCHAR PRIMARY KEY, number INTEGER NOT NULL)",
     """CREATE TEMPORARY TABLE fragment_link
        (source INTEGER, target INTEGER, key BIGINT, url_id BIGINT, page_id BIGINT, links BIGINT)""",
 )
 _ADD_SITE = "INSERT INTO fragment_site VALUES (:site, :number)"
-# Equal pages count once, so that it does not matter whether the rows of duplicates are kept. A page that
-# redirects to another site is refused, and links there.
+# Equal pages count once, so that the result does not depend on whether the rows of duplicates are kept. A page that
+# redirects to another site is refused, and counts as a link to that site.
 _CONTENTS = f"""(
         SELECT p.site_id, min(p.id) AS page_id FROM page p JOIN site s ON s.id = p.site_id
         WHERE s.crawl_id = :crawl AND p.state IN ({int(State.DONE)}, {int(State.REFUSED)})
@@ -69,7 +69,7 @@ _PAGES = f"""
 
 
 class Pair(NamedTuple):
-    """That a target site links to another site."""
+    """The links of a target site to another site."""
 
     source: int
     target: int
@@ -78,7 +78,7 @@ class Pair(NamedTuple):
 
 
 class Inward(NamedTuple):
-    """What all target sites together link to at one site."""
+    """The links of all target sites together to one site."""
 
     target_sites: int = 0  # that link here
     urls: int = 0  # different ones
@@ -87,7 +87,7 @@ class Inward(NamedTuple):
 
 
 class Outward(NamedTuple):
-    """What a target site has, and links to."""
+    """The pages of a target site, and the URLs that it links to."""
 
     pages: int = 0  # different contents
     duplicates: int = 0
@@ -96,8 +96,8 @@ class Outward(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FragmentCounts:
-    """Sites by number, from 1: first the target set, by name; then the sites that it links to, those that
-    most target sites link to first, then those with most URLs.
+    """Sites by number, from 1: first the target set, by name; then the sites that it links to, by the number
+    of target sites that link to them, then by the number of URLs, both descending.
     """
 
     sites: Sequence[str]
@@ -117,7 +117,7 @@ class FragmentCounts:
 
 
 class Pairs:
-    """The pairs of sites with links from one to the other, by number; 32 bytes each, there may be a million."""
+    """The pairs of sites with links from one to the other, by number; 32 bytes each, possibly a million."""
 
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
         self._columns = tuple(array("q") for _ in Pair._fields)
@@ -133,10 +133,10 @@ class Pairs:
 
 
 def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str]) -> FragmentCounts:
-    """The counts of a crawl whose sites are called, and folded, as *group* says.
+    """Return the counts of a crawl; *group* maps a site to the name of its group.
 
-    Memory: some 1000 bytes a site, 64 a pair of sites, nothing a link: those are grouped by the database, in
-    its temporary files.
+    Memory: some 1000 bytes a site, 64 a pair of sites, nothing a link: the database groups links in its
+    temporary files.
     """
     with database.read() as connection:
         crawled = connection.execute(text("SELECT site FROM site WHERE crawl_id = :crawl"), {"crawl": crawl_id})
@@ -155,7 +155,7 @@ def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str
 
 
 def _gather(connection: Connection, crawl_id: int, targets: list[str], group: Callable[[str], str]) -> list[str]:
-    """Fill the temporary tables; return the names of all groups, those of *targets* first."""
+    """Fill the temporary tables; return the names of all groups, *targets* first."""
     number = {name: place for place, name in enumerate(targets, 1)}
     rows = []
     known = "SELECT site FROM external_url UNION SELECT site FROM site WHERE crawl_id = :crawl"
@@ -182,7 +182,7 @@ def _outward(connection: Connection, crawl_id: int, targets: list[str], group: C
 def _numbered(
     names: list[str], inward: Mapping[int, Inward], outward: list[Outward], pairs: Iterable[Pair]
 ) -> FragmentCounts:
-    """Leave out the sites that nobody links to, and number the others as `FragmentCounts` wants it."""
+    """Drop the sites without incoming links, and number the others in the order of `FragmentCounts`."""
     linked = [place for place in inward if place > len(outward)]
     linked.sort(key=lambda place: (-inward[place].target_sites, -inward[place].urls, names[place - 1]))
     order = [*range(1, len(outward) + 1), *linked]

@@ -1,7 +1,7 @@
-"""The model of a web fragment: the sites of a crawl, and those that they link to.
+"""The model of a web fragment: the sites of a crawl, and the sites that they link to.
 
-The sites of the crawl are the *target set*. The sites outside it to which they link are the *accompanying
-set*, in classes by the number of target sites that link there.
+The sites of the crawl are the *target set*. The other sites that they link to are the *accompanying set*,
+divided into classes by the number of target sites that link to them.
 
 References
 ----------
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from crawlers.graphs.model import Row
 
 TARGET, ACCOMPANYING = "target", "accompanying"
-# Of each class the least number of target sites. Most sites are known to one, some to all: the classes widen.
+# The least number of target sites of each class. Most sites are linked from one, some from all: the classes widen.
 CLASS_STARTS = (1, 2, 3, 5, 10)
 
 
 def link_class(target_sites: int) -> str:
-    """Return the class of a site to which that many target sites link.
+    """Return the class of a site that *target_sites* target sites link to.
 
     >>> [link_class(number) for number in (1, 2, 4, 9, 10, 500)]
     ['1', '2', '3 to 4', '5 to 9', '10+', '10+']
@@ -39,11 +39,11 @@ def link_class(target_sites: int) -> str:
     if place == len(CLASS_STARTS):
         return f"{least}+"
     most = CLASS_STARTS[place] - 1
-    return str(least) if least == most else f"{least} to {most}"  # a spreadsheet takes 3-4 for a day
+    return str(least) if least == most else f"{least} to {most}"  # a spreadsheet reads 3-4 as a date
 
 
 class ClassSize(NamedTuple):
-    """A class of the accompanying set, and what there is to its sites together."""
+    """A class of the accompanying set, with the total URLs and links of its sites."""
 
     name: str
     sites: int
@@ -52,7 +52,7 @@ class ClassSize(NamedTuple):
 
 
 def class_sizes(counts: FragmentCounts) -> list[ClassSize]:
-    """The classes that have sites, the most connected first."""
+    """Return the classes that have sites, the most connected first."""
     sizes = []
     linked = (counts.inward[number - 1] for number in counts.accompanying)
     for name, of_class in groupby(linked, key=lambda inward: link_class(inward.target_sites)):
@@ -62,15 +62,15 @@ def class_sizes(counts: FragmentCounts) -> list[ClassSize]:
 
 
 class WebFragment:
-    """The sites as a graph: an edge's weight is the number of links from pages of the one to the other.
+    """The sites as a graph: the weight of an edge is the number of links from pages of one site to the other.
 
-    With *targets_only* the target set and its links within are all there is.
+    With *targets_only* it contains only the target set and the links within it.
     """
 
     columns = (
         Column("set", "string"),
         Column("class", "string"),  # of accompanying sites
-        Column("pages", "integer"),  # these three of target sites
+        Column("pages", "integer"),  # these three belong to target sites
         Column("duplicates", "integer"),
         Column("external_links", "integer"),
         Column("in_degree", "integer"),

@@ -1,1 +1,1 @@
-"""One module a graph format, each a function `write(graph, out, edges, date)`."""
+"""Graph formats: each module has one function `write_FORMAT(graph, out, edges, date)`."""

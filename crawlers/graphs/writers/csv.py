@@ -25,7 +25,7 @@ EDGE = ("", ",", ",Directed,", "\r\n")
 def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
     """Write the nodes of *graph* to *out* and its edges to *edges*, as UTF-8 without byte order mark.
 
-    CSV has no place for the name, the description and the *date*; they are left out.
+    CSV cannot hold the name, the description and the *date*; they are omitted.
     """
     edges.write(b"Source,Target,Type,Weight\r\n")
     edge_count = write_edges(graph, edges, EDGE)
@@ -35,7 +35,7 @@ def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.dat
     node_count = 0
     for number, label, *values in graph.nodes():
         if len(values) != len(graph.columns):
-            raise ValueError(f"node {number} has {len(values)} values for {len(graph.columns)} columns")
+            raise ValueError(f"node {number}: expected {len(graph.columns)} values, got {len(values)}")
         table.writerow([number, guarded(label), *map(guarded_cell, values)])
         node_count += 1
     lines.detach()

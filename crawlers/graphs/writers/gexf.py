@@ -1,9 +1,9 @@
 """Writes a graph as GEXF 1.3, the format that Gephi opens.
 
-Equal graphs give equal bytes: no date and no version of a program unless the caller gives one.
+Equal graphs give equal bytes: the file contains a date only if the caller gives one, and no program version.
 
-Two things are left out on purpose. Edges have no id, which the schema allows and which spares a sixth of
-the file; and there is no ``idtype="integer"``, because Gephi names edges without an id e0, e1 … and
+Two attributes are omitted deliberately. Edges have no id, which the schema allows and which saves a sixth of
+the file; and ``idtype="integer"`` is not set, because Gephi names edges without an id e0, e1 … and
 could not store those in a graph whose ids are integers.
 
 References
@@ -48,7 +48,7 @@ _ESCAPES = {
 
 
 def escape(text: str) -> str:
-    r"""Return *text* for use in an XML attribute or element, without what XML can't hold (see `clean`).
+    r"""Return *text* for use in an XML attribute or element, without characters that XML forbids (see `clean`).
 
     >>> escape('a < "b"\n')
     'a &lt; &quot;b&quot;&#10;'
@@ -57,10 +57,10 @@ def escape(text: str) -> str:
 
 
 def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
-    """Write *graph* to *out*; *edges* is scratch space that can be read back, as large as the edges.
+    """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
-    The schema wants the nodes first, the graph has its edges first: they wait in *edges*. *date* becomes
-    the date of last modification. A value of None leaves the attribute of that node out.
+    The schema requires the nodes first, but the graph yields its edges first: they are buffered in *edges*.
+    *date* becomes the date of last modification. A value of None omits the attribute of that node.
     """
     edge_count = write_edges(graph, edges, EDGE)
     write_lines(_head(graph, date), out)

@@ -1,6 +1,6 @@
 """Writes a graph as GraphML, which networkx, igraph, yEd, Cytoscape and Gephi read.
 
-GraphML can't tell an empty text from a missing one: readers see both as missing.
+GraphML does not distinguish an empty text from a missing one: readers see both as missing.
 
 References
 ----------
@@ -34,9 +34,9 @@ TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boole
 
 
 def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
-    """Write *graph* to *out*; *edges* is scratch space that can be read back, as large as the edges.
+    """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
-    Name, description and, if given, *date* become attributes of the graph, the label an attribute of
+    Name, description and, if given, *date* become attributes of the graph; the label becomes an attribute of
     the nodes.
     """
     edge_count = write_edges(graph, edges, EDGE)

@@ -1,4 +1,4 @@
-"""Tests of the measures, against networkx and against themselves."""
+"""Tests of the measures, compared with networkx and between runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def values(graph: MemoryGraph, name: str) -> dict[int, object]:
     return {node: row[0] for node, row in analysis.values.items()}
 
 
-# Two pairs that link to each other, of equal strength, and one page apart.
+# Two equally strong pairs that link to each other, and one separate page.
 PAIRS = MemoryGraph(
     [(number, str(number)) for number in range(1, 6)],
     [(1, [(2, 9)]), (2, [(1, 1)]), (3, [(4, 1)]), (4, [(3, 1)])],
@@ -68,7 +68,7 @@ def test_pagerank_is_the_fixed_point_of_its_equation() -> None:
         assert ranks[node] == pytest.approx(0.15 / size + 0.85 * (flow + lost / size), abs=1e-11)
 
 
-def test_hubs_and_authorities_agree_with_networkx_where_the_answer_is_unique() -> None:
+def test_hubs_and_authorities_agree_with_networkx_where_the_result_is_unique() -> None:
     graph = random_graph()
     hubs, authorities = nx.hits(to_networkx(graph), tol=1e-12)
     assert values(graph, "hub") == pytest.approx(hubs, abs=1e-9)
@@ -127,6 +127,6 @@ def test_a_graph_of_exactly_the_limit_is_analysed() -> None:
     assert analyse(PAIRS, ["in_degree"], max_edges=4).values
 
 
-def test_an_unknown_measure_names_those_there_are() -> None:
+def test_an_unknown_measure_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="unknown measure 'beauty': use some of in_degree, out_degree"):
         analyse(PAIRS, ["beauty"])

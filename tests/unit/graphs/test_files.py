@@ -76,7 +76,9 @@ def test_equal_graphs_give_equal_files(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["edges", "nodes", "replace"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_killed_writer_leaves_the_old_file_and_the_next_one_tidies_up(name: str, place: str, tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_leftovers(
+    name: str, place: str, tmp_path: Path
+) -> None:
     base = tmp_path / "a.test"
     write_graph(GRAPH, base, name)
     old = contents(tmp_path)
@@ -84,7 +86,7 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_tidies_up(name: st
     child = subprocess.run(command, check=False, env={"PYTHONPATH": ":".join(sys.path)})
     assert child.returncode == -signal.SIGKILL
     after = contents(tmp_path)
-    assert len(after) > len(old)  # otherwise this test shows nothing
+    assert len(after) > len(old)  # otherwise this test proves nothing
     assert {file: after[file] for file in old} == old
     write_graph(GRAPH, base, name)
     assert contents(tmp_path) == old
@@ -113,7 +115,7 @@ def test_two_writers_of_one_target_do_not_disturb_each_other(tmp_path: Path) -> 
     assert contents(tmp_path) == {"a.gexf": b"slow"}
 
 
-def test_files_of_other_targets_are_not_taken_for_leftovers(tmp_path: Path) -> None:
+def test_files_of_other_targets_are_not_leftovers(tmp_path: Path) -> None:
     others = ["a.gexf.part", ".a.gexf.part", ".a.gexf.backup.part", ".b.gexf.0123456789ab.part"]
     for name in others:
         (tmp_path / name).touch()
@@ -122,7 +124,7 @@ def test_files_of_other_targets_are_not_taken_for_leftovers(tmp_path: Path) -> N
     assert sorted(contents(tmp_path)) == sorted([*others, "a.gexf"])
 
 
-def test_others_may_read_the_file_as_the_umask_says(tmp_path: Path) -> None:
+def test_permissions_of_the_file_follow_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         write_graph(GRAPH, tmp_path / "a")
@@ -138,7 +140,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere.gexf").stat().st_size > 0
 
 
-def test_an_unknown_format_names_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'svg': use one of gexf, graphml, csv"):
         write_graph(GRAPH, tmp_path / "a", "svg")
 
@@ -149,13 +151,13 @@ def test_a_target_that_is_a_folder_is_refused(tmp_path: Path) -> None:
         write_graph(GRAPH, tmp_path / "a")
 
 
-def test_a_folder_that_can_not_be_made_is_one_clear_sentence(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_created_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"file/a\.gexf: can't be written \(.*\); choose another folder"):
         write_graph(GRAPH, tmp_path / "file" / "a")
 
 
-def test_a_full_disk_is_one_clear_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing(tmp_path: Path) -> None:
     class FullDisk(MemoryGraph):
         def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
             yield 1, [(1, 1)]

@@ -1,4 +1,4 @@
-"""The graph of a site has the importance of its pages, if the crawl knows it."""
+"""The graph of a site contains the importance of its pages if the crawl computed it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def written(database, folder, crawl_id, measures=()):
     return networkx.read_gexf(folder / "a.test.gexf")
 
 
-def test_duplicates_are_as_important_as_all_of_them_together(database, tmp_path):
+def test_duplicates_share_the_sum_of_their_importance(database, tmp_path):
     crawl = store(database, PAGES)
     graph = written(database, tmp_path, crawl.id)
     found = {node["label"]: node["importance"] for _, node in graph.nodes(data=True)}
@@ -40,13 +40,13 @@ def test_duplicates_are_as_important_as_all_of_them_together(database, tmp_path)
     assert first.endswith(f",{found[f'{A}/']}")
 
 
-def test_measures_stand_behind_it(database, tmp_path):
+def test_measures_follow_the_importance_column(database, tmp_path):
     crawl = store(database, PAGES)
     written(database, tmp_path, crawl.id, ["pagerank"])
     assert (tmp_path / "a.test.nodes.csv").read_text().splitlines()[0].endswith(",importance,pagerank")
 
 
-def test_graphs_of_other_crawls_have_no_such_attribute(database, tmp_path):
+def test_graphs_of_other_crawls_have_no_importance_column(database, tmp_path):
     crawl = store(database, PAGES, order="bfs")
     graph = written(database, tmp_path, crawl.id)
     assert all("importance" not in node for _, node in graph.nodes(data=True))

@@ -1,4 +1,4 @@
-"""Tests of what all writers of graphs share."""
+"""Tests of the functions that all graph writers share."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from crawlers.items import Node
 from crawlers.storage.files.cells import cell, clean
 
 
-def test_a_node_is_a_row_of_the_page_columns_as_it_stands() -> None:
+def test_a_node_is_a_row_of_the_page_columns() -> None:
     assert Node._fields == ("id", "url", *(column.name for column in PAGE_COLUMNS))
 
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_cleaned_text_is_what_an_xml_parser_accepts(text: str) -> None:
     element = etree.Element("a")
-    element.text = clean(text)  # lxml raises ValueError for what XML can't hold
+    element.text = clean(text)  # lxml raises ValueError for characters that XML forbids
 
 
 @pytest.mark.parametrize("code", [*range(9), 11, 12, *range(14, 32), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF])

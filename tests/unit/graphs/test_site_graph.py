@@ -1,4 +1,4 @@
-"""The graph of a site is a function of the web: redirects followed, duplicates folded, whatever came first."""
+"""The graph of a site is a function of the web: redirects followed, duplicates folded, in any order of pages."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DONE, MOVED, REFUSED = State.DONE, State.MOVED, State.REFUSED
 
 @dataclass(frozen=True)
 class Stored:
-    """A page as the crawl left it; links, external URLs and redirects by index or name."""
+    """A stored page; links, external URLs and redirects by index or name."""
 
     path: str
     level: int = 1
     state: State = DONE
-    body: str | None = None  # equal bodies are duplicates; None: like no other
+    body: str | None = None  # equal bodies are duplicates; None: unique
     links: dict[int, int] = field(default_factory=dict)
     external: tuple[str, ...] = ()
     moved_to: int | None = None
@@ -80,7 +80,7 @@ def graph_of(
     return edges, list(graph.nodes())
 
 
-def test_page_becomes_a_node_with_all_that_is_known_of_it(database: Database) -> None:
+def test_page_becomes_a_node_with_all_its_attributes(database: Database) -> None:
     pages = [
         Stored("/", 0, links={1: 3, 2: 1}, title="Home"),
         Stored("/a/", 1, links={0: 1}, external=("http://b.test/x", "http://b.test/y")),
@@ -102,7 +102,7 @@ def test_nodes_are_numbered_by_level_and_then_by_url_in_the_order_of_code_points
     assert [node.id for node in nodes] == list(range(1, 9))
 
 
-def test_duplicates_are_one_node_where_the_nearest_of_them_stands(database: Database) -> None:
+def test_duplicates_are_one_node_at_the_lowest_of_their_levels(database: Database) -> None:
     pages = [
         Stored("/", 0, links={1: 1, 2: 2, 3: 4}),
         Stored("/far/", 2, body="same", links={4: 1}),
@@ -119,14 +119,14 @@ def test_duplicates_are_one_node_where_the_nearest_of_them_stands(database: Data
     assert edges == [(1, [(2, 7)]), (2, [(3, 1)]), (3, [(2, 1)])]
 
 
-def test_links_between_duplicates_and_to_the_page_itself_are_no_edges(database: Database) -> None:
+def test_links_between_duplicates_and_self_links_are_not_edges(database: Database) -> None:
     pages = [Stored("/", 0, links={0: 2, 1: 1}, body="same"), Stored("/index/", 1, links={0: 1}, body="same")]
     edges, nodes = graph_of(database, pages)
     assert edges == [(1, [])]
     assert (nodes[0].in_degree, nodes[0].out_degree) == (0, 0)
 
 
-def test_links_to_redirects_lead_to_where_they_end(database: Database) -> None:
+def test_links_to_redirects_lead_to_their_final_targets(database: Database) -> None:
     pages = [
         Stored("/", 0, links={1: 1, 2: 1, 3: 1}),
         Stored("/r1/", 1, MOVED, moved_to=2),
@@ -148,7 +148,7 @@ def test_links_to_redirects_lead_to_where_they_end(database: Database) -> None:
     ],
     ids=["circle", "itself", "refused", "nowhere"],
 )
-def test_links_to_redirects_that_end_nowhere_are_no_edges(database: Database, ends: list[Stored]) -> None:
+def test_links_to_redirects_without_a_final_target_are_not_edges(database: Database, ends: list[Stored]) -> None:
     edges, nodes = graph_of(database, [Stored("/", 0, links={1: 1, 2: 1}), *ends])
     assert edges == [(1, [])]
     assert (len(nodes), nodes[0].external_links) == (1, 0)
@@ -165,7 +165,7 @@ def test_links_to_redirects_that_leave_the_site_count_as_external_once(database:
     assert nodes[0].external_links == 2
 
 
-def test_edges_of_more_pages_than_one_query_reads_are_all_there(database: Database) -> None:
+def test_edges_of_more_pages_than_one_query_reads_are_complete(database: Database) -> None:
     size = 2 * SOURCES_AT_ONCE + 3
     pages = [Stored(f"/{number:04}/", 1, links={(number + 1) % size: 1}) for number in range(size)]
     edges, nodes = graph_of(database, pages)
@@ -173,7 +173,7 @@ def test_edges_of_more_pages_than_one_query_reads_are_all_there(database: Databa
     assert {node.in_degree for node in nodes} == {1}
 
 
-def test_page_that_is_stored_while_the_graph_is_written_waits_for_the_next_one(database: Database) -> None:
+def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(database: Database) -> None:
     site_id = store(database, [Stored("/", 0)])
     graph = SiteGraph(database, site_id, "a.test")
     with database.write() as connection:
@@ -183,7 +183,7 @@ def test_page_that_is_stored_while_the_graph_is_written_waits_for_the_next_one(d
     assert len(list(graph.nodes())) == 1
 
 
-def test_site_of_another_crawl_is_not_seen(database: Database) -> None:
+def test_sites_of_other_crawls_are_ignored(database: Database) -> None:
     store(database, [Stored("/other/", 0)])
     _, nodes = graph_of(database, [Stored("/", 0)])
     assert [node.url for node in nodes] == ["http://a.test/"]
@@ -219,9 +219,7 @@ def gexf(database: Database, folder: Path, pages: list[Stored], order: list[int]
     return graph_paths(folder / "graph", "gexf")[0].read_bytes()
 
 
-def test_file_is_the_same_to_the_byte_whatever_came_first_and_whichever_database_holds_it(
-    tmp_path: Path, postgresql_url: str
-) -> None:
+def test_file_is_byte_identical_for_any_order_of_pages_and_any_database(tmp_path: Path, postgresql_url: str) -> None:
     databases = [Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}"), Database(postgresql_url)]
 
     @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

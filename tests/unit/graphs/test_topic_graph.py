@@ -54,7 +54,7 @@ def test_nodes_are_the_pages_read_by_similarity_then_url(database, crawl_id):
 
 
 @pytest.mark.parametrize("at_once", [1, 256])
-def test_edges_follow_redirects_and_leave_out_what_was_not_read(database, crawl_id, monkeypatch, at_once):
+def test_edges_follow_redirects_and_omit_pages_that_were_not_read(database, crawl_id, monkeypatch, at_once):
     monkeypatch.setattr(topic_graph, "SOURCES_AT_ONCE", at_once)
     graph = TopicGraph(database, crawl_id, "unicode")
     assert list(graph.edges()) == [(1, [(4, 1)]), (2, [(1, 1)]), (4, [(1, 1), (3, 5)])]

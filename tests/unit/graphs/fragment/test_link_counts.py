@@ -1,4 +1,4 @@
-"""How the sites of a crawl link to each other and outside is counted by group, once a page and address."""
+"""Links between the sites of a crawl and to other sites are counted by group, once for each page and URL."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUT, FAR = "http://out.example", "http://far.example"
 
 
 class Stored(NamedTuple):
-    """A page of a site and its links: (site, path, which spelling, number)."""
+    """A page of a site and its links: (site, path, which variant, number)."""
 
     site: str
     links: tuple[tuple[str, str, int, int], ...] = ()
@@ -64,7 +64,7 @@ def hash_of(site: str, path: str) -> int:
     return _keys.setdefault((site, path), len(_keys) + 1)
 
 
-def test_the_target_set_is_first_by_name_then_what_most_of_it_links_to(database):
+def test_the_target_set_comes_first_by_name_then_the_most_linked_sites(database):
     pages = [
         Stored(B, ((OUT, "x", 0, 2), (FAR, "1", 0, 1), (FAR, "2", 0, 1), (A, "", 0, 3)), "b"),
         Stored(A, ((OUT, "x", 0, 1), (OUT, "y", 0, 1)), "a"),
@@ -83,7 +83,7 @@ def test_the_target_set_is_first_by_name_then_what_most_of_it_links_to(database)
     assert list(counts.pairs) == [(1, 4, 2, 2), (2, 1, 1, 3), (2, 4, 1, 2), (2, 5, 2, 2)]
 
 
-def test_spellings_of_an_address_are_one_url(database):
+def test_variants_of_a_url_are_one_url(database):
     pages = [Stored(A, ((OUT, "x", 0, 1), (OUT, "x", 1, 2)), "a")]
     counts = count_fragment(database, store(database, pages), host_group)
     assert list(counts.pairs) == [(1, 2, 1, 3)]
@@ -106,7 +106,7 @@ def test_a_redirect_to_another_site_is_a_link(database):
     assert counts.outward == [Outward(0, 0, 1)]
 
 
-def test_both_protocols_of_a_host_are_one_site(database):
+def test_both_schemes_of_a_host_are_one_site(database):
     secure = "https://a.example"
     pages = [
         Stored(A, ((secure, "", 0, 1), (OUT, "x", 0, 1)), "1"),
@@ -128,7 +128,7 @@ def test_a_target_site_is_the_domain_that_holds_it(database):
     assert list(counts.pairs) == [(1, 2, 2, 2)]
 
 
-def test_other_crawls_are_left_out(database):
+def test_other_crawls_are_ignored(database):
     store(database, [Stored(A, (("http://old.example", "", 0, 1), (B, "", 0, 1)), "a")])
     counts = count_fragment(database, store(database, [Stored(A, ((OUT, "x", 0, 1),), "a")]), host_group)
     assert counts.sites == ["a.example", "out.example"]
@@ -140,7 +140,7 @@ def test_a_crawl_without_pages_has_its_sites(database):
     assert (counts.sites, counts.outward, list(counts.pairs)) == (["a.example"], [Outward()], [])
 
 
-def test_counting_leaves_nothing_behind(database):
+def test_counting_leaves_no_tables_behind(database):
     crawl_id = store(database, [Stored(A, ((OUT, "x", 0, 1),), "a")])
     assert [list(count_fragment(database, crawl_id, host_group).pairs) for _ in range(2)] == [[(1, 2, 1, 1)]] * 2
 

@@ -31,7 +31,7 @@ def rows(path):
         return list(csv.reader(stream))
 
 
-def test_the_graph_has_both_sets_and_what_links_them(tmp_path):
+def test_the_graph_has_both_sets_and_the_links_between_them(tmp_path):
     size = write_graph(WebFragment(COUNTS, "mine"), tmp_path / "fragment")
     assert size == (4, 4)
     graph = networkx.read_gexf(tmp_path / "fragment.gexf")
@@ -58,7 +58,7 @@ def test_the_degrees_are_those_of_the_graph():
             assert node["out_degree"] == sum(source == number for source, _ in edges)
 
 
-def test_the_target_set_can_stand_alone():
+def test_the_target_set_can_be_exported_alone():
     graph = WebFragment(COUNTS, "mine", targets_only=True)
     assert [(source, targets) for source, targets in graph.edges() if targets] == [(2, [(1, 3)])]
     assert [row[1] for row in graph.nodes()] == ["a.example", "b.example"]
@@ -86,7 +86,7 @@ def test_the_table_of_the_accompanying_set_names_its_neighbours(tmp_path):
     ]
 
 
-def test_a_table_names_so_many_neighbours_as_people_read(tmp_path):
+def test_a_table_names_a_limited_number_of_neighbours(tmp_path):
     targets = range(1, NAMES_SHOWN + 6)
     counts = FragmentCounts(
         [*(f"t{number:02}" for number in targets), "out"],

@@ -23,7 +23,7 @@ def tables(graph: MemoryGraph) -> tuple[list[list[str]], list[list[str]]]:
     return read[0], read[1]
 
 
-def test_headings_are_those_that_gephi_looks_for() -> None:
+def test_headings_are_those_of_gephi() -> None:
     columns = (Column("level", "integer"), Column("own", "boolean"))
     nodes, edges = tables(MemoryGraph([(1, "a,b", -2, None), (2, "b", 0, True)], [(1, [(2, 3)])], columns))
     assert nodes == [["Id", "Label", "level", "own"], ["1", "a,b", "-2", ""], ["2", "b", "0", "true"]]
@@ -37,7 +37,7 @@ def test_no_text_begins_like_a_formula(start: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_any_text_comes_back_once_the_guard_is_removed(title: str) -> None:
+def test_any_text_round_trips_without_the_guard(title: str) -> None:
     graph = MemoryGraph([(1, title, title)], [], (Column("title", "string"),))
     (row,) = tables(graph)[0][1:]
     assert [text.removeprefix("'") for text in row[1:]] == [clean(title)] * 2
@@ -45,5 +45,5 @@ def test_any_text_comes_back_once_the_guard_is_removed(title: str) -> None:
 
 
 def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
-    with pytest.raises(ValueError, match="node 1 has 0 values for 1 columns"):
+    with pytest.raises(ValueError, match="node 1: expected 1 values, got 0"):
         tables(MemoryGraph([(1, "a")], [], (Column("x", "string"),)))

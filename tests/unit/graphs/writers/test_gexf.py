@@ -1,4 +1,4 @@
-"""Tests of the GEXF writer: its structure, what comes back from readers, its memory."""
+"""Tests of the GEXF writer: structure, round trips through readers, memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def gexf(graph: MemoryGraph, date: datetime.date | None = None) -> bytes:
     return out.getvalue()
 
 
-# What the GEXF 1.3 schema says of the part that we use: for each element its attributes (with a test of the
+# The part of the GEXF 1.3 schema that the writer uses: the attributes of each element (with a test of the
 # value, required first) and its children in order.
 INTEGER = str.isdecimal
 TYPES = {"integer", "long", "double", "float", "boolean", "string"}  # the schema has more
@@ -73,7 +73,7 @@ VALUES = {"integer": int, "long": int, "double": float, "boolean": ["true", "fal
 
 
 def problems(text: bytes) -> Iterator[str]:
-    """Yield what is wrong with a GEXF file, as the schema and a careful reader would see it."""
+    """Yield the violations of the schema, and the wrong references, in a GEXF file."""
     root = etree.fromstring(text)
     for element in root.iter():
         name = element.tag.removeprefix(NS)
@@ -171,7 +171,7 @@ def test_file_has_the_structure_of_the_schema(graph: MemoryGraph) -> None:
         ("2026-01-02", "2 January 2026"),
     ],
 )
-def test_the_check_of_the_structure_finds_mistakes(right: str, wrong: str) -> None:
+def test_the_structure_check_finds_mistakes(right: str, wrong: str) -> None:
     text = gexf(GRAPH, datetime.date(2026, 1, 2)).decode()
     assert right in text
     assert list(problems(text.replace(right, wrong).encode()))
@@ -210,7 +210,7 @@ def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
-def test_any_text_comes_back_from_lxml_and_networkx(label: str, title: str) -> None:
+def test_any_text_round_trips_through_lxml_and_networkx(label: str, title: str) -> None:
     graph = MemoryGraph([(1, label, title)], [], (Column("title", "string"),), name=title, description=label)
     text = gexf(graph)
     root = etree.fromstring(text)
@@ -223,7 +223,7 @@ def test_any_text_comes_back_from_lxml_and_networkx(label: str, title: str) -> N
 
 
 class EndlessGraph:
-    """A graph that exists only while it is walked."""
+    """A graph that exists only during iteration."""
 
     name = description = ""
     columns = (Column("title", "string"),)
@@ -237,7 +237,7 @@ class EndlessGraph:
 
 
 class Counter(io.RawIOBase):
-    """Counts what is written to it, and remembers nothing."""
+    """Counts the bytes written to it, and discards them."""
 
     size = 0
 
