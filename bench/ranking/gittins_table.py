@@ -15,8 +15,8 @@ import math
 import random
 from pathlib import Path
 
+from bench.ranking.gittins_index import gittins_poisson
 from crawlers.algorithms.bandits import gittins_rule
-from crawlers.algorithms.bandits.gittins_index import gittins_poisson
 from crawlers.algorithms.bandits.gittins_rule import TABLE, optimism_table
 
 DISCOUNT = 0.99

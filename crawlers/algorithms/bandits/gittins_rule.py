@@ -1,6 +1,6 @@
 """The rule of the true Gittins index, of Poisson counts, read from a table that was made once.
 
-`python -m bench.ranking.gittins_table` makes gittins_poisson.json from `gittins_index.gittins_poisson`, and measures
+`python -m bench.ranking.gittins_table` makes gittins_poisson.json from `bench.ranking.gittins_index`, and measures
 the error of reading it. What it holds is how optimistic the index is, (index - mean)/deviation of the posterior
 mean: it changes slowly, and for large a tends to that of normal rewards as 1/sqrt(a).
 """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.gittins_index import gittins_poisson
+from bench.ranking.gittins_index import gittins_poisson
 from crawlers.algorithms.bandits.gittins_rule import GittinsIndex, optimism_table
 from tests.support.fragments import Crawl
 

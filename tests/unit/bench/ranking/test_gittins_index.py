@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.gittins_index import gittins_bernoulli, gittins_poisson
+from bench.ranking.gittins_index import gittins_bernoulli, gittins_poisson
 
 
 @pytest.mark.parametrize(
