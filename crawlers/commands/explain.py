@@ -13,6 +13,7 @@ from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.sites.site_parts import seed_meant
 from crawlers.errors import BadUrl
+from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.url_settings import normalization
 from crawlers.reports.history_wording import when
 from crawlers.reports.search import search, sites_named
@@ -49,7 +50,7 @@ class Command(ScrapyCommand):
             raise UsageError("name one URL, or give words with --search")
         with reporting_errors(self):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                name = opts.crawl or self.settings.get("CRAWL") or None
+                name = named_by(opts.crawl, self.settings)
                 if opts.search is not None:
                     lines = self._found(database, crawl_named(database, name).id if name else None, opts)
                 else:

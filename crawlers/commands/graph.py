@@ -20,6 +20,7 @@ from crawlers.graphs.files import FORMATS, graph_paths, write_graph
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
+from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.rule_settings import virtual_share
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
@@ -92,7 +93,7 @@ class Command(ScrapyCommand):
         folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
         formats = opts.format or [name for name in self.settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
         measures = opts.measure or [name for name in self.settings.getlist("GRAPH_MEASURES") if name]
-        crawl = crawl_named(database, opts.crawl or self.settings.get("CRAWL") or None)
+        crawl = crawl_named(database, named_by(opts.crawl, self.settings))
         print(f"crawl {crawl.name} (number {crawl.id}, {crawl.state})")
         if opts.level == "site":
             _write_fragment(database, crawl, folder, formats, measures, opts)

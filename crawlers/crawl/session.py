@@ -26,6 +26,7 @@ from crawlers.errors import ConfigError, StoreError
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import SiteLimits
@@ -114,7 +115,7 @@ class CrawlSession:
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self._options = normalization(settings)
-        self.name = settings.get("CRAWL") or mission.name
+        self.name = crawl_name(settings, mission)
         self.database = Database(settings.get("DATABASE_URL"))
         self._lock: CrawlLock | None = None
         self._writer: Writer | None = None

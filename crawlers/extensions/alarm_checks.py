@@ -13,6 +13,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
 from crawlers.errors import CrawlersError
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
 from crawlers.storage.news import alarms
@@ -74,7 +75,7 @@ class AlarmChecks:
         extension = cls(
             crawler.stats,
             settings.get("DATABASE_URL"),
-            settings.get("CRAWL") or crawler.spider.name,  # type: ignore[union-attr]
+            crawl_name(settings, crawler.spider),
             limits,
             settings.getfloat("NEWS_ALARM_MINUTES") * 60.0,
             fails=settings.getbool("NEWS_FAIL_ON_ALARM"),

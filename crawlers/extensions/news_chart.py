@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.news_curves import curves_of, draw_curves
 from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
@@ -39,7 +40,7 @@ class NewsChart:
             raise NotConfigured  # other missions have none
         settings = crawler.settings
         path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME
-        name = settings.get("CRAWL") or crawler.spider.name  # type: ignore[union-attr]
+        name = crawl_name(settings, crawler.spider)
         extension = cls(settings.get("DATABASE_URL"), name, path)
         check_file(path, "RESULT_FOLDER")
         crawler.signals.connect(extension._draw, crawl_stored)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.document_parquet import check_parquet, write_documents
 from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
@@ -38,7 +39,7 @@ class ParquetExport:
             raise NotConfigured  # not wanted: nothing to warn of
         check_parquet("DOCUMENTS_PARQUET")
         check_file(Path(path), "DOCUMENTS_PARQUET")
-        name = settings.get("CRAWL") or crawler.spider.name  # type: ignore[union-attr]
+        name = crawl_name(settings, crawler.spider)
         extension = cls(settings.get("DATABASE_URL"), name, Path(path))
         crawler.signals.connect(extension._write, crawl_stored)
         return extension

@@ -17,6 +17,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawlers.errors import CrawlersError
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.items import State
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, SiteProgress, crawl_named, progress
@@ -54,7 +55,7 @@ class Progress:
 
     def _opened(self) -> None:
         settings = self._crawler.settings
-        name = settings.get("CRAWL") or self._crawler.spider.name  # type: ignore[union-attr]
+        name = crawl_name(settings, self._crawler.spider)
         try:
             self._database = Database(settings.get("DATABASE_URL"), create=False)
             self._crawl = crawl_named(self._database, name)

@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import CrawlersError
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.storage.files.warc_file import Exchange, WarcFile, check_warc
 from crawlers.storage.files.writable import check_file
 
@@ -49,7 +50,7 @@ class Warc:
         about = {
             "software": f"crawlers/{__version__} Scrapy/{scrapy.__version__}",
             "format": "WARC File Format 1.0",
-            "isPartOf": settings.get("CRAWL") or crawler.spider.name,  # type: ignore[union-attr]
+            "isPartOf": crawl_name(settings, crawler.spider),
             "http-header-user-agent": settings.get("USER_AGENT"),
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "description": REBUILT,

@@ -12,6 +12,7 @@ from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.export import write_site_graphs
 from crawlers.graphs.files import FORMATS
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_folder
@@ -58,7 +59,7 @@ class Graphs:
         settings = self._crawler.settings
         database = Database(settings.get("DATABASE_URL"), create=False)
         try:
-            crawl = crawl_named(database, settings.get("CRAWL") or self._crawler.spider.name)  # type: ignore[union-attr]
+            crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
             sites = sites_of(database, crawl.id)
             graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
             for site, path, size in graphs:

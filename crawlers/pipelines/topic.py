@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_name import crawl_name
 from crawlers.pipelines.topic_results import ENDINGS, result_path, write_topic_results
 from crawlers.signals import crawl_stored
 from crawlers.storage.database import Database
@@ -43,7 +44,7 @@ class TopicResults:
         if unknown:
             known = ", ".join(ENDINGS)
             raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; known are: {known}")
-        name = settings.get("CRAWL") or crawler.spider.name  # type: ignore[union-attr]
+        name = crawl_name(settings, crawler.spider)
         extension = cls(settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
         for kind in kinds:
             check_file(result_path(extension._folder, name, kind), "RESULT_FOLDER")

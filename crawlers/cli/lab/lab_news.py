@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.iteration_counts import Iteration, merged
 from crawlers.cli.lab.lab_options import check
+from crawlers.inputs.crawl_name import named_by
 from crawlers.reports.news_curves import NewsCurves, curves_of, draw_curves
 from crawlers.storage.database import Database
 from crawlers.storage.files.csv_tables import write_table
@@ -32,7 +33,7 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Print the tables of the crawls `opts.names` and write the files that *opts* names; raises `ConfigError`."""
-    names = opts.names or [opts.crawl or settings.get("CRAWL") or None]
+    names = opts.names or [named_by(opts.crawl, settings)]
     check(opts, settings)
     stores = list(dict.fromkeys(name for name in names if name and "://" in name))
     curves = []

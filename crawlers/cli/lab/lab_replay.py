@@ -14,6 +14,7 @@ from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measur
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.cli.lab.lab_options import check, rule_names, whole_number
 from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.rule_settings import chosen, rule_options
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import settings_of
@@ -61,7 +62,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     reward = opts.reward or settings.get("REWARD")
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
-        crawl = crawl_named(database, opts.crawl or settings.get("CRAWL") or None)
+        crawl = crawl_named(database, named_by(opts.crawl, settings))
         order = settings_of(database, crawl.id).get("ORDER")
         sites = site_yields(database, crawl.id, chosen(REWARDS, "REWARD", reward))
     finally:

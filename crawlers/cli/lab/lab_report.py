@@ -13,6 +13,7 @@ from scrapy.settings import Settings
 from crawlers.algorithms.simulation.pull_trace import trace
 from crawlers.cli.lab.lab_options import check, whole_number
 from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.rule_settings import chosen_rule, rule_name
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import pull_log, settings_of
@@ -45,7 +46,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     check(opts, settings)
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
-        crawl = crawl_named(database, opts.crawl or settings.get("CRAWL") or None)
+        crawl = crawl_named(database, named_by(opts.crawl, settings))
         log = pull_log(database, crawl.id)
         recorded = {name: value for name, value in settings_of(database, crawl.id).items() if value is not None}
     finally:

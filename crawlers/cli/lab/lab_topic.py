@@ -14,6 +14,7 @@ from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.cli.lab.lab_options import check, whole_number
 from crawlers.cli.lab.lab_topic_runs import LEARNT, as_they_ran, replayed
 from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_name import named_by
 from crawlers.reports import yield_chart
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
@@ -77,7 +78,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         if opts.crawls:
             runs = as_they_ran(database, [name.strip() for name in opts.crawls.split(",")])
         else:
-            name = opts.crawl or settings.get("CRAWL") or None
+            name = named_by(opts.crawl, settings)
             language = settings.get("TOPIC_LANGUAGE")
             runs = replayed(database, name, opts.topic, language, strategies, most, opts.learning_rate)
         found = compare(runs.topic, runs.read, runs.documents, runs.links, important)
