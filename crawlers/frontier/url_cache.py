@@ -42,7 +42,7 @@ def rank(level: int, hops: int) -> int:
 def pack(page_id: int, group: int, nearness: int, variant: int, flags: int) -> int:
     """
     >>> value = pack(7, 3, rank(2, 1), 1, TAKEN)
-    >>> id_of(value), link_group_of(value), rank_of(value) == rank(2, 1), spelling_of(value), bool(value & TAKEN)
+    >>> id_of(value), link_group_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
     (7, 3, True, 1, True)
     """
     return page_id << _ID_SHIFT | group << _GROUP_SHIFT | nearness << _RANK_SHIFT | variant << _SPELLING_SHIFT | flags

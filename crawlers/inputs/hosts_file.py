@@ -40,7 +40,7 @@ def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
     Raises `ConfigError` with every faulty line, its problem, and the remedy.
 
     >>> parse_hosts("example.com;4;10;500  # slowly", "hosts.txt")
-    [SiteLimits(site='http://example.com', parallel=4, max_level=10, delay_s=0.5)]
+    [SiteLimits(site='http://example.com', parallel=4, max_level=10, delay_s=0.5, start_url=None)]
     """
     # splitlines() would also split at U+2028 and the like, where no editor starts a new line.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -16,7 +16,7 @@ SLACK = 64  # entries of places that were left, in a line of any length
 class IndexedHeap:
     """Numbers by place: foremost first, ties by number; O(log n) a change, amortised.
 
-    >>> line = Line()
+    >>> line = IndexedHeap()
     >>> line.put(1, (5.0,)), line.put(2, (3.0,)), line.first()
     (None, None, 2)
     >>> line.put(2, (7.0,)), line.first()

@@ -38,9 +38,9 @@ def _hosts(links: Iterable[ExternalLink]) -> set[int]:
 
 
 def signature_with(content_signature: int, keys: Collection[int]) -> int:
-    """The *skeleton* of a page (see `traps.skeleton`) that was paid for *keys*: with new links, it says something new.
+    """The *content_signature* of a page, changed if it was paid for *keys*: a page with new links is no copy.
 
-    >>> skeleton_of(7, ()), skeleton_of(7, {5, 3}) == skeleton_of(7, {3, 5}) != 7
+    >>> signature_with(7, ()), signature_with(7, {5, 3}) == signature_with(7, {3, 5}) != 7
     (7, True)
     """
     return url_key(f"{content_signature} {min(keys)}") if keys else content_signature

@@ -18,7 +18,7 @@ class QueueShares:
     fit no rule, to find what the rules miss, and *archive* to pagination and calendars; the rest to what is fresh,
     then to what fits. When nothing fits the two divide all that is left.
 
-    >>> shares = Shares(explore=0.05, archive=0.1)
+    >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([(OTHER, 1), (FIT, 2)])
     0
     >>> shares.started(OTHER)
