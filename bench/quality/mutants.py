@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -90,7 +91,7 @@ class Project:
     def _timed(self, tests: str) -> float:
         began = time.monotonic()
         if not self._pass(tests, 1800.0, writes_bytecode=True):
-            raise SystemExit(f"{tests} fails without any mutant: mend that first.")
+            raise SystemExit(f"The tests fail without any mutant; mend them first: python {shlex.join(PYTEST)} {tests}")
         return LIMIT * (time.monotonic() - began) + LIMIT_S
 
     def _pass(self, tests: str, limit_s: float, *, writes_bytecode: bool = False) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.ranking.gittins_index import gittins_poisson
-from crawlers.algorithms.bandits.gittins_rule import GittinsIndex, optimism_table
+from crawlers.algorithms.bandits.gittins_rule import GittinsIndex, OptimismTable, optimism_table
 from tests.support.fragments import Crawl
 
 ERROR = 0.02  # standard deviations of the posterior mean
@@ -24,6 +24,14 @@ def test_entries_are_the_index_itself(a: int, b: int) -> None:
 def test_between_and_beyond_the_entries_the_error_is_small(a: float, b: float) -> None:
     error = optimism_table().index(a, b) - gittins_poisson(a, b, 0.99)
     assert abs(error) < ERROR * math.sqrt(a) / b
+
+
+def test_optimism_that_is_linear_in_the_inverse_root_is_read_exactly_wherever_the_table_ends() -> None:
+    table = OptimismTable([[5.0 - 3.0 / math.sqrt(2**column) + row for column in range(4)] for row in range(3)])
+    for a in (1.0, 1.5, 3.0, 8.0, 9.0, 100.0, 1e6):
+        for b, by_row in ((1.0, 0.0), (2.0**0.5, 0.5), (2.0, 1.0), (4.0, 2.0)):
+            assert table.optimism(a, b) == pytest.approx(5.0 - 3.0 / math.sqrt(a) + by_row)
+        assert table.optimism(a, 64.0) == pytest.approx(table.optimism(a, 4.0) / 4.0)
 
 
 states = st.floats(1.0, 1e5)

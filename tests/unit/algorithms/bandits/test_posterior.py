@@ -75,6 +75,12 @@ def test_the_richer_of_two_sites_is_read_most(make: type[KLUCB | Thompson]) -> N
     assert crawl.read[1] > 800
 
 
+def test_first_pull_of_a_site_counts_as_one() -> None:
+    rule = Thompson()
+    rule.rewarded("a", 3.0)
+    assert (rule._arms[0].faded_total, rule._arms[0].faded_pulls) == (3.0, 1.0)
+
+
 def test_what_thompson_learnt_of_a_site_fades() -> None:
     rule = Thompson()
     for _ in range(2):

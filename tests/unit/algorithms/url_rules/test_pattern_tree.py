@@ -132,6 +132,13 @@ def test_a_word_with_a_number_is_told_from_another_word_with_a_number() -> None:
     assert rule.regex.startswith("/world/article[0-9]{4,}/")
 
 
+def test_the_last_segment_tells_articles_however_many_are_before_it() -> None:
+    folder = "/" + "/".join("abcdefgh")
+    labels = {f"{folder}/{10_000 + n}": True for n in range(30)} | {f"{folder}/about-{n}-it": False for n in range(30)}
+    (rule,) = learn_patterns(labels)
+    assert rule.regex == f"{folder}/[0-9]+/?"
+
+
 def test_what_no_label_has_shown_is_not_matched() -> None:
     labels = {f"/news/{10_000 + n}.html": True for n in range(30)} | {f"/tag/t{n}": False for n in range(30)}
     (rule,) = learn_patterns(labels)
