@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # By package: where the tests of crawlers/{folder}/{name}.py are; without such a file, those of its folder are taken.
 NEAREST = {
     "algorithms": ("tests/unit/{folder}/test_{name}.py",),
-    "frontier": ("tests/unit/{folder}/test_{name}.py", "tests/contracts"),
+    "frontier": ("tests/unit/{folder}/test_{name}.py", "tests/unit/crawl/news/test_requeue.py", "tests/contracts"),
 }
 COPIED = ("bench", "crawlers", "tests", "pyproject.toml", "scrapy.cfg")
 PYTEST = (
@@ -77,7 +77,7 @@ class Project:
 
     def killer(self, place: QueueSlot, mutant: str) -> str:
         """Which tests found *mutant*; "" if none did."""
-        tests = list(nearest(place.path))
+        tests = list(nearest(self._folder, place.path))
         limits = [self._limit_s(one) for one in tests]
         path = self._folder / place.path
         written_at = path.stat().st_mtime
@@ -113,12 +113,12 @@ class Project:
                 process.wait()
 
 
-def nearest(path: Path) -> Iterator[str]:
-    """Return the tests that are run for the file at *path*, which must exist."""
+def nearest(root: Path, path: Path) -> Iterator[str]:
+    """Yield the tests of the project in *root* that are nearest to its file at *path*."""
     _, package, *_ = path.parts
     for pattern in NEAREST[package]:
         tests = Path(pattern.format(folder=path.parent.relative_to("crawlers"), name=path.stem))
-        while not (ROOT / tests).exists():
+        while not (root / tests).exists():
             tests = tests.parent
         yield str(tests)
 

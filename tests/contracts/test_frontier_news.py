@@ -102,6 +102,24 @@ def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
     assert drained(site) == ["/x1", "/a1"]
 
 
+def test_only_pages_that_come_back_later_are_left_when_nothing_else_waits_rests_or_is_leased(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/a1", "/a2", revisit_at=NOW + 60)
+    assert not site.frontier.only_revisits(NOW), "two wait"
+    leased, released = site.lease()
+    site.frontier.release(released, NOW + 90, "no answer", failed=True)
+    assert not site.frontier.only_revisits(NOW), "one is leased, and one is tried again"
+    end(site, leased)
+    assert not site.frontier.only_revisits(NOW), "one is tried again"
+    site.frontier.lease(NOW + 90, 1)  # the page that comes back, which is due before it
+    end(site, site.one(NOW + 90), now=NOW + 90)
+    (again,) = [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None]
+    assert not site.frontier.only_revisits(NOW + 90), "it is leased"
+    end(site, again, revisit_at=NOW + 150, now=NOW + 90)
+    returns = [site.frontier.only_revisits(NOW + after) for after in (90, 149, 150, 151)]
+    assert returns == [True, True, False, False]
+
+
 def test_page_comes_back_at_its_time_and_keeps_coming(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/a1", revisit_at=NOW + 60)

@@ -78,3 +78,4 @@ def test_a_rate_is_seldom_above_its_upper_bound() -> None:
 
 def test_no_time_teaches_nothing() -> None:
     assert ArrivalRate(1.0, 2.0).after(5, 0.0) == ArrivalRate(1.0, 2.0)
+    assert ArrivalRate(1.0, 2.0).after(0, 0.5) == ArrivalRate(1.0, 2.5), "and a little time a little"

@@ -117,6 +117,14 @@ def test_directories_are_united_in_one_rule() -> None:
     assert rule.regex.startswith("/(?:news|sport)/")
 
 
+def test_a_directory_that_was_seen_twice_may_be_asked_for_and_one_that_was_seen_once_may_not() -> None:
+    labels = {f"/{name}/of-{name}-{n}": True for name in ("news", "sport", "world", "town") for n in (1, 2)}
+    labels |= {f"/{kind}/of-{kind}-1": False for kind in "abcdefghijklmnopqrstuvwxyz"}
+    (rule,) = learn_patterns(labels)
+    assert rule.regex.startswith("/(?:news|sport|town|world)/")
+    assert learn_patterns({url: is_article for url, is_article in labels.items() if url[-1] != "2"}) == []
+
+
 def test_a_year_is_not_spelt_out_as_it_would_not_hold_next_year() -> None:
     labels = {f"/2026/{n:02}/some-title-{n}": True for n in range(1, 29)}
     labels |= {f"/archive/{n:02}/some-title-{n}": False for n in range(1, 29)}
