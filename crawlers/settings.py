@@ -36,6 +36,7 @@ RETRY_REST_TIMES = 10  # repetitions of a URL that was answered with 429 or 503
 # What is fetched
 
 HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types that are pages
+FEED_TYPES: list[str] = []  # parts of the names of further types whose bodies are read; news: those of feeds
 IGNORED_EXTENSIONS = (  # never asked for
     "7z aac ai apk asc asf asx atom au avi bin bmp bz2 cab css csv deb djvu dmg doc docm docx dot dotx dvi dwg "
     "eot eps epub exe f4v flac flv gem gif gz ico ics iso jar jpeg jpg js json jsonld key less lz lzma m3u m3u8 "
@@ -169,7 +170,8 @@ EXTENSIONS = {
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "crawlers.middlewares.content_types.PlainResponses": 595,  # just before decompression, 590
+    "crawlers.middlewares.redirects.RedirectMiddleware": 610,  # beside Scrapy's own, 600, which ours are exempt from
+    "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
 }
 ADDONS = {"crawlers.extensions.default_components.DefaultComponents": 0}  # keeps the parts above beside those of a user
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"

@@ -18,7 +18,7 @@ from crawlers.storage.database import Database
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-HARVEST = {"RULE": "auto", "ORDER": "groups", "PAGE_BUDGET": "200"}
+HARVEST = {"PAGE_BUDGET": "200"}
 
 
 def main() -> int:

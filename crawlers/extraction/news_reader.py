@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
     from crawlers.extraction.response import ResponseReader, WebResponse
 
-FEED_TYPES = ("xml", "json", "gzip", "octet-stream", "text/plain")  # parts of the content types of feeds
 PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule
 NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages that it links to
 
@@ -53,11 +52,6 @@ class NewsReader:
         self._run = run
         self._is_known = is_known
         self._reader = reader(self)
-
-    def accepts(self, content_type: str | None) -> bool:
-        """Whether an answer of that type may be a page or a feed."""
-        mime = (content_type or "").lower()
-        return self._reader.is_html(content_type) or any(part in mime for part in FEED_TYPES)
 
     async def read(
         self, answer: WebResponse, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float

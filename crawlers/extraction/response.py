@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from crawlers.algorithms.urls.link_resolver import LinkResolver
+    from crawlers.algorithms.urls.redirects import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
 VALIDATOR_CHARS = 500  # of an ETag or a date that are kept
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class WebResponse:
     status: int
     body: bytes
     content_type: str | None = None
-    location: str | None = None
+    redirect: Redirect | None = None
     retry_after: str | None = None
     is_truncated: bool = False  # the body ended before its announced length
     etag: str | None = None
@@ -62,8 +62,8 @@ class ResponseReader:
         if answer.status == 304 and answer.is_conditional:
             page.state = State.DONE
             page.is_unchanged = True
-        elif answer.status in REDIRECTS:
-            self._redirect(page, answer)
+        elif answer.redirect is not None:
+            self._redirect(page, answer.redirect)
         elif answer.status != 200:
             page.reason = f"status {answer.status}"
             if answer.status in REST_STATUSES:
@@ -87,14 +87,11 @@ class ResponseReader:
         target = self.resolver.directory(url)[""]
         return target.site if isinstance(target, Target) else site_of(url)
 
-    def _redirect(self, page: Page, answer: WebResponse) -> None:
-        if not answer.location:
-            page.reason = f"status {answer.status} without a location"
-            return
-        target = self.resolver.directory(answer.url)[answer.location]
-        if isinstance(target, BadUrl):
-            page.reason = f"redirects to a bad URL: {target}"
-        elif target.site != self.site(answer.url) and not self.holds(target.site):
+    def _redirect(self, page: Page, redirect: Redirect) -> None:
+        target = redirect.target
+        if target is None:
+            page.reason = redirect.problem
+        elif target.site != self.site(page.url) and not self.holds(target.site):
             page.reason = f"redirects to another site: {target.url}"
             page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect"), 1))
         else:

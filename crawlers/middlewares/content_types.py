@@ -1,4 +1,4 @@
-"""Takes answers as the bytes that they are: no charset is guessed, and what is not compressed is not decompressed.
+"""Stops downloads before bodies that nobody wants, and passes the others on as the bytes that they are.
 
 Scrapy's decompression copies a response with its encoding; where no header names one, that is guessed
 from the compressed body: a fifth of a crawl's time, for a value that is thrown away. And a server that says
@@ -9,25 +9,57 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy import signals
+from scrapy.exceptions import StopDownload
 from scrapy.http import Response, TextResponse
 
 from crawlers.items import LEASE
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import Iterable
+    from typing import Self
 
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers
 
 MAGIC = b"\x1f\x8b"  # RFC 1952 section 2.3.1
 GZIP = frozenset({b"gzip", b"x-gzip"})
+SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
 
 
-class PlainResponses:
-    """Turns answers to our own requests into plain ones; nearer to the downloader than decompression."""
+class ContentTypeMiddleware:
+    """Filters responses to the leases of missions; requests of plain Scrapy spiders are left alone.
+
+    *pages* are the content types of pages; *parts* are parts of the names of further types whose bodies are wanted.
+    Its place is nearer to the downloader than that of decompression.
+    """
+
+    def __init__(self, pages: Iterable[str], parts: Iterable[str] = ()) -> None:
+        self._pages = frozenset(pages)
+        self._parts = tuple(parts)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        middleware = cls(settings.getlist("HTML_TYPES"), settings.getlist("FEED_TYPES"))
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        return middleware
+
+    def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
+        """Stop before a large body whose type nobody wants; the response then has no body."""
+        if not _is_of_mission(request) or self.is_wanted(headers.get("Content-Type")):
+            return
+        if not isinstance(body_length, int) or body_length > SMALL_BODY:  # unknown, it is a text of Twisted's
+            raise StopDownload(fail=False)
+
+    def is_wanted(self, content_type: bytes | None) -> bool:
+        """Whether bodies of that type are downloaded however large they are. A missing type is not wanted."""
+        mime = (content_type or b"").decode("latin-1").partition(";")[0].strip().lower()
+        return mime in self._pages or any(part in mime for part in self._parts)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        lease = request.meta.get(LEASE)
-        is_own = lease is not None and lease.request is None  # an ordinary spider wants its `response.css`
-        if not is_own:
+        if not _is_of_mission(request):
             return response
         encoding = response.headers.get("Content-Encoding")
         if encoding is not None and encoding.strip().lower() in GZIP and response.body[:2] != MAGIC:
@@ -43,3 +75,8 @@ class PlainResponses:
             request,
             protocol=response.protocol,
         )
+
+
+def _is_of_mission(request: Request) -> bool:
+    lease = request.meta.get(LEASE)
+    return lease is not None and lease.request is None  # plain Scrapy spiders want their `response.css`

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 
 from crawlers.algorithms.retries import retry_after_s, retry_delay_s
-from crawlers.algorithms.urls.resolution import join
 from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
-from crawlers.errors import BadUrl
-from crawlers.extraction.response import REDIRECTS
 from crawlers.frontier.politeness import LONGEST_REST_S
+from crawlers.items import REDIRECT
 from crawlers.schedulers.failures import reason_of
 
 if TYPE_CHECKING:
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawlers.algorithms.retries import RetryPolicy
+    from crawlers.algorithms.urls.redirects import Redirect
 
 
 LONGEST_S = 20.0  # for an answer
@@ -91,13 +90,10 @@ class RobotsFetch:
         assert response.request is not None
         self.in_flight -= 1
         site_id, attempt, hops = response.request.meta["robots"]
-        location = response.headers.get("Location")
-        if response.status in REDIRECTS and location and hops < MAX_REDIRECTS:
-            try:
-                self._ask(join(response.url, location.decode("utf-8", "replace")), site_id, attempt, hops + 1)
-                return
-            except BadUrl:
-                pass  # what can't be followed is no robots.txt, as if the status were 404
+        redirect: Redirect | None = response.request.meta.get(REDIRECT)
+        if redirect is not None and redirect.target is not None and hops < MAX_REDIRECTS:
+            self._ask(redirect.target.url, site_id, attempt, hops + 1)
+            return  # a target that can't be followed is not a robots.txt, as if the status were 404
         if RobotsRules(response.status, None, self._agent).is_unreachable:
             delay_s = retry_delay_s(self._retries, response.status, attempt)
             if delay_s is not None:

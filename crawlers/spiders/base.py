@@ -6,21 +6,19 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Spider, signals
-from scrapy.exceptions import StopDownload
+from scrapy import Spider
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.errors import ConfigError
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
 from crawlers.inputs.url_settings import normalization
-from crawlers.items import LEASE
+from crawlers.items import LEASE, REDIRECT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from typing import Self
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
     from scrapy.settings import BaseSettings
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 GROUPING = frozenset({"groups"})  # the orders that want to know where on their page links stand
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
-SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
 
 
 # What the frontier does itself (retries, redirects, depth, limits to sites), or what only looks at requests
@@ -83,7 +80,6 @@ class SiteSpider(Spider):
             raise ConfigError(f"unknown argument {unknown[0]}; -a takes {known}; settings are given with -s NAME=value")
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.prepare(crawler.settings)
-        crawler.signals.connect(spider._check_type, signals.headers_received)
         return spider
 
     def prepare(self, settings: BaseSettings) -> None:
@@ -126,7 +122,7 @@ class SiteSpider(Spider):
             response.status,
             response.body,
             _text(headers, "Content-Type"),
-            _location(headers),
+            response.request.meta.get(REDIRECT),
             _text(headers, "Retry-After"),
             "dataloss" in response.flags,
             _text(headers, "ETag"),
@@ -134,27 +130,10 @@ class SiteSpider(Spider):
             any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
         )
 
-    def is_wanted(self, content_type: str | None) -> bool:
-        """Whether an answer of that type is read, however large."""
-        return self._reader.is_html(content_type)
-
-    def _check_type(self, headers: Headers, body_length: int, request: Request) -> None:
-        """Stop before the body of anything large that is no page."""
-        if LEASE not in request.meta or self.is_wanted(_text(headers, "Content-Type")):
-            return
-        if not isinstance(body_length, int) or body_length > SMALL_BODY:
-            raise StopDownload(fail=False)
-
 
 def _text(headers: Headers, name: str) -> str | None:
     value = headers.get(name)
     return value.decode("latin-1") if value is not None else None
-
-
-def _location(headers: Headers) -> str | None:
-    """The address of a redirect. Bytes beyond ASCII are sent on as they came, as browsers do: mostly UTF-8."""
-    value = headers.get("Location")
-    return "".join(chr(b) if b < 0x80 else f"%{b:02X}" for b in value) if value is not None else None
 
 
 def read_hosts(hosts: str | None) -> list[SiteLimits]:

@@ -22,10 +22,17 @@ class ExtLinksSpider(SiteSpider):
     counts_rewards = True  # the scheduler pays each page by REWARD, and the site rule learns from it
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
+        "ORDER": "groups",
         "MAX_LEVEL": 5,
         "LINK_TAGS": "a,area,link,frame,iframe,meta",  # every element with an href; frames are pages of the site
         "GRAPH_FORMATS": [],  # not whole sites are read: `scrapy graph --level site` draws what was found
     }
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        if not settings.get("PROFILE"):  # which names a rule of its own
+            settings.set("RULE", "auto", priority="spider")
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:

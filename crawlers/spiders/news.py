@@ -76,6 +76,7 @@ class NewsSpider(SiteSpider):
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "ORDER": "fit*opic",
+        "FEED_TYPES": ["xml", "json", "gzip", "octet-stream", "text/plain"],
         # Answers wait for the pool while they count as active; beyond this many bytes Scrapy asks for nothing more.
         "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
         "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
@@ -227,10 +228,6 @@ class NewsSpider(SiteSpider):
         await self._pool.close()
         if hasattr(self, "_keys"):
             self._keys.close()
-
-    def is_wanted(self, content_type: str | None) -> bool:
-        """Pages, and whatever may be a feed."""
-        return self._news.accepts(content_type)
 
     def found_by_robots(self, text: str) -> list[str]:
         """The sitemaps that a robots.txt names, of sites of the crawl, and that nobody removed."""

@@ -15,10 +15,9 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import ConfigError, StoreError
 from crawlers.extraction.html import parse_page
 from crawlers.extraction.page_analysis import PageAnalyzer
-from crawlers.extraction.response import REDIRECTS
 from crawlers.inputs.rule_settings import chosen
 from crawlers.inputs.topic_file import read_topic
-from crawlers.items import SiteLimits
+from crawlers.items import REDIRECT, SiteLimits
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.topic import topics
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from crawlers.algorithms.urls.redirects import Redirect
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.storage.database import Database
 
@@ -114,13 +114,14 @@ class TopicSpider(SiteSpider):
         address = url
         for _ in range(MOST_REDIRECTS):
             try:
-                response = await engine.download_async(Request(address, meta={"handle_httpstatus_all": True}))
+                request = Request(address, meta={"handle_httpstatus_all": True, "dont_redirect": True})
+                response = await engine.download_async(request)
             except Exception as error:  # whatever a downloader raises
                 raise _unreadable(url, f"{type(error).__name__} {error}".strip()) from error
-            location = response.headers.get("Location")
-            if response.status not in REDIRECTS or not location:
+            redirect: Redirect | None = request.meta.get(REDIRECT)
+            if redirect is None or redirect.target is None:
                 break
-            address = response.urljoin(location.decode("latin-1"))
+            address = redirect.target.url
         if response.status != 200:
             raise _unreadable(url, f"status {response.status}")
         content_type = response.headers.get("Content-Type")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.topic_scores import TopicScores
 
 
-class WebResponse(NamedTuple):
+class FetchOutcome(NamedTuple):
     """What comes of asking for a page."""
 
     is_read: bool  # it has a text; else it is refused, failed, or has moved
@@ -36,7 +36,7 @@ class Web(Protocol):
     def site(self, page: int, /) -> int | None:
         """The site of a page; None of one that is not in the web."""
 
-    def answer(self, page: int, /) -> WebResponse | None:
+    def answer(self, page: int, /) -> FetchOutcome | None:
         """What comes of asking for it; None if nobody did when the web was stored."""
 
     def links(self, page: int, /) -> Mapping[int, float]:
@@ -89,7 +89,7 @@ class _Replay:
             self._rise(self._taken(number, answer))
         return done
 
-    def _taken(self, number: int, answer: WebResponse | None) -> Iterable[int]:
+    def _taken(self, number: int, answer: FetchOutcome | None) -> Iterable[int]:
         """The pages whose score may have grown."""
         scores = self._scores
         level = int(scores.record(number)[1])

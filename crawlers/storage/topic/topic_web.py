@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select
 
-from crawlers.algorithms.simulation.topic_replay import WebResponse
+from crawlers.algorithms.simulation.topic_replay import FetchOutcome
 from crawlers.items import State
 from crawlers.storage.redirects import final, moves_of
 from crawlers.storage.schema.score_tables import link_text, relevance, topic_page
@@ -58,12 +58,12 @@ class StoredWeb:
         known = self.pages.get(number)
         return None if known is None else known[0]
 
-    def answer(self, number: int) -> WebResponse | None:
+    def answer(self, number: int) -> FetchOutcome | None:
         """As `topic_replay.Web`."""
         _, state, moved_to = self.pages[number]
         if state is State.WAITING:
             return None
-        return WebResponse(state is State.DONE, state is not State.REJECTED, moved_to)
+        return FetchOutcome(state is State.DONE, state is not State.REJECTED, moved_to)
 
     def links(self, number: int) -> Mapping[int, float]:
         """As `topic_replay.Web`: a link is worth what the best of its texts is."""

@@ -52,7 +52,7 @@ def site(name: str, per_page, size: int):
 def harvest(folder, web, **settings) -> Project:
     folder.mkdir()
     project = Project(folder, SITE_DELAY_SECONDS=0, **settings)
-    ended = project.run("crawl", "extlinks", "-a", f"hosts={web.hosts(limits=ONE_AT_A_TIME)}")
+    ended = project.run("crawl", "extlinks", "-a", f"hosts={web.hosts(limits=ONE_AT_A_TIME)}", ORDER="bfs")
     assert ended.status == 0, ended.log
     return project
 
@@ -179,13 +179,13 @@ def test_what_makes_a_replay_doubtful_is_said(tmp_path, lab):
     bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
     with Web(a=pages({"/": links(*bodies), **bodies})) as web:
         hosts = f"hosts={web.hosts(limits=';2;;0')}"
-        project.run("crawl", "extlinks", "-a", hosts, PAGE_BUDGET=2)
+        project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs", PAGE_BUDGET=2)
         warnings = [line for line in lab(tmp_path, "replay", "--budget", "1").splitlines() if line.startswith("mind: ")]
         assert warnings == [
             "mind: the crawl is not finished, so sites end where it stopped",
             "mind: sites were read several pages at a time: another run may meet them in another order",
         ]
-        project.run("crawl", "extlinks", "-a", hosts)
+        project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs")
     assert "mind: the rows of 3 duplicates are gone (SAVE_DUPLICATES=0)" in lab(tmp_path, "replay")
 
 

@@ -34,7 +34,14 @@ def harvested(tmp_path_factory):
     project = Project(folder, SITE_DELAY_SECONDS=0, RETRY_TIMES=0, CONCURRENT_REQUESTS=1)
     with Web(poor=pages(rich(40, 1)), good=pages(rich(40, 4)), gone=pages({})) as web:
         found = project.run(
-            "crawl", "extlinks", "-a", f"hosts={web.hosts()}", RULE="ucb1", UCB1_INITIAL_PAGES=3, PAGE_BUDGET=BUDGET
+            "crawl",
+            "extlinks",
+            "-a",
+            f"hosts={web.hosts()}",
+            RULE="ucb1",
+            ORDER="bfs",
+            UCB1_INITIAL_PAGES=3,
+            PAGE_BUDGET=BUDGET,
         )
         assert found.status == 0, found.log
         yield project, [site.origin for site in web.sites.values()]
@@ -122,7 +129,7 @@ def test_report_of_a_crawl_that_runs(tmp_path, lab):
     project = Project(tmp_path, SITE_DELAY_SECONDS=0, STORE_BATCH_SECONDS=0.01, DOWNLOAD_TIMEOUT=60)
     with Web(slow=stalls) as web:
         hosts = f"hosts={web.hosts(limits=';1;;0')}"
-        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", REWARD="links")
+        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", ORDER="bfs", REWARD="links")
         try:
             is_stored = lambda: (tmp_path / "crawl.sqlite").exists() and web["slow"].count("/2") > 0  # noqa: E731
             until(lambda: not run.is_running or is_stored(), "the page that stalls")

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.algorithms.urls.redirects import Redirect
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.extraction.html import parse_page
 from crawlers.extraction.link_places import place
 from crawlers.extraction.response import ResponseReader, WebResponse
@@ -18,8 +20,8 @@ TAGS = frozenset({"a", "area", "link", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html"})
 
 
-def read(body: str, *, groups: bool = True, status: int = 200, **more: str):
-    answer = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, **more)
+def read(body: str, *, groups: bool = True, status: int = 200, redirect: Redirect | None = None):
+    answer = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
     return ResponseReader(LinkResolver(), TAGS, TYPES, groups).read(answer, 7, 3, 0.0)
 
 
@@ -183,8 +185,11 @@ def test_without_groups_no_page_can_tell_them():
     assert read("<a href=/x>1</a>", groups=False).group_of is None
 
 
-@pytest.mark.parametrize(("status", "more"), [(301, {"location": "/moved"}), (301, {}), (404, {}), (500, {})])
-def test_an_answer_that_is_no_page_has_no_groups(status, more):
-    page = read("<a href=/x>1</a>", status=status, **more)
+MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
+
+
+@pytest.mark.parametrize(("status", "redirect"), [(301, MOVED), (301, Redirect(None, "no location")), (404, None)])
+def test_response_that_is_not_a_page_has_no_groups(status, redirect):
+    page = read("<a href=/x>1</a>", status=status, redirect=redirect)
     assert page.group_of is None
-    assert page.state is (State.MOVED if more else State.REFUSED)
+    assert page.state is (State.MOVED if redirect is MOVED else State.REFUSED)

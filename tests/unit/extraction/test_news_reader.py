@@ -86,7 +86,6 @@ def read(pool):
         known["why"] = is_known
         rules = {"paper.example": content_rules or {}}
         news = NewsReader(reader, classifier, rules, pool.run, lambda page: known["why"])
-        assert news.accepts(content_type)
         answer = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(answer, 7, level, kind, is_announced, is_in_feed, NOW))
 
@@ -285,20 +284,3 @@ def test_a_host_that_has_but_feeds_of_ours_is_not_crawled_further(read):
 
 def test_a_sub_domain_is_of_the_crawl(read):
     assert urls(read("<a href=/x>x</a>", f"{ELSEWHERE}/").links) == [f"{ELSEWHERE}/x"]
-
-
-def test_other_types_are_not_read(pool):
-    classifier = UrlClassifier({}, None, fit_factor=10.0, else_factor=0.01)
-    news = NewsReader(
-        lambda _: ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"})),
-        classifier,
-        {},
-        pool.run,
-        str,
-    )
-    assert [news.accepts(mime) for mime in ("text/html", "application/x-gzip", "image/png", None)] == [
-        True,
-        True,
-        False,
-        False,
-    ]

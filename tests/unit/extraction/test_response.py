@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.algorithms.urls.redirects import redirect_of
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import State
@@ -18,10 +20,11 @@ TAGS = frozenset({"a", "area", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-def read(body="", *, tags=TAGS, now=0.0, url=HERE, status=200, content_type=HTML, scope=None, **more):
+def read(body="", *, tags=TAGS, now=0.0, url=HERE, status=200, content_type=HTML, scope=None, location=None, **more):
     data = body.encode() if isinstance(body, str) else body
     reader = ResponseReader(LinkResolver(), tags, TYPES, scope=scope)
-    return reader.read(WebResponse(url, status, data, content_type, **more), 7, 3, now)
+    redirect = redirect_of(url, status, None if location is None else location.encode(), Normalization())
+    return reader.read(WebResponse(url, status, data, content_type, redirect, **more), 7, 3, now)
 
 
 def urls(page):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
-from scrapy.http import HtmlResponse, Request, Response
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers, HtmlResponse, Request, Response
 
 from crawlers.frontier.protocols import Lease
-from crawlers.middlewares.content_types import PlainResponses
+from crawlers.middlewares.content_types import ContentTypeMiddleware
 
 URL = "http://a.example/"
+HTML = ("text/html", "application/xhtml+xml")
+FEEDS = ("xml", "gzip")
 
 
 def lease(request=None):
@@ -18,7 +23,7 @@ def lease(request=None):
 def processed(response, **meta):
     request = Request(URL, meta=meta)
     response.request = request
-    return PlainResponses().process_response(request, response)
+    return ContentTypeMiddleware(HTML).process_response(request, response)
 
 
 def test_answer_of_a_mission_becomes_plain_and_keeps_all_it_had():
@@ -41,3 +46,44 @@ def test_plain_body_that_is_called_gzip_is_read_as_it_is(body, encodings):
 def test_answers_of_others_stay_as_they_are(meta):
     original = HtmlResponse(URL, body=b"<p>x")
     assert processed(original, **meta) is original
+
+
+def is_stopped(content_type, length, parts=(), **meta):
+    headers = Headers({"Content-Type": content_type} if content_type else {})
+    stopped = False
+    with suppress(StopDownload):
+        stopped = True
+        ContentTypeMiddleware(HTML, parts).headers_received(headers, length, Request(URL, meta=meta))
+        stopped = False
+    return stopped
+
+
+def test_response_without_its_body_goes_on():
+    with pytest.raises(StopDownload) as stop:
+        ContentTypeMiddleware(HTML).headers_received(Headers(), 1_000_000, Request(URL, meta={"lease": lease()}))
+    assert not stop.value.fail
+
+
+@pytest.mark.parametrize(
+    ("content_type", "length", "stopped"),
+    [
+        ("image/png", 1_000_000, True),
+        ("image/png", "unknown", True),
+        ("image/png", 100, False),  # cheaper than a new connection
+        (None, 1_000_000, True),
+        ("Text/HTML; charset=x", 1_000_000, False),
+        ("application/rss+xml", 1_000_000, True),
+    ],
+)
+def test_large_bodies_that_nobody_wants_are_not_read(content_type, length, stopped):
+    assert is_stopped(content_type, length, lease=lease()) is stopped
+
+
+def test_feeds_are_read_where_they_are_wanted():
+    assert not is_stopped("application/rss+xml; charset=utf-8", 1_000_000, FEEDS, lease=lease())
+    assert is_stopped("video/mp4", 1_000_000, FEEDS, lease=lease())
+
+
+@pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}, {"robots": (1, 1, 0)}])
+def test_bodies_of_others_are_read_whatever_they_are(meta):
+    assert not is_stopped("image/png", 1_000_000, **meta)

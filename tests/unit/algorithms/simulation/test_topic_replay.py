@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.simulation.topic_replay import WebResponse, replay
+from crawlers.algorithms.simulation.topic_replay import FetchOutcome, replay
 from crawlers.algorithms.topic.vectors import STRATEGIES
 
-READ = WebResponse(True)
+READ = FetchOutcome(True)
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Web:
     sites: dict[int, int]
     targets: dict[int, dict[int, float]]
     roots: list[int]
-    answers: dict[int, WebResponse] = field(default_factory=dict)
+    answers: dict[int, FetchOutcome] = field(default_factory=dict)
 
     def site(self, page):
         return self.sites.get(page)
@@ -67,13 +67,13 @@ def test_a_page_that_was_never_read_is_passed_over_and_counted():
 
 
 def test_a_page_that_moved_leaves_its_place_to_where_it_went():
-    web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1}, 3: {}, 4: {}}, answers={2: WebResponse(False, moved_to=4)})
+    web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1}, 3: {}, 4: {}}, answers={2: FetchOutcome(False, moved_to=4)})
     assert read(web, "anchor").read == [1, 4, 3]
     assert read(web, "breadth").read == [1, 3, 4]
 
 
 def test_pages_that_are_refused_or_forbidden_are_left_out():
-    answers = {2: WebResponse(False), 3: WebResponse(False, was_asked=False)}
+    answers = {2: FetchOutcome(False), 3: FetchOutcome(False, was_asked=False)}
     web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1, 9: 1.0}, 4: {}}, answers=answers)
     del web.sites[9]  # turned away when it was found
     assert read(web, "anchor") == ([1, 4], 0)
@@ -82,8 +82,8 @@ def test_pages_that_are_refused_or_forbidden_are_left_out():
 def test_a_forbidden_page_is_no_turn_of_its_site():
     sites = {1: 1, 2: 2, 3: 2, 4: 3}
     targets = {1: {2: 1.0, 3: 0, 4: 0}, 3: {}, 4: {}}
-    assert read(Web(sites, targets, [1], {2: WebResponse(False, was_asked=False)}), "anchor").read == [1, 3, 4]
-    assert read(Web(sites, targets, [1], {2: WebResponse(False)}), "anchor").read == [1, 4, 3]
+    assert read(Web(sites, targets, [1], {2: FetchOutcome(False, was_asked=False)}), "anchor").read == [1, 3, 4]
+    assert read(Web(sites, targets, [1], {2: FetchOutcome(False)}), "anchor").read == [1, 4, 3]
 
 
 webs = st.integers(2, 12).flatmap(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import insert
 
-from crawlers.algorithms.simulation.topic_replay import WebResponse
+from crawlers.algorithms.simulation.topic_replay import FetchOutcome
 from crawlers.items import State
 from crawlers.storage.schema.score_tables import link_text, relevance
 from crawlers.storage.schema.tables import link_context, page
@@ -45,12 +45,12 @@ def test_answers_are_what_came_of_each_page(database, crawl_id):
         assert web.roots == [1], "a page of level 0 to which a redirect led is no root"
         assert [web.site(number) is not None for number in range(1, 9)] == [True] * 5 + [False, True, False]
         assert [web.answer(number) for number in (1, 2, 3, 4, 5, 7)] == [
-            WebResponse(True),
-            WebResponse(True),
-            WebResponse(False, moved_to=2),
-            WebResponse(False, was_asked=False),
+            FetchOutcome(True),
+            FetchOutcome(True),
+            FetchOutcome(False, moved_to=2),
+            FetchOutcome(False, was_asked=False),
             None,
-            WebResponse(False),
+            FetchOutcome(False),
         ]
 
 

@@ -1,0 +1,48 @@
+"""Redirects: which statuses are redirects, and where their Location leads. The only place that knows.
+
+References
+----------
+.. [1] RFC 9110, HTTP Semantics, sections 10.2.2 (Location) and 15.4 (Redirection 3xx).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.errors import BadUrl
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.items import Target
+
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+
+
+class Redirect(NamedTuple):
+    """Where a response redirects to, or why that is not known: exactly one of the two is set."""
+
+    target: Target | None
+    problem: str = ""
+
+
+def redirect_of(url: str, status: int, location: bytes | None, options: Normalization) -> Redirect | None:
+    """Return the redirect that a response for *url* is; None if its *status* is not that of a redirect.
+
+    *location* is the header as it was sent: bytes beyond ASCII are passed on as they came, as browsers do.
+
+    >>> from crawlers.algorithms.urls.normalization import Normalization
+    >>> redirect_of("http://a.example/x/", 302, b"../y", Normalization()).target.url
+    'http://a.example/y'
+    >>> redirect_of("http://a.example/", 301, None, Normalization()).problem
+    'status 301 without a location'
+    """
+    if status not in REDIRECT_STATUSES:
+        return None
+    if not location:
+        return Redirect(None, f"status {status} without a location")
+    text = "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in location)
+    try:
+        return Redirect(resolve(url, text, options))
+    except BadUrl as error:
+        return Redirect(None, f"redirects to a bad URL: {error}")

@@ -1,0 +1,42 @@
+"""What is a redirect, and where it leads."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.algorithms.urls.redirects import REDIRECT_STATUSES, redirect_of
+
+URL = "http://a.example/dir/page"
+
+
+def redirect(status, location, url=URL):
+    return redirect_of(url, status, location, Normalization())
+
+
+@pytest.mark.parametrize("status", [200, 204, 300, 304, 305, 306, 309, 404, 500])
+def test_other_statuses_are_not_redirects_whatever_they_say(status):
+    assert redirect(status, b"/x") is None
+
+
+@pytest.mark.parametrize("status", sorted(REDIRECT_STATUSES))
+@pytest.mark.parametrize("location", [None, b""])
+def test_redirect_without_location_leads_nowhere(status, location):
+    assert redirect(status, location) == (None, f"status {status} without a location")
+
+
+def test_bytes_beyond_ascii_are_sent_on_as_they_came():
+    assert redirect(302, "/\u00fc".encode()).target.url == "http://a.example/%C3%BC"
+    assert redirect(302, b"/\xfc").target.url == "http://a.example/%FC"
+
+
+def test_bad_url_is_a_problem_with_its_reason():
+    assert redirect(301, b"mailto:x@a.example") == (None, "redirects to a bad URL: scheme mailto")
+
+
+@given(location=st.binary(max_size=40))
+def test_any_location_gives_a_target_or_a_problem(location):
+    found = redirect(302, location)
+    assert (found.target is None) == bool(found.problem)

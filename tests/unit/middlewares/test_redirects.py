@@ -1,0 +1,40 @@
+"""Redirects of this project's requests are recognised; those of others are Scrapy's business."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.http import Request, Response
+from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
+
+from crawlers.middlewares.redirects import RedirectMiddleware
+
+URL = "http://a.example/x"
+
+
+@pytest.fixture
+def middleware():
+    settings = Settings()
+    settings.setmodule("crawlers.settings")
+    return RedirectMiddleware.from_crawler(get_crawler(settings_dict=dict(settings.items())))
+
+
+def seen(middleware, status, headers, **meta):
+    request = Request(URL, meta=meta)
+    response = Response(URL, status, headers)
+    assert middleware.process_response(request, response) is response
+    return request.meta.get("redirect")
+
+
+def test_target_is_resolved_against_the_response(middleware):
+    redirect = seen(middleware, 301, {"Location": "y?b=1#z"}, dont_redirect=True)
+    assert redirect.target.url == "http://a.example/y?b=1"
+
+
+def test_redirect_without_location_says_so(middleware):
+    assert seen(middleware, 302, {}, dont_redirect=True) == (None, "status 302 without a location")
+
+
+@pytest.mark.parametrize(("status", "ours"), [(301, False), (200, True), (304, True)])
+def test_others_are_left_alone(middleware, status, ours):
+    assert seen(middleware, status, {"Location": "/y"}, dont_redirect=ours) is None
