@@ -1,5 +1,5 @@
-"""What waits, and what is fetched next, in which order.
+"""The URLs that wait, and the order in which they are fetched.
 
-`protocols` is the contract, `frontier` the logic of one process, `backends` where it is kept. Which site is for
-`site_schedule` and the site rule, which page for the queues and the page order, when for `politeness`.
+`protocols` is the contract, `frontier` the logic of one process, `backends` its storage. `site_schedule` and the site
+rule choose the site, the queues and the page order choose the page, `politeness` determines the time.
 """

@@ -1,11 +1,11 @@
-"""What comes of a page that arrived: the rows of the page and its links, the pages that it found, and its scores."""
+"""Turns an acknowledged page into rows of the page and its links, discovered pages, and scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.frontier.revisits import add_change, add_seen_again, is_as_it_was
+from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class Acknowledged(NamedTuple):
-    """What came of a page."""
+    """The result of an acknowledgement."""
 
     new: int  # URLs that were never seen before
-    is_over: bool = True  # else the server wants another spelling of the page's URL to be asked for
-    revisit_at: float | None = None  # when it is to be fetched again; None: at no certain time
+    is_over: bool = True  # else the server redirects to another variant of the page's URL
+    revisit_at: float | None = None  # time of the scheduled revisit; None: no scheduled revisit
 
 
 class Acknowledgements:
-    """Writes pages into change sets. *site_called* gives a site by its name; None when it is not the crawl's."""
+    """Writes pages into change sets. *site_called* returns a site by its name; None if the crawl does not have it."""
 
     def __init__(
         self,
@@ -43,23 +43,23 @@ class Acknowledgements:
         self._site_called = site_called
 
     def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> Acknowledged:
-        """Add all rows of *page* to *changes*, and tell the scores."""
+        """Add all rows of *page* to *changes*, and update the scores."""
         previous, moved_to, new, revisit_at = lease.previous, None, 0, None
         if page.moved_to is not None:
             there = self._site_called(page.moved_to.site) or site
             moved_to, new = self._discovery.follow(there, lease, page, page.moved_to, now, changes)
             if moved_to == lease.id:
                 return Acknowledged(0, is_over=False)
-        is_the_same = previous is not None and is_as_it_was(page, previous)
+        is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
-            add_seen_again(changes, lease, page, previous)
+            add_unchanged(changes, lease, page, previous)
             worth: Mapping[int, float] = previous.links
         else:
-            links, worth, found = self._intern(site, lease, page, now, changes)
+            links, worth, found = self._discover(site, lease, page, now, changes)
             new += found
             if previous is not None and page.again is None:
                 links = add_change(changes, lease, previous, links, now)
-            elif previous is not None:  # where else its new links were found says enough of a page that always changes
+            elif previous is not None:  # a scheduled page always changes: the other pages with its new links suffice
                 links = {}
                 changes.forgotten.append([lease.id])
             if links:
@@ -77,11 +77,11 @@ class Acknowledgements:
             site.counts[page.state] = site.counts.get(page.state, 0) + 1
         is_news = page.state is State.DONE or (previous is None and page.state is not State.MOVED)
         if lease.level == 0 and is_news and not site.is_available:
-            # In the page's own transaction: a kill must not keep the one and lose the other.
+            # In the same transaction as the page: a kill must not keep one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
             changes.site_availability.append([site.id, None if site.is_available else page.reason])
         if self._scoring is not None:
-            # A page that vanished links to nothing; it is looked for again as its cash grows, for it may come back.
+            # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
             revisit_at = page.again() if page.again is not None else None
             self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page, revisit_at)
@@ -90,17 +90,17 @@ class Acknowledgements:
         return Acknowledged(new, revisit_at=revisit_at)
 
     def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
-        """The sites on which *page*, of *site*, may have found something; *site* comes last."""
+        """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""
         names = {target.site for target, _ in page.cross_site_links}
         if page.moved_to is not None:
             names.add(page.moved_to.site)
         found = (self._site_called(name) for name in sorted(names))
         return [*(place for place in found if place is not None and place is not site), site]
 
-    def _intern(
+    def _discover(
         self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
-        """{page id: number of links to it}, {page id: what they are worth}, how many pages are new."""
+        """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages."""
         level = lease.level + 1
         links: dict[int, int] = {}
         new = 0
@@ -110,11 +110,11 @@ class Acknowledgements:
         places = [(self._site_called(name), found) for name, found in by_site.items()]
         if page.links:
             places.insert(0, (site, page.links))
-        ids: dict[int, int] = {}  # of the targets, by key; wanted by a study only
+        ids: dict[int, int] = {}  # of the targets, by key; only page analyses need them
         for place, found in places:
             if place is None:
                 continue
-            counts, found_new = self._discovery.intern(
+            counts, found_new = self._discovery.discover(
                 place, found, level, 0, lease.id, now, changes, group_of=page.group_of, places=page.places
             )
             new += found_new
@@ -140,7 +140,7 @@ class Acknowledgements:
         page: Page,
         revisit_at: float | None,
     ) -> None:
-        """*worth* is that of the links of a page that is there; None of one that is not."""
+        """Update the scores; *worth* contains the values of the page's links, and is None if the page is gone."""
         if worth is not None and page.state is not State.REJECTED:
             scoring.read(lease.id, worth)
         elif moved_to is not None:
@@ -148,7 +148,7 @@ class Acknowledgements:
         else:
             scoring.gone(lease.id)
         if revisit_at is not None:
-            scoring.returns(lease.id)
+            scoring.revisit(lease.id)
         returns = scoring.scores.queue(lease.id) == REVISIT
         site.pending += returns
         site.revisiting += returns - lease.is_revisit

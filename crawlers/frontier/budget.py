@@ -1,8 +1,8 @@
-"""The downloads of a crawl as pulls of its site rule: what they earned, and how many are left.
+"""The downloads of a crawl as pulls of its site rule: their rewards, and the remaining budget.
 
-A pull is a download, whatever came of it; a URL that was never asked for costs none. Where rewards are
-counted each pull is a row, written with the page that it brought: the rule of a crawl that goes on is told
-them again, and chooses as if it had never stopped.
+Every download is a pull, whatever its result; a URL that was never requested costs no pull. Where rewards are
+counted, each pull is a row, written together with its page: when a crawl resumes, its rule receives them again
+and chooses as if the crawl had never stopped.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class PullBudget:
-    """Tells *rule*, and the rule of the site's groups, of every pull.
+    """Reports every pull to *rule*, and to the rule of the site's groups.
 
-    *page_budget* 0 means: as many as there are; *records* writes them down.
+    *page_budget* 0 means no limit; with *records* pulls are written to the store.
     """
 
     def __init__(self, rule: SiteRule, page_budget: int, *, records: bool) -> None:
@@ -38,14 +38,14 @@ class PullBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget is used up for good: no pull in flight may turn out to be none."""
+        """Whether the budget is used up, without counting pulls in flight, which may be cancelled."""
         return 0 < self._page_budget <= self.ended_pulls
 
     def recall(self, sites: Mapping[int, SiteQueue], pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Tell the rules the pulls of earlier runs, (site id, group, reward), in the order in which they ended.
+        """Report the pulls of earlier runs to the rules: (site id, group, reward), in the order in which they ended.
 
-        Of a site that is not among *sites*, since today's list leaves it out, the site rule is told all the same.
-        Returns how many pulls it was.
+        The site rule also receives pulls of sites that are missing from *sites*, because today's list omits them.
+        Returns the number of pulls.
         """
         before = self.ended_pulls
         for site_id, group, reward in pulls:
@@ -65,7 +65,7 @@ class PullBudget:
             site.rule.started(lease.group)
 
     def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
-        """The pull that *lease* began is over; its rows go into *changes*."""
+        """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
         self.ended_pulls += 1
         self._rule.rewarded(site.id, earned.reward)

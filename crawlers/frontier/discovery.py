@@ -1,7 +1,7 @@
-"""Gives every found URL its page: recognises the known ones, writes the new ones.
+"""Maps every found URL to its page: recognises known URLs, writes new ones.
 
-The hot path of a crawl. A page has some 70 links, about 6 of them new: what is known is looked up for all of
-them at once, everything else happens once a URL.
+The hot path of a crawl. A page has some 70 links, about 6 of them new: the cache is queried for all of them at
+once, everything else happens per URL.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from crawlers.items import Page, QueueSlots, Target
     from crawlers.storage.change_set import ChangeSet
 
-ARBITRARY_SPELLING = 2  # see urls.spelling_rank: of these, the least URL is asked for
-RECALLED = 20_000  # URLs that are taken up before they are put where they take little memory
-SETTLED_VARIANT = 0  # none is better: of a page that was asked for, whose spelling must not change any more
+ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of these, the least URL is requested
+RECALLED = 20_000  # URLs that are loaded before they are moved to the compact arrays
+SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 
 
 class UrlDiscovery:
-    """Known URLs of all sites, within *cache_urls* of memory; what is not there is asked of the journal.
+    """Known URLs of all sites, at most *cache_urls* in memory; others are looked up in the store.
 
-    *held* has the numbers of pages that the journal calls waiting although they were handed out. *scoring* is told of
-    pages that may be fetched, if the order has scores.
+    *held* contains the numbers of pages that are waiting in the store although they are leased. *scoring* receives
+    the pages that may be fetched, if the order has scores.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class UrlDiscovery:
         self._sites: list[SiteQueue] = []
         self.head_urls = 1000
 
-    def intern(
+    def discover(
         self,
         site: SiteQueue,
         found: list[tuple[Target, int]],
@@ -82,10 +82,10 @@ class UrlDiscovery:
         group: int = 0,
         places: QueueSlots | None = None,
     ) -> tuple[dict[int, int], int]:
-        """Return {page id: number of links to it} of the *found* targets, and how many of them are new.
+        """Return {page id: number of links to it} of the *found* targets, and the number of new ones.
 
-        *group_of* tells the name of the group that a new one belongs to; without it, it is that number *group*.
-        *places* are for orders that have them.
+        *group_of* returns the name of the group of a new target; without it, *group* is the number of its group.
+        *places* are the queue slots, for orders that have them.
         """
         level = min(level, MAX_LEVEL)
         seen = site.seen
@@ -108,7 +108,7 @@ class UrlDiscovery:
             elif not value & TAKEN:
                 self._improve(site, value, target, level, hops, nearness, now, changes, request)
             if places is not None and self._scoring is not None and target.key in places.announced:
-                self._scoring.placed(id_of(value), places.announced[target.key])  # also while it is fetched
+                self._scoring.placed(id_of(value), places.announced[target.key])  # even while it is leased
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
         self._grew(seen, before)
@@ -134,19 +134,19 @@ class UrlDiscovery:
         flags = 0
         if reason is not None:
             flags = TAKEN
-            url, variant = target.normalized, 0  # never asked for, so no spelling is better than another
+            url, variant = target.normalized, 0  # never requested, so that all variants are equal
         elif (reason := _reason_against(level, site)) is not None:
             flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
-            changes.site_availability.append([site.id, reason])  # the home page itself will never be asked for
+            changes.site_availability.append([site.id, reason])  # the home page itself will never be requested
         nearness = (level, hops, priority, int(state))
         changes.new_pages.append(
             [page_id, site.id, target.key, url, variant, *nearness, reason, request, found_on, now, now, group]
         )
         site.counts[state] = site.counts.get(state, 0) + 1
         value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), variant, flags)
-        if variant == ARBITRARY_SPELLING:
+        if variant == ARBITRARY_VARIANT:
             site.seen.urls[target.key] = url
         if reason is None:
             site.pending += 1
@@ -167,10 +167,10 @@ class UrlDiscovery:
         changes: ChangeSet,
         request: str | None,
     ) -> None:
-        """A URL that waits, or is too deep, is found again: nearer, or better spelled.
+        """Update a URL that waits, or is too deep, and was found again: nearer, or as a better variant.
 
-        The spelling that is asked for must not depend on which page was parsed first: of those found
-        nearest, the best by `variant_rank`, then the least.
+        The requested variant must not depend on the order in which pages are parsed: it is the best by
+        `variant_rank` of those found nearest, then the least.
         """
         known = rank_of(value)
         if nearness > known:
@@ -180,7 +180,7 @@ class UrlDiscovery:
         if nearness == known:
             best = variant_of(value)
             if variant > best or (
-                variant == best and (variant != ARBITRARY_SPELLING or target.url >= site.seen.urls.get(target.key, ""))
+                variant == best and (variant != ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return
         reason = _reason_against(level, site)
@@ -194,7 +194,7 @@ class UrlDiscovery:
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else TOO_DEEP
         site.seen.lately[target.key] = pack(page_id, group, nearness, variant, flags)
-        if variant == ARBITRARY_SPELLING:
+        if variant == ARBITRARY_VARIANT:
             site.seen.urls[target.key] = target.url
         else:
             site.seen.urls.pop(target.key, None)
@@ -210,23 +210,25 @@ class UrlDiscovery:
     def follow(
         self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, changes: ChangeSet
     ) -> tuple[int | None, int]:
-        """Queue the *target* of a redirect in the group of the *lease*; its page id, and how many are new.
+        """Queue the *target* of a redirect in the group of the *lease*; return its page id, and 1 if it is new.
 
-        Where that leads in a circle *page* has failed, and the id is None.
+        If the redirects form a loop, *page* has failed, and the id is None.
         """
         if target.url == lease.url or lease.hops >= MAX_HOPS:
             page.state = State.FAILED
             page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
             return None, 0
         place = (lease.level, lease.hops + 1, lease.id, now, changes)
-        is_here = site.id == lease.site_id and self._scoring is None  # groups are those of a site; scores have queues
-        counts, new = self.intern(site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places)
+        is_here = site.id == lease.site_id and self._scoring is None  # groups belong to a site; scores have queues
+        counts, new = self.discover(
+            site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places
+        )
         return next(iter(counts)), new
 
     # The cache --------------------------------------------------------------------------------------
 
     def recall_all(self, site: SiteQueue) -> None:
-        """Warm the cache with all that a resumed site knows, if it fits."""
+        """Load all known URLs of a resumed site into the cache, if they fit."""
         self._sites.append(site)
         total = sum(site.counts.values())
         if not total:
@@ -241,7 +243,7 @@ class UrlDiscovery:
         seen = site.seen
         for number, known in enumerate(self._store.known(site.id, keys), 1):
             if keys is None and number % RECALLED == 0:
-                seen.settle()  # a large site would take many times the memory until the last of its URLs is here
+                seen.settle()  # else a large site would take many times the memory while it is loaded
             waits = known.waits and known.id not in self._held
             flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
             seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.variant, flags)
@@ -249,12 +251,12 @@ class UrlDiscovery:
                 seen.urls[known.key] = known.url
 
     def taken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
-        """Remember that *page* is handed out, or has ended."""
+        """Remember that *page* is leased, or has ended."""
         self._remember(site, page, TAKEN)
         site.seen.urls.pop(page.key, None)
 
     def untaken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
-        """Remember that *page* waits again, under the spelling that it was asked for by."""
+        """Remember that *page* waits again, as the variant that was requested."""
         self._remember(site, page, 0)
 
     def _remember(self, site: SiteQueue, page: QueueEntry | Lease, flags: int) -> None:
@@ -264,16 +266,16 @@ class UrlDiscovery:
         self._grew(seen, before)
 
     def _grew(self, seen: UrlCache, before: int) -> None:
-        """What was *before* so many URLs may have grown."""
+        """Count the growth of a cache that had *before* URLs."""
         seen.settle()
         self._cached += len(seen) - before
 
     def trim(self) -> None:
-        """Forget half of what is known, the largest sites first, if it is more than fits. All that was found must be
-        submitted."""
+        """Forget half of the known URLs, those of the largest sites first, if there are too many. All found URLs must
+        be submitted."""
         if self._cached <= self._cache_urls:
             return
-        self._store.flush()  # it must be able to answer for every URL that is forgotten
+        self._store.flush()  # every forgotten URL must be in the store
         for site in sorted(self._sites, key=lambda site: len(site.seen), reverse=True):
             before = len(site.seen)
             site.seen.forget()
@@ -287,7 +289,7 @@ def _reason_against(level: int, site: SiteQueue) -> str | None:
 
 
 def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:
-    """The number of the group called *name*; a new one is written down."""
+    """Return the number of the group called *name*; a new group is added to *changes*."""
     number, is_new = site.group(name)
     if is_new:
         changes.link_groups.append([site.id, number, name])
@@ -295,7 +297,7 @@ def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:
 
 
 def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[Any]:
-    """The row of a page that was asked for and waits again; see `change_set.WAITING_PAGE`."""
+    """Return the row of a page that was requested and waits again; see `change_set.WAITING_PAGE`."""
     nearness = (lease.level, lease.hops, priority)
     state = int(State.WAITING)
     return [lease.id, lease.url, SETTLED_VARIANT, *nearness, state, reason, lease.attempts, lease.request, now]

@@ -1,7 +1,7 @@
-"""The frontier's logic, common to the engines that one process owns: `memory` and `sql`.
+"""The frontier's logic, common to the engines of one process: `memory` and `sql`.
 
-Which site (the rule), which page (the order), when (the gates). What was found is written to the
-journal by `interning.Interner`.
+The rule chooses the site, the order the page, the gates the time. `discovery.UrlDiscovery` writes found URLs to
+the frontier store.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.corrections import Corrections
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
-from crawlers.frontier.protocols import NOTHING, Lease
+from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Lease
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import SMALLEST_QUEUE, SiteQueue
@@ -32,20 +31,20 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.politeness import HostGate
-    from crawlers.frontier.protocols import Candidate, Counts, Earned, SiteState
+    from crawlers.frontier.protocols import Candidate, Counts, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
-    from crawlers.items import Page, Target
+    from crawlers.items import Page, QueueSlot, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
-LARGEST_QUEUE = 500  # one read of the journal per so many pages of a site costs next to nothing
+LARGEST_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
 
 
-class QueuedFrontier(Corrections):
-    """A frontier of one process. See `base.Frontier` for the contract.
+class QueuedFrontier:
+    """A frontier of one process. See `protocols.CrawlFrontier` for the contract.
 
-    *admit* says why a URL that was never seen before is not to be fetched at all, or None; it is asked
-    once a URL. *cache_urls* bounds the known URLs and *head_urls* the waiting ones that are kept in memory;
-    *page_budget* the downloads of the crawl, if it is not 0. With *records_pulls* each is written down.
+    *admit* returns the reason why a new URL must not be fetched, or None; it is called once per URL. *cache_urls*
+    bounds the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it
+    is not 0. With *records_pulls* each pull is written to the store.
     """
 
     def __init__(
@@ -73,19 +72,19 @@ class QueuedFrontier(Corrections):
         self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.called)
         self._leases: dict[int, Lease] = {}
         if self._scoring is not None and self._scoring.has_changes:
-            self._submit(ChangeSet(), 0.0)  # what earlier runs left is put right
+            self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} sites={len(self._schedule.sites)} leased={len(self._leases)}>"
 
     @property
     def pending(self) -> int:
-        """URLs that wait and are not handed out."""
+        """The number of URLs that wait and are not leased."""
         return sum(site.pending for site in self._schedule.sites.values())
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything will be leased sooner or later without further news; O(1) on average."""
+        """Whether anything will be leased sooner or later without a further event; O(1) on average."""
         return not self._schedule.is_idle and not self.pulls.is_spent
 
     @property
@@ -110,19 +109,19 @@ class QueuedFrontier(Corrections):
     def leased(self, page_id: int) -> Lease | None:
         return self._leases.get(page_id)
 
-    # What comes in ----------------------------------------------------------------------------------
+    # Adding sites and URLs ----------------------------------------------------------------------------------
 
     def open_site(self, state: SiteState, now: float) -> None:
-        """Make a site known; on a resumed crawl with all that it knew."""
+        """Add a site; in a resumed crawl with everything stored of it."""
         store, rule, scoring = self._store, self._order.groups(), self._scoring
         counts = {} if state.is_new else store.counts(state.id)
         names: list[str] = []
         waiting, revisiting = [0] if counts.get(State.WAITING) else [], 0
         if scoring is not None:
             waiting, revisiting = scoring.recalled(state.id)
-        elif rule is not None:  # else all are in group 0, and 20,000 sites need not ask
+        elif rule is not None:  # else all URLs are in group 0, and 20,000 sites save a query each
             names, waiting = store.groups(state.id), store.waiting_groups(state.id)
-        site = SiteQueue(state, counts, self._head, rule, names, waiting, revisiting, self._order.scores)
+        site = SiteQueue(state, counts, self._make_queue, rule, names, waiting, revisiting, self._order.scores)
         self._schedule.open(site, state.site)
         most = LARGEST_QUEUE if scoring is None else self._head_total
         self._discovery.head_urls = max(SMALLEST_QUEUE, min(most, self._head_total // len(self._schedule.sites)))
@@ -132,30 +131,30 @@ class QueuedFrontier(Corrections):
             self._schedule.rest(site, entry, due_at)
         self._schedule.settle(site, now)
 
-    def _head(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
+    def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
         if self._scoring is not None:
-            return self._scoring.head(site_id, group, spill_limit)
+            return self._scoring.make_queue(site_id, group, spill_limit)
         return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
     def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Tell the rules what earlier runs did; how many pulls that was. Today's sites must be open."""
+        """Report the pulls of earlier runs to the rules; return their number. Today's sites must be open."""
         return self.pulls.recall(self._schedule.sites, pulls)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         changes = ChangeSet()
         new = 0
-        candidates = list(candidates)  # so that nothing is half added when making or placing one of them fails
+        candidates = list(candidates)  # so that nothing is added if the iteration fails
         sites = {c.site_id: self._schedule.site(c.site_id) for c in candidates}
         for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
             where = (sites[site_id], found, level, hops, found_on, now, changes, request)
-            new += self._discovery.intern(*where, places=place and QueueSlots.all_at(place))[1]
+            new += self._discovery.discover(*where, places=place and QueueSlots.all_at(place))[1]
         self._submit(changes, now)
         for site in sites.values():
             self._schedule.settle(site, now)
         return new
 
-    # What goes out ----------------------------------------------------------------------------------
+    # Leasing ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
         for rested, entry in self._schedule.rested(now):
@@ -173,8 +172,8 @@ class QueuedFrontier(Corrections):
         self._held.add(entry.id)
         self._discovery.taken(site, entry)
         site.pending -= 1
-        place = (entry.id, site.id, *entry[2:8])  # from the key to the request they are alike
-        previous = self._store.previous(entry.id) if self._is_again(entry.group) else None
+        place = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
+        previous = self._store.previous(entry.id) if self._is_revisit(entry.group) else None
         lease = Lease(*place, now, entry.group, previous)
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
@@ -185,21 +184,21 @@ class QueuedFrontier(Corrections):
     def next_due(self, now: float) -> float | None:
         return self._schedule.next_due(now) if self.pulls.has_room else None
 
-    # What comes back --------------------------------------------------------------------------------
+    # Ending leases --------------------------------------------------------------------------------
 
     def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
         asked = page.state is not State.REJECTED
         site = self._end(lease, asked=asked)
-        self._discovery.taken(site, lease)  # the cache may have lost that in the meantime
+        self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
         changes = ChangeSet()
-        arrival = self._acknowledgements.take(site, lease, page, now, changes)
-        if not arrival.is_over:
-            self._again(site, lease, page, now, changes)
+        acknowledged = self._acknowledgements.take(site, lease, page, now, changes)
+        if not acknowledged.is_over:
+            self._retry_variant(site, lease, page, now, changes)
             return 0
-        if arrival.revisit_at is None:
+        if acknowledged.revisit_at is None:
             self._held.discard(lease.id)
         else:
-            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), arrival.revisit_at)
+            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), acknowledged.revisit_at)
         if asked:
             self.pulls.ended(site, lease, earned, now, changes)
         else:
@@ -207,15 +206,15 @@ class QueuedFrontier(Corrections):
         self._submit(changes, now)
         for place in self._acknowledgements.places(site, page):
             self._schedule.settle(place, now)
-        return arrival.new
+        return acknowledged.new
 
-    def _again(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> None:
-        """Another spelling of the same page is where the server wants it to be asked for."""
+    def _retry_variant(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> None:
+        """Queue the variant of the same URL to which the server redirects."""
         assert page.moved_to is not None
         page.state = State.WAITING
         lease.url = page.moved_to.url
         lease.hops += 1
-        self._failed(site, lease, f"redirected to {lease.url}", now, changes)  # a download it was
+        self._failed(site, lease, f"redirected to {lease.url}", now, changes)  # it was a download
         self._wait(site, self._entry(lease))
         site.pending += 1
         self._schedule.settle(site, now)
@@ -235,14 +234,14 @@ class QueuedFrontier(Corrections):
         self._schedule.settle(site, lease.leased_at)
 
     def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, changes: ChangeSet) -> None:
-        if not lease.is_revisit:  # else the row says what the page was at the last visit, and that is true still
+        if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
             changes.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
         self.pulls.ended(site, lease, NOTHING, now, changes)
         self._submit(changes, now)
 
     def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
         if self._leases.get(lease.id) is not lease:
-            raise FrontierError(f"the lease of page {lease.id} ({lease.url}) ended already")
+            raise FrontierError(f"the lease of page {lease.id} ({lease.url}) has already ended")
         del self._leases[lease.id]
         site = self._schedule.site(lease.site_id)
         site.ended(self._priority(lease))
@@ -260,13 +259,13 @@ class QueuedFrontier(Corrections):
             self._schedule.rose(site, now)
 
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
-        """Let a page that was handed out wait again; of pending ones it counts already."""
+        """Queue a leased page again; it is already counted as pending."""
         self._held.discard(entry.id)
-        if not self._is_again(entry.group):
+        if not self._is_revisit(entry.group):
             self._discovery.untaken(site, entry)
         site.push(entry, self._discovery.head_urls)
 
-    def _is_again(self, group: int) -> bool:
+    def _is_revisit(self, group: int) -> bool:
         return self._scoring is not None and group == REVISIT
 
     def _entry(self, lease: Lease) -> QueueEntry:
@@ -277,11 +276,11 @@ class QueuedFrontier(Corrections):
         return self._order.priority(lease.level, lease.hops)
 
     def gate(self, site_id: int) -> HostGate:
-        """The politeness towards a site; what is changed holds from the next lease on."""
+        """Return the politeness of a site; changes apply from the next lease on."""
         return self._schedule.site(site_id).gate
 
     def pause(self, site_id: int) -> None:
-        """Hand out nothing of this site until `resume`."""
+        """Lease nothing of this site until `resume`."""
         self._schedule.pause(self._schedule.site(site_id))
 
     def resume(self, site_id: int, now: float) -> None:
@@ -290,11 +289,49 @@ class QueuedFrontier(Corrections):
     def _refill(self, site: SiteQueue) -> None:
         limit = site.share(self._discovery.head_urls)
         for group in sorted(site.needs_refill):
-            head = site.heads[group]
-            while head.first is None and head.has_more:
-                head.refill(limit)
-            site.settle(group, head)
+            queue = site.queues[group]
+            while queue.first is None and queue.has_more:
+                queue.refill(limit)
+            site.settle(group, queue)
         site.needs_refill.clear()
+
+    # Requeueing known pages -------------------------------------------------------------------------
+
+    def slot(self, page_id: int) -> QueueSlot | None:
+        """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
+        return None if self._scoring is None else self._scoring.slot(page_id)
+
+    def requeue(
+        self,
+        site_id: int,
+        site: str,
+        slot_of: Callable[[str, str], QueueSlot],
+        now: float,
+        after: Position = BEFORE_ALL,
+    ) -> Position | None:
+        """Move some waiting pages of a site, behind *after*, to the slots that *slot_of* returns for site and URL.
+
+        Returns the position to continue from; None if all pages are requeued.
+        """
+        if self._scoring is None:
+            return None
+        reached = self._scoring.requeue(site_id, site, slot_of, after)
+        if self._scoring.has_changes:
+            self._submit(ChangeSet(), now)
+        return reached
+
+    def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
+        """Queue fetched *pages* of a site without a scheduled revisit for one more complete fetch."""
+        its = self._schedule.called(site)
+        if self._scoring is None or its is None:  # a site that today's list omits
+            return
+        changes = ChangeSet()
+        for page_id, reason, fetched_at in pages:
+            if self._scoring.fetch_again(page_id):
+                its.pending += 1
+                its.revisiting += 1
+                changes.seen_again.append([page_id, reason, fetched_at, None, None])
+        self._submit(changes, now)
 
     def counts(self) -> dict[int, Counts]:
         return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._schedule.sites.values()}

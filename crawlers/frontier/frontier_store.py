@@ -1,4 +1,4 @@
-"""Where a frontier writes down what it knows: the seam between queues in memory and a store."""
+"""The storage of a frontier: the interface between queues in memory and a store."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class QueueEntry(NamedTuple):
     hops: int
     attempts: int
     request: str | None
-    group: int = 0  # which of the site's groups of links it belongs to
+    group: int = 0  # number of the site's group of links that it belongs to
 
 
 class KnownUrl(NamedTuple):
-    """What is remembered of a URL that was found before."""
+    """The remembered facts of a URL that was found before."""
 
     key: int
     id: int
@@ -34,13 +34,13 @@ class KnownUrl(NamedTuple):
     hops: int
     variant: int
     waits: bool
-    is_too_deep: bool  # rejected for its level alone: a shorter way revives it
-    url: str | None  # only where a better spelling may still come, and this one is no rule's
+    is_too_deep: bool  # rejected only for its level: a shorter path revives it
+    url: str | None  # only where a better variant may still be found, and no rule prefers this one
     group: int = 0
 
 
 class PreviousVisit(NamedTuple):
-    """What the last visit to a page left."""
+    """The stored result of the previous visit to a page."""
 
     links: dict[int, int]  # number of links by page id
     state: int
@@ -52,7 +52,7 @@ class PreviousVisit(NamedTuple):
 
 
 class ScoredPage(NamedTuple):
-    """A page as an order with scores remembers it."""
+    """A page with its record in an order with scores."""
 
     id: int
     site_id: int
@@ -61,7 +61,7 @@ class ScoredPage(NamedTuple):
 
 
 class Unscored(NamedTuple):
-    """A page whose state and score don't agree."""
+    """A page whose state and score disagree."""
 
     id: int
     site_id: int
@@ -70,58 +70,58 @@ class Unscored(NamedTuple):
 
 
 class FrontierStore(Protocol):
-    """A frontier's memory. What was submitted is seen by the reading methods after `flush`."""
+    """The storage of a frontier. Reading methods see submitted changes after `flush`."""
 
     def new_id(self) -> int:
-        """A page number that nobody else has or had."""
+        """Return a page number that was never used before."""
 
     def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[KnownUrl]:
-        """Of these keys (None: all of the site's), those found before."""
+        """Return the URLs of these keys (None: all of the site) that were found before."""
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
-        """The waiting URLs of a group of the site behind (priority, id) *after*, in order."""
+        """Return the waiting URLs of a group of the site behind (priority, id) *after*, in order."""
 
     def groups(self, site_id: int) -> list[str]:
-        """The names of the site's groups of links, number 1 first."""
+        """Return the names of the site's groups of links, number 1 first."""
 
     def waiting_groups(self, site_id: int) -> list[int]:
-        """The groups of the site in which a URL waits."""
+        """Return the groups of the site in which a URL waits."""
 
     def counts(self, site_id: int) -> Counts:
-        """How many pages of the site are in each state."""
+        """Return the number of the site's pages in each state."""
 
     def submit(self, changes: ChangeSet) -> None:
-        """Write *changes*, whole and after all before it; soon, not at once."""
+        """Queue *changes* to be written atomically, after all earlier ones."""
 
     def flush(self) -> None:
-        """Return when everything submitted is safe. Raises `StoreError` when it can't be."""
+        """Return when everything submitted is committed. Raises `StoreError` if that fails."""
 
 
 class ScoredFrontierStore(FrontierStore, Protocol):
-    """The memory of an order with scores, whose table is called *table*."""
+    """The storage of an order with scores, whose table is called *table*."""
 
     @property
     def crawl_id(self) -> int:
-        """The crawl whose pages these are."""
+        """The crawl of these pages."""
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
-        """The first URLs of a site's queue, by their scores as they were written; the priority is minus the score."""
+        """Return the best URLs of a site's queue, by their written scores; the priority is minus the score."""
 
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
-        """The URLs of these pages, with priority 0; all must have been submitted."""
+        """Return the entries of these pages, with priority 0; all must have been submitted."""
 
     def previous(self, page_id: int) -> PreviousVisit:
-        """What the last visit to a page left; it must have been submitted."""
+        """Return the previous visit to a page; it must have been submitted."""
 
     def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
-        """All pages of the crawl that have a row."""
+        """Return all pages of the crawl that have a row."""
 
     def unscored(self, table: str) -> list[Unscored]:
-        """The pages of the crawl of which was decided without the order: that they wait although their row says
-        otherwise, or there is none; or that they are rejected although their row waits."""
+        """Return the pages of the crawl whose state changed without the order: they wait although their row says
+        otherwise or is missing, or they are rejected although their row waits."""
 
     def due(self) -> Iterable[tuple[int, QueueEntry, float]]:
-        """Site, URL and time of each page of the crawl that comes back at a certain time."""
+        """Return the site, entry and time of each page of the crawl that has a scheduled revisit."""
 
     def totals(self) -> list[float] | None:
-        """What the order knew of all pages together; None if nothing was written yet."""
+        """Return the order's totals over all pages; None if nothing was written yet."""

@@ -1,23 +1,23 @@
-"""Politeness towards one host: how many downloads at a time, how far apart, and when it asks for rest.
+"""Politeness towards one host: concurrent downloads, the delay between them, and rests that the host requests.
 
-Pure: *now* comes in, in seconds.
+Pure: *now* is an argument, in seconds.
 """
 
 from __future__ import annotations
 
 FIRST_REST_S = 1.0  # without Retry-After; doubles at each further refusal
-LONGEST_REST_S = 300.0  # a longer Retry-After is cut: a hostile host must not park the crawl for days
-FIRST_DELAY_S = 0.1  # what a host without any delay gets after it refused
+LONGEST_REST_S = 300.0  # a longer Retry-After is cut: a hostile host must not stall the crawl for days
+FIRST_DELAY_S = 0.1  # of a host without any delay after its first refusal
 LONGEST_DELAY_S = 30.0
-RELIEF = 0.9  # after each good answer: a delay halves within seven of them
+RELIEF = 0.9  # after each good response: a delay halves within seven of them
 
 
 class HostGate:
-    """Says when a host may be asked again.
+    """Determines when the next request may be sent to a host.
 
-    A host that answers 429 or 503 rests as long as it asks (`Retry-After`). If it does not say, it rests for
-    a time that doubles from refusal to refusal, and its delay doubles, too, to come down with good answers:
-    so a limit that nobody told us is found and kept near.
+    A host that responds with 429 or 503 rests for the time of its `Retry-After`. Without that header, the rest
+    doubles with each refusal, and so does the delay, which decreases again with good responses: so the crawl
+    finds an unknown rate limit and stays close to it.
     """
 
     __slots__ = (
@@ -44,7 +44,7 @@ class HostGate:
         self._rest_s = FIRST_REST_S
 
     def ask_for_delay(self, delay_s: float) -> None:
-        """Never start downloads closer together than this (Crawl-delay)."""
+        """Set the least delay between the starts of two downloads (Crawl-delay)."""
         self._asked_delay_s = max(self._asked_delay_s, delay_s)
         self.delay_s = max(self.delay_s, delay_s)
 
@@ -63,25 +63,25 @@ class HostGate:
         self.in_flight -= 1
 
     def cancelled(self, started_at: float) -> None:
-        """The download that `started` counted at *started_at* was none: the host was not asked.
+        """Undo `started` of *started_at*: no request was sent to the host.
 
-        The delay is given back for the last start only: after an earlier one, others came that count.
+        The delay is refunded for the last start only: later downloads rely on the delay of an earlier one.
         """
         self.in_flight -= 1
         if started_at == self._started_at:
             self.next_at = max(self._next_before, self.resting_until)
 
     def answered(self) -> None:
-        """A good answer came: the rest is forgiven, the delay comes down towards what was asked for."""
+        """Record a good response: the rest is reset, the delay decreases towards the requested one."""
         self._rest_s = FIRST_REST_S
         if self.delay_s > self._asked_delay_s:
             lower = self.delay_s * RELIEF
             self.delay_s = lower if lower > max(self._asked_delay_s, 0.001) else self._asked_delay_s
 
     def refused(self, now: float, retry_after_s: float | None) -> float:
-        """The host asked for rest at *now*; returns the time at which it may be asked again.
+        """Record a refusal at *now*; return the time at which the next request may be sent.
 
-        Answers to requests that were under way when the rest began don't prolong it by themselves.
+        Responses to requests that were in flight when the rest began do not prolong it unless they have `Retry-After`.
         """
         rest_s = 0.0
         if retry_after_s is not None:

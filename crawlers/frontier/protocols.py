@@ -1,9 +1,9 @@
-"""The frontier's contract: what waits, and what is fetched next.
+"""The frontier's contract: which URLs wait, and which are fetched next.
 
-The life of a URL: `add` (or a page's links, in `acknowledge`) makes it wait; `lease` hands it out when
-rule, order and politeness allow; the lease ends by `acknowledge`, when everything learnt from the page
-is written, or by `release`, when it goes back to wait. A process that dies loses its leases, and the
-URLs wait again. Time comes in as *now*, in seconds of any clock that only goes forward.
+The life of a URL: `add` (or a page's links, in `acknowledge`) queues it; `lease` hands it out when rule, order
+and politeness allow; the lease ends with `acknowledge`, which writes the results of the page, or with
+`release`, which queues the URL again. A process that dies loses its leases, and their URLs wait again.
+Time is the argument *now*, in seconds of any monotonic clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Candidate(NamedTuple):
-    """A URL that wants to be fetched."""
+    """A URL to be fetched."""
 
     site_id: int
     target: Target
@@ -30,12 +30,12 @@ class Candidate(NamedTuple):
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
-    place: QueueSlot | None = None  # where it waits, under an order with places
+    place: QueueSlot | None = None  # its queue slot, under an order with slots
 
 
 @dataclass(slots=True)
 class Lease:
-    """A URL in flight. Its page id is its name; attempts counts the earlier failures."""
+    """A URL in flight, identified by its page id; *attempts* counts the earlier failures."""
 
     id: int
     site_id: int
@@ -46,8 +46,8 @@ class Lease:
     attempts: int
     request: str | None
     leased_at: float
-    group: int = 0  # which of its site's groups of links it came from
-    previous: PreviousVisit | None = None  # what the last visit left, of a page that was fetched before
+    group: int = 0  # number of the site's group of links that it came from
+    previous: PreviousVisit | None = None  # of a page that was fetched before
 
     @property
     def is_revisit(self) -> bool:
@@ -57,18 +57,18 @@ class Lease:
 
 @dataclass(slots=True)
 class SiteState:
-    """What the frontier must know of a site before its first candidate."""
+    """The facts of a site that the frontier needs before its first candidate."""
 
     id: int
     site: str  # scheme://host[:port]
     parallel: int  # leases at a time, >= 1
     delay_s: float  # seconds between the starts of two leases
     max_level: int | None = None  # deepest level fetched, inclusive
-    is_new: bool = False  # nothing of it is stored yet: there is nothing to ask for
+    is_new: bool = False  # nothing of it is stored yet, so that the store need not be queried
 
 
 class Earned(NamedTuple):
-    """What a page brought: its reward >= 0, and the keys that no page of its site will be paid for again."""
+    """The earnings of a page: its reward >= 0, and the keys that earn no further reward on its site."""
 
     reward: float = 0.0
     keys: Collection[int] = ()
@@ -82,96 +82,97 @@ SeenPage = tuple[int, str | None, float | None]  # number, reason and time of th
 
 
 class Frontier(Protocol):
-    """One small protocol, several engines, one test suite that all of them pass (tests/contracts)."""
+    """The queue operations of an engine; all engines pass the test suite tests/contracts."""
 
     def add(self, candidates: Iterable[Candidate], now: float) -> int:
-        """How many were new. A known one that still waits may gain a shorter level or a better spelling."""
+        """Queue *candidates*; return the number of new ones. Known URLs that still wait may get a lower level or a
+        better variant."""
 
     def lease(self, now: float, n: int) -> list[Lease]:
-        """Up to *n* candidates that may be fetched now, in the order of rule and order."""
+        """Return up to *n* URLs that may be fetched now, in the order of rule and order."""
 
     def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
-        """End the lease with what was learnt: the page, its links, its reward. Returns how many URLs were new."""
+        """End the lease with its results: the page, its links, its reward. Returns the number of new URLs."""
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
-        """The URL waits again, until *not_before*; *failed* counts as an attempt."""
+        """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""
 
     def next_due(self, now: float) -> float | None:
-        """Seconds until something may be leased; None when nothing will be without further news."""
+        """Return the seconds until something may be leased; None if nothing will be without a further event."""
 
     def counts(self) -> dict[int, Counts]:
-        """Per site id and state, leased ones as waiting."""
+        """Return the numbers of pages by site id and state; leased ones count as waiting."""
 
 
 class SiteControl(Protocol):
-    """What a scheduler does to the sites of its frontier."""
+    """The operations of a scheduler on the sites of its frontier."""
 
     def open_site(self, state: SiteState, now: float) -> None:
-        """Make a site known; on a resumed crawl with all that it knew."""
+        """Add a site; in a resumed crawl with everything stored of it."""
 
     def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Tell the rules what earlier runs did, (site id, group, reward) in order; today's sites must be open.
+        """Report the pulls of earlier runs to the rules: (site id, group, reward), in order; sites must be open.
 
-        Returns how many pulls it was.
+        Returns the number of pulls.
         """
 
     def gate(self, site_id: int) -> HostGate:
-        """The politeness towards a site; what is changed holds from the next lease on."""
+        """Return the politeness of a site; changes apply from the next lease on."""
 
     def pause(self, site_id: int) -> None:
-        """Hand out nothing of this site until `resume`."""
+        """Lease nothing of this site until `resume`."""
 
     def resume(self, site_id: int, now: float) -> None:
-        """Hand out again."""
+        """Allow leases of this site again."""
 
     def leased(self, page_id: int) -> Lease | None:
-        """The open lease of a page."""
+        """Return the open lease of a page; None if it is not leased."""
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
-        """Let *pages* of a site that were fetched, and don't come back, be fetched once more, and whole."""
+        """Queue fetched *pages* of a site without a scheduled revisit for one more complete fetch."""
 
-    def place(self, page_id: int) -> QueueSlot | None:
-        """Where a page waits, or waited when it was handed out; None under an order without places."""
+    def slot(self, page_id: int) -> QueueSlot | None:
+        """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
 
-    def place_again(
+    def requeue(
         self,
         site_id: int,
         site: str,
-        place_of: Callable[[str, str], QueueSlot],
+        slot_of: Callable[[str, str], QueueSlot],
         now: float,
         after: Position = BEFORE_ALL,
     ) -> Position | None:
-        """Let some waiting pages of a site, behind *after*, take the places that *place_of* gives them by site and URL.
+        """Move some waiting pages of a site, behind *after*, to the slots that *slot_of* returns for site and URL.
 
-        Returns behind which one to go on; None: all have their places.
+        Returns the position to continue from; None if all pages are requeued.
         """
 
 
 class FrontierStatus(Protocol):
-    """What a scheduler must know to decide whether to wait, to go on or to end."""
+    """The status by which a scheduler decides whether to wait, to continue or to end."""
 
     @property
     def leases(self) -> int:
-        """How many URLs are handed out."""
+        """The number of leased URLs."""
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything will be leased sooner or later without further news."""
+        """Whether anything will be leased sooner or later without a further event."""
 
     @property
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
 
     def only_revisits(self, after: float) -> bool:
-        """Whether nothing is leased, and all that waits are pages that come back *after* that time."""
+        """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time."""
 
     @property
     def is_spent(self) -> bool:
-        """Whether the page budget is used up, whatever still waits."""
+        """Whether the page budget is used up, even if URLs still wait."""
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""
 
 
 class CrawlFrontier(Frontier, SiteControl, FrontierStatus, Protocol):
-    """All that a crawl needs of its engine."""
+    """The complete interface of an engine."""

@@ -1,4 +1,4 @@
-"""What another visit to a page says of it: that it is as it was, that it changed, or that it is gone."""
+"""Compares a page with its previous visit: it is unchanged, has changed, or is gone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 
-def is_as_it_was(page: Page, previous: PreviousVisit) -> bool:
-    """Whether nothing new was learnt: the server says so, the content is the same, or there was no answer of worth.
+def is_unchanged(page: Page, previous: PreviousVisit) -> bool:
+    """Whether the visit brought nothing new: 304, the same content, or no usable response.
 
-    A page that can't be had today is not gone: its host may be down.
+    A page that can't be fetched today is not gone: its host may be down.
     """
     if page.state is State.DONE:
         return page.is_unchanged or page.content_hash.hex() == previous.content_hash
@@ -26,8 +26,8 @@ def is_as_it_was(page: Page, previous: PreviousVisit) -> bool:
     return page.state in (State.FAILED, State.REJECTED) or page.status >= 500 or page.status in REST_STATUSES
 
 
-def add_seen_again(changes: ChangeSet, lease: Lease, page: Page, previous: PreviousVisit) -> None:
-    """Add the row of a page that is as it was."""
+def add_unchanged(changes: ChangeSet, lease: Lease, page: Page, previous: PreviousVisit) -> None:
+    """Add the row of an unchanged page."""
     was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == previous.status)
     seen_at = lease.leased_at if was_seen else previous.fetched_at
     validators = (page.etag or previous.etag, page.last_modified or previous.last_modified)
@@ -37,10 +37,9 @@ def add_seen_again(changes: ChangeSet, lease: Lease, page: Page, previous: Previ
 def add_change(
     changes: ChangeSet, lease: Lease, previous: PreviousVisit, links: dict[int, int], now: float
 ) -> dict[int, int]:
-    """Add the rows of a page that changed, now with *links*; those links that are not stored yet.
+    """Add the rows of a changed page, which now has *links*; return the links that are not stored yet.
 
-    What it was before is kept with the time at which it was seen so last; see the tables `page_change` and
-    `link_change`.
+    Its previous state is kept with the time of the previous visit; see the tables `page_change` and `link_change`.
     """
     page_id, seen = lease.id, previous.fetched_at
     changes.page_changes.append([page_id, now, seen, previous.state, previous.status, previous.content_hash])

@@ -1,7 +1,7 @@
-"""What waits on one site: one queue a group of links.
+"""The waiting URLs of one site: one queue for each group of links.
 
-An order that makes no groups has all URLs of a site in group 0; one with scores has the queues of its `PageScores`
-for groups, among them `RETURNING`, of pages that wait to be fetched again.
+An order without groups has all URLs of a site in group 0; an order with scores uses the queues of its `PageScores`
+as groups, among them `REVISIT` for pages that wait for a revisit.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Counts, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
 
-    MakeHead = Callable[[int, int, tuple[float, int]], PageQueue]
+    MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
 NOTHING_READY = (float("inf"), 0)
-SMALLEST_QUEUE = 16  # however many groups share a site's memory: to read fewer of the journal at a time would not pay
+SMALLEST_QUEUE = 16  # even if many groups share a site's memory: smaller reads from the store would not pay off
 
 
 class SiteQueue:
-    """A site's queues, gate and memory of known URLs.
+    """A site's queues, gate and cache of known URLs.
 
-    *make_head* makes the head of a site's group. *rule* chooses among its groups, if the order makes any. *names* are
-    those of the groups met in earlier runs, number 1 first; *waiting* the groups in which a URL waits; *returning*
-    says how many pages wait to be fetched again; *scores* are those of the order, if it has any.
+    *make_queue* creates the queue of a group. *rule* chooses among the groups, if the order has any. *names* are the
+    names of the groups of earlier runs, number 1 first; *waiting* the groups in which a URL waits; *revisiting* the
+    number of pages that wait for a revisit; *scores* those of the order, if it has any.
     """
 
     __slots__ = (
@@ -43,16 +43,16 @@ class SiteQueue:
         "counts",
         "due_at",
         "gate",
-        "heads",
         "id",
         "is_available",
         "is_paused",
-        "make_head",
+        "make_queue",
         "max_level",
         "needs_refill",
         "numbers",
         "outstanding",
         "pending",
+        "queues",
         "ready",
         "revisiting",
         "rule",
@@ -63,7 +63,7 @@ class SiteQueue:
         self,
         state: SiteState,
         counts: Counts,
-        make_head: MakeHead,
+        make_queue: MakeQueue,
         rule: GroupRule | None = None,
         names: Iterable[str] = (),
         waiting: Iterable[int] = (),
@@ -75,25 +75,25 @@ class SiteQueue:
         self.gate = HostGate(state.parallel, state.delay_s)
         self.seen = UrlCache()
         self.counts = counts  # leased ones count as waiting
-        self.revisiting = revisiting  # pages that will be fetched again, leased ones as well
+        self.revisiting = revisiting  # pages that will be revisited, including leased ones
         self.pending = counts.get(State.WAITING, 0) + revisiting  # waiting and not handed out
-        self.make_head = make_head
+        self.make_queue = make_queue
         self._scores = scores
-        # Minus what the best page scored when it was looked for last, and its group; by itself it only gets worse.
+        # Minus the best page's score at the last `refresh`, and its group; without a push it only gets worse.
         self._best: tuple[float, int] = NOTHING_READY
         self.rule = rule
         self.numbers = {name: number for number, name in enumerate(names, 1)}
-        self.heads = {number: make_head(self.id, number, NONE) for number in waiting}
+        self.queues = {number: make_queue(self.id, number, NONE) for number in waiting}
         self.ready: set[int] = set()  # groups with something in memory
-        self.needs_refill = set(self.heads)  # groups with nothing in memory while the journal may hold more
-        # Priorities that were handed out and are not answered yet, with their number.
+        self.needs_refill = set(self.queues)  # groups with nothing in memory while the store may hold more
+        # Priorities of leased pages, with their number.
         self.outstanding: dict[float, int] = {}
         self.due_at: float | None = None
         self.is_paused = False
         self.is_available = False  # whether one of its pages on level 0 was read in this run
 
     def group(self, name: str) -> tuple[int, bool]:
-        """The number of the group called *name*, and whether it is new; 0 when there are too many to have one."""
+        """Return the number of the group called *name*, and whether it is new; 0 if there are too many groups."""
         number = self.numbers.get(name)
         if number is not None or len(self.numbers) >= MAX_GROUP:
             return number or 0, False
@@ -102,40 +102,40 @@ class SiteQueue:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether any URL waits, is leased, or will be fetched again."""
+        """Whether any URL waits, is leased, or will be revisited."""
         return self.revisiting > 0 or self.counts.get(State.WAITING, 0) > 0
 
     def push(self, entry: QueueEntry, head_urls: int) -> None:
         """Queue *entry* in its group; the groups share *head_urls*."""
         group = entry.group if self._scores is None else self._scores.queue(entry.id)
-        head = self.heads.get(group)
-        if head is None:
-            head = self.heads[group] = self.make_head(self.id, group, ALL)
-        head.push(entry, self.share(head_urls))
-        if head.first is not None:
+        queue = self.queues.get(group)
+        if queue is None:
+            queue = self.queues[group] = self.make_queue(self.id, group, ALL)
+        queue.push(entry, self.share(head_urls))
+        if queue.first is not None:
             self.ready.add(group)
 
     def share(self, head_urls: int) -> int:
-        """How many URLs of each group stay in memory, of *head_urls* of the site."""
-        return min(head_urls, max(SMALLEST_QUEUE, head_urls // max(1, len(self.heads))))
+        """Return the number of URLs of each group to keep in memory, of *head_urls* of the site."""
+        return min(head_urls, max(SMALLEST_QUEUE, head_urls // max(1, len(self.queues))))
 
     def discard(self, page_id: int, group: int) -> None:
-        """Take a URL out of the heap of its *group*, if it is there."""
+        """Remove a URL from the queue of its *group*, if it is there."""
         if self._scores is not None:
             group = self._scores.queue(page_id)
-        head = self.heads.get(group)
-        if head is not None:
-            head.discard(page_id)
-            self.settle(group, head)
+        queue = self.queues.get(group)
+        if queue is not None:
+            queue.discard(page_id)
+            self.settle(group, queue)
 
     def rise(self, group: int, page_id: int, head_urls: int) -> bool:
-        """Queue the number of a page whose score grew; whether it is better now than all others of the site."""
-        head = self.heads.get(group)
-        if head is None:
-            head = self.heads[group] = self.make_head(self.id, group, ALL)
-        assert isinstance(head, ScoredQueue)
+        """Queue the number of a page whose score grew; return whether it is now the best of the site."""
+        queue = self.queues.get(group)
+        if queue is None:
+            queue = self.queues[group] = self.make_queue(self.id, group, ALL)
+        assert isinstance(queue, ScoredQueue)
         assert self._scores is not None
-        if not head.rise(page_id, self.share(head_urls)):
+        if not queue.rise(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
         found = (self._beyond(group) - self._scores.score(page_id), group)
@@ -144,15 +144,15 @@ class SiteQueue:
         self._best = found
         return True
 
-    def look_again(self) -> None:
-        """Note what the heads hold; scores may have fallen since."""
+    def refresh(self) -> None:
+        """Update the state of the queues; scores may have fallen in the meantime."""
         if self._scores is None:
             return
         best = NOTHING_READY
-        for group, head in self.heads.items():
-            first = head.first
+        for group, queue in self.queues.items():
+            first = queue.first
             if first is None:
-                self.settle(group, head)
+                self.settle(group, queue)
                 continue
             self.ready.add(group)
             self.needs_refill.discard(group)
@@ -160,41 +160,41 @@ class SiteQueue:
         self._best = best
 
     def _beyond(self, group: int) -> float:
-        """What scores of *group* lack to be held against those of group 0; it may only grow, see `PageScores`."""
+        """Return the offset that makes scores of *group* comparable with group 0; it only grows, see `PageScores`."""
         assert self._scores is not None
         return self._scores.offset(0) - self._scores.offset(group) if group else 0.0
 
-    def settle(self, group: int, head: PageQueue) -> None:
-        """Note whether the group's *head* holds something, or wants to be refilled."""
-        if head.first is not None:
+    def settle(self, group: int, queue: PageQueue) -> None:
+        """Note whether the group's *queue* holds something, or needs a refill."""
+        if queue.first is not None:
             self.ready.add(group)
             self.needs_refill.discard(group)
             return
         self.ready.discard(group)
-        if head.has_more:
+        if queue.has_more:
             self.needs_refill.add(group)
 
     def pop(self) -> QueueEntry:
-        """Hand out what is next; something must be `ready`."""
+        """Remove and return the next URL; some group must be `ready`."""
         group = self._chosen()
-        head = self.heads[group]
-        entry = head.pop()
-        if head.first is None:
-            self.settle(group, head)
+        queue = self.queues[group]
+        entry = queue.pop()
+        if queue.first is None:
+            self.settle(group, queue)
         return entry if entry.group == group else entry._replace(group=group)
 
     @property
     def nearest(self) -> float:
-        """The priority of what is handed out next; something must be `ready`."""
+        """The priority of the next URL; some group must be `ready`."""
         return self._first(self._chosen())[0]
 
     @property
     def value(self) -> float:
-        """What the best page scores, to be held against those of other sites; something must be `ready`."""
+        """The score of the best page, comparable between sites; some group must be `ready`."""
         return -self.nearest if self._scores is None else -self._best[0]
 
     def _first(self, group: int) -> tuple[float, int]:
-        first = self.heads[group].first
+        first = self.queues[group].first
         assert first is not None
         return first
 
@@ -202,7 +202,7 @@ class SiteQueue:
         if self._scores is not None:
             if self.rule is None:
                 return self._best[1]
-            firsts = [(group, head.first) for group, head in self.heads.items()]
+            firsts = [(group, queue.first) for group, queue in self.queues.items()]
             return self.rule.choose((group, first[1]) for group, first in firsts if first is not None)
         if self.rule is None or len(self.ready) == 1:
             return next(iter(self.ready))
@@ -219,5 +219,5 @@ class SiteQueue:
             del self.outstanding[priority]
 
     def must_wait(self, priority: float) -> bool:
-        """Whether something nearer is still unanswered."""
+        """Whether a nearer page is still in flight."""
         return bool(self.outstanding) and min(self.outstanding) < priority

@@ -1,6 +1,6 @@
-"""When each site may be asked: now, at a known time, or not before there is news of it.
+"""The time of each site's next request: now, at a known time, or only after a further event.
 
-Every operation costs the logarithm of the number of sites at most: 20,000 sites are as quick as 20.
+Every operation is at most logarithmic in the number of sites: 20,000 sites are as quick as 20.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class SiteSchedule:
-    """The sites, and which of them the *rule* may choose from.
+    """The sites, and those of them from which the *rule* may choose.
 
-    *refill* fills the empty heaps of a site whose further URLs are in the journal. With *in_order* a site
-    sleeps while something nearer of it is unanswered.
+    *refill* fills the empty queues of a site whose further URLs are in the store. With *in_order* a site
+    sleeps while one of its nearer pages is in flight.
     """
 
     def __init__(self, rule: SiteRule, refill: Callable[[SiteQueue], None], *, in_order: bool) -> None:
@@ -38,22 +38,22 @@ class SiteSchedule:
         self._awake: set[int] = set()
 
     def open(self, site: SiteQueue, name: str) -> None:
-        """Make *site* known, which is called *name*; it sleeps until it is settled."""
+        """Add *site*, which is called *name*; it sleeps until it is settled."""
         self.sites[site.id] = site
         self._ids[name] = site.id
 
     def called(self, name: str) -> SiteQueue | None:
-        """The site of that *name*; None if it is not open."""
-        return self.sites.get(self._ids.get(name, 0))  # 0 is nobody's number
+        """Return the site of that *name*; None if it is not open."""
+        return self.sites.get(self._ids.get(name, 0))  # no site has number 0
 
     def site(self, site_id: int) -> SiteQueue:
         try:
             return self.sites[site_id]
         except KeyError:
-            raise FrontierError(f"site {site_id} was not opened") from None
+            raise FrontierError(f"site {site_id} is not open; call open_site first") from None
 
     def select(self, now: float) -> SiteQueue | None:
-        """The site that the rule chooses of those awake, settled."""
+        """Return the site that the rule chooses among those awake, settled; None if all sleep."""
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
             # Scores may have fallen since the rule was told of them: then it may choose another one.
@@ -62,14 +62,14 @@ class SiteSchedule:
         return None
 
     def settle(self, site: SiteQueue, now: float) -> bool:
-        """Let the site wake, sleep, or sleep until it is due; returns whether it is awake."""
-        site.look_again()
+        """Wake the site, or let it sleep, possibly until it is due; return whether it is awake."""
+        site.refresh()
         if site.needs_refill and not site.is_paused:
             self._refill(site)
-            site.look_again()
+            site.refresh()
         gate = site.gate
         if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
-            self._sleep(site)  # some news will settle it again: a page, an answer, `resume`
+            self._sleep(site)  # a further event will settle it again: a page, a response, `resume`
             site.due_at = None
             return False
         if gate.next_at > now:
@@ -86,7 +86,7 @@ class SiteSchedule:
         return True
 
     def rose(self, site: SiteQueue, now: float) -> None:
-        """A page of *site* is better now than all others of it."""
+        """Note that a page of *site* now has a better score than all its others."""
         if site.id not in self._awake:
             self.settle(site, now)
         elif self._rule.weighs_pages:
@@ -107,12 +107,12 @@ class SiteSchedule:
         self.settle(site, now)
 
     def rest(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
-        """Keep *entry* out of the heap until then, but in its place: nothing farther may overtake it."""
+        """Keep *entry* out of the queue until then; no farther page of the site may overtake it."""
         site.began(entry.priority)
         heapq.heappush(self._resting, (until, entry, site.id))
 
     def rested(self, now: float) -> Iterator[tuple[SiteQueue, QueueEntry]]:
-        """The URLs whose time has come, each once."""
+        """Yield the URLs whose rest is over, each once."""
         while (rested_at := self._first_rested()) is not None and rested_at <= now:
             _, entry, site_id = heapq.heappop(self._resting)
             site = self.sites[site_id]
@@ -127,28 +127,28 @@ class SiteSchedule:
             self.settle(site, now)
 
     def next_due(self, now: float) -> float | None:
-        """Seconds until something is due; None when nothing will be without news."""
+        """Return the seconds until something is due; None if nothing will be without a further event."""
         if self._awake:
             return 0.0
         times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
 
     def only_revisits(self, after: float) -> bool:
-        """Whether all that waits are pages that come back *after* that time. O(sites)."""
+        """Whether all waiting pages are revisits that are due *after* that time. O(sites)."""
         first = self._first_rested()
         if first is not None and first <= after:
             return False
-        revisiting = sum(entry.group == REVISIT for _, entry, _ in self._resting)  # others are to be tried again
+        revisiting = sum(entry.group == REVISIT for _, entry, _ in self._resting)  # the others are retries
         return sum(site.pending for site in self.sites.values()) == revisiting
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing will become due without news of a lease; O(1) on average."""
+        """Whether nothing will become due before a lease ends; O(1) on average."""
         return not (self._resting or self._paused or self._awake or self._first_due() is not None)
 
     def _first_due(self) -> float | None:
         while self._due and self.sites[self._due[0][1]].due_at != self._due[0][0]:
-            heapq.heappop(self._due)  # the site was settled otherwise in the meantime
+            heapq.heappop(self._due)  # the site was settled differently in the meantime
         return self._due[0][0] if self._due else None
 
     def _first_rested(self) -> float | None:

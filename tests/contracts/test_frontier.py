@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: each URL once, near ones first, in the best spelling found."""
+"""The frontier's contract, for every engine: each URL once, near ones first, in the best variant found."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_known_url_keeps_its_level_when_found_farther_away(site: Site) -> None:
     assert (site.paths([lease]), lease.level) == (["/a"], 1)
 
 
-def test_spelling_does_not_depend_on_the_order_of_discovery(engine: Engine) -> None:
+def test_variant_does_not_depend_on_the_order_of_discovery(engine: Engine) -> None:
     frontier = engine.frontier()
     for size in (2, 3, 5):
         chosen = set()
@@ -97,7 +97,7 @@ def test_spelling_does_not_depend_on_the_order_of_discovery(engine: Engine) -> N
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(finds=st.permutations([(path, level) for path in SPELLINGS for level in (1, 2)]), split=st.integers(0, 10))
-def test_nearest_level_and_best_spelling_win_in_any_order_and_across_a_restart(
+def test_nearest_level_and_best_variant_win_in_any_order_and_across_a_restart(
     engine: Engine, finds: list[tuple[str, int]], split: int
 ) -> None:
     limits = {"cache_urls": 1, "head_urls": 1}
@@ -114,7 +114,7 @@ def test_nearest_level_and_best_spelling_win_in_any_order_and_across_a_restart(
     assert site.lease() == []
 
 
-def test_better_spelling_replaces_the_worse_one_also_after_a_release(site: Site) -> None:
+def test_better_variant_replaces_the_worse_one_also_after_a_release(site: Site) -> None:
     site.add("//a/")
     site.add("/a/")
     site.frontier.release(site.one(), NOW, "no answer", failed=True)
@@ -181,7 +181,7 @@ def test_url_that_is_not_admitted_goes_by_its_normal_form_however_it_was_found(e
 
 
 @pytest.mark.parametrize("cache_urls", [1, 1000])
-def test_too_deep_url_has_the_best_spelling_that_was_found(engine: Engine, cache_urls: int) -> None:
+def test_too_deep_url_has_the_best_variant_that_was_found(engine: Engine, cache_urls: int) -> None:
     frontier = engine.frontier(cache_urls=cache_urls)
     for found in itertools.permutations(["//a/", "/a/?x", "/a"]):
         site = Site(engine, frontier, max_level=0)

@@ -32,7 +32,7 @@ def test_redirect_to_a_known_page_points_to_it(site: Site) -> None:
     assert site.lease() == []
 
 
-def test_redirect_to_another_spelling_is_the_same_page_asked_again(site: Site) -> None:
+def test_redirect_to_another_variant_requests_the_same_page_again(site: Site) -> None:
     site.add("/a")
     first = site.one()
     site.end(first, State.MOVED, moved_to="/a/?x")
@@ -43,7 +43,7 @@ def test_redirect_to_another_spelling_is_the_same_page_asked_again(site: Site) -
     assert site.frontier.counts()[site.id] == {State.DONE: 1}
 
 
-def test_spelling_that_the_server_wants_stands_whoever_names_another(site: Site) -> None:
+def test_variant_that_the_server_redirects_to_is_kept(site: Site) -> None:
     site.add("/a")
     site.end(site.one(), State.MOVED, moved_to="/a/?x")
     site.add("/a/", level=0, hops=1)
@@ -57,7 +57,7 @@ def test_redirect_to_the_same_url_fails(site: Site) -> None:
     assert (page.state, row["state"], row["reason"]) == (State.FAILED, State.FAILED, "redirects to itself")
 
 
-@pytest.mark.parametrize("step", ["/{}/", "/a/?x{}"], ids=["pages", "spellings"])
+@pytest.mark.parametrize("step", ["/{}/", "/a/?x{}"], ids=["pages", "variants"])
 def test_redirects_without_end_are_given_up(site: Site, step: str) -> None:
     site.add("/a")
     asked = 0
@@ -112,9 +112,9 @@ def test_lease_ends_once(site: Site) -> None:
     site.add("/a/")
     lease = site.one()
     site.end(lease)
-    with pytest.raises(FrontierError, match="ended already"):
+    with pytest.raises(FrontierError, match="has already ended"):
         site.end(lease)
-    with pytest.raises(FrontierError, match="ended already"):
+    with pytest.raises(FrontierError, match="has already ended"):
         site.frontier.release(lease, NOW)
     assert site.frontier.counts()[site.id] == {State.DONE: 1}
 
@@ -131,7 +131,7 @@ def test_lease_of_an_earlier_turn_does_not_end_the_present_one(site: Site) -> No
 
 def test_unknown_site_is_a_mistake_of_ours_that_adds_nothing(site: Site) -> None:
     good = Candidate(site.id, site.target("/a/"))
-    with pytest.raises(FrontierError, match="site 99 was not opened"):
+    with pytest.raises(FrontierError, match="site 99 is not open"):
         site.frontier.add([good, good._replace(site_id=99)], NOW)
     assert site.lease() == []
     assert site.add("/a/") == 1

@@ -105,8 +105,8 @@ def test_beyond_the_greatest_number_groups_share_one(durable):
 def test_groups_share_the_memory_of_their_site(engine):
     site = GroupedSite(engine)
     site.begin(*(f"/{n % 50}/{n}" for n in range(5_000)))
-    heads = site.frontier._schedule.site(site.id).heads
-    assert sum(len(head) for head in heads.values()) <= 2 * 50 * SMALLEST_QUEUE + LARGEST_QUEUE
+    queues = site.frontier._schedule.site(site.id).queues
+    assert sum(len(queue) for queue in queues.values()) <= 2 * 50 * SMALLEST_QUEUE + LARGEST_QUEUE
     assert len(site.crawl({str(n): float(n % 3) for n in range(50)})) == 5_000
 
 

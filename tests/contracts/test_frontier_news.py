@@ -182,7 +182,7 @@ def test_redirect_hands_its_place_on(engine: Engine) -> None:
 def test_new_rules_move_what_waits(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
-    site.frontier.place_again(
+    site.frontier.requeue(
         site.id, site.root, lambda _, url: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01), NOW
     )
     assert sorted(drained(site)[:2]) == ["/s1", "/s2"]

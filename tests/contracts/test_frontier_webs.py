@@ -149,7 +149,7 @@ class Crawl:
             result.moved_to = target(moved)
         self._frontier.acknowledge(lease, result, self._now)
         if self._frontier.leased(lease.id) is None and result.moved_to and moved.page == page:
-            self._asked.discard(lease.id)  # it may be asked for again, under its other spelling
+            self._asked.discard(lease.id)  # it may be asked for again, under its other variant
 
     def _outcome(self) -> Outcome:
         rows = self._engine.rows(self._site_id)
@@ -208,7 +208,7 @@ def test_any_crawl_in_a_database_ends_as_the_web_says(
     check(sql_engine, web, max_level, seed)
 
 
-def test_model_knows_levels_redirects_and_spellings() -> None:
+def test_model_knows_levels_redirects_and_variants() -> None:
     web = (
         PageSpec(Kind.PAGE, (Way(1, 3), Way(1, 2), Way(2, 0), Way(2, 0))),
         PageSpec(Kind.PAGE, (Way(3, 0),)),

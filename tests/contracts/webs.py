@@ -1,7 +1,7 @@
 """Small random webs, and what a crawl of each must end with: a model that shares nothing with the frontier.
 
-A page has four spellings of one key. Asked for, it is a page with links, it is gone, it moved to another
-page, it insists on one spelling of its own, it sends from spelling to spelling without end, or it fails a
+A page has four variants of one key. Asked for, it is a page with links, it is gone, it moved to another
+page, it insists on one variant of its own, it sends from variant to variant without end, or it fails a
 few times first.
 """
 
@@ -28,12 +28,12 @@ class Kind(Enum):
     PAGE = "page"
     GONE = "gone"
     MOVED = "moved"  # to links[0]
-    CANONICAL = "canonical"  # any spelling but the one of links[0] is redirected to that one
-    RESTLESS = "restless"  # every spelling is redirected to the next
+    CANONICAL = "canonical"  # any variant but the one of links[0] is redirected to that one
+    RESTLESS = "restless"  # every variant is redirected to the next
 
 
 class Way(NamedTuple):
-    """A link: to which page, in which spelling."""
+    """A link: to which page, in which variant."""
 
     page: int
     variant: int

@@ -1,4 +1,4 @@
-"""Scores that are told, and a journal of dicts that keeps what is written of them."""
+"""Scores that tests set, and a frontier store of dicts that keeps the written rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Told:
-    """As much of `PageScores` as heads ask for."""
+    """The part of `PageScores` that queues use."""
 
     returns = True
     table = "importance"

@@ -37,7 +37,7 @@ class Announcements:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
         if lease.key in self._announced:
             return True
-        return lease.group == FRESH and self._frontier.place(lease.id) != SOON  # where feeds wait that were found
+        return lease.group == FRESH and self._frontier.slot(lease.id) != SOON  # where feeds wait that were found
 
     def new_of(self, lease: Lease, items: Iterable[Announced]) -> list[Announced]:
         """Those of the *items* of the leased feed that it announces for the first time."""

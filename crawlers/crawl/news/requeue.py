@@ -63,7 +63,7 @@ class Requeue:
             return
         site_id, after = next(iter(self._unfinished.items()))
         name = self._names[site_id]
-        reached = self._frontier.place_again(site_id, name, self._classifier.place, now, after)
+        reached = self._frontier.requeue(site_id, name, self._classifier.place, now, after)
         if reached is not None:
             self._unfinished[site_id] = reached
         else:

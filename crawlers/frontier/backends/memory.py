@@ -1,4 +1,4 @@
-"""The frontier that lives and dies with the process: the test double."""
+"""The frontier that exists only in the memory of the process: the test double."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
-from crawlers.frontier.discovery import ARBITRARY_SPELLING
+from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 class MemoryFrontierStore:
-    """Keeps the rows of the change sets in dicts, as the store's tables would."""
+    """Keeps the rows of the change sets in dicts, like the tables of the store."""
 
     crawl_id = 0
 
@@ -153,7 +153,7 @@ class MemoryFrontierStore:
 def _known(row: Row) -> KnownUrl:
     waits = row["state"] == State.WAITING
     is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP)
-    url = row["url"] if (waits or is_too_deep) and row["variant"] == ARBITRARY_SPELLING else None
+    url = row["url"] if (waits or is_too_deep) and row["variant"] == ARBITRARY_VARIANT else None
     return KnownUrl(
         row["key"], row["id"], row["level"], row["hops"], row["variant"], waits, is_too_deep, url, row["link_group"]
     )
@@ -170,7 +170,7 @@ def _scored_entry(row: Row, priority: float) -> QueueEntry:
 
 
 class MemoryFrontier(QueuedFrontier):
-    """A frontier with nothing behind it. Takes the keyword arguments of `QueuedFrontier`."""
+    """A frontier in memory. Takes the keyword arguments of `QueuedFrontier`."""
 
     def __init__(self, rule: SiteRule, order: PageOrder, **limits: Any) -> None:
         super().__init__(MemoryFrontierStore(), rule, order, **limits)

@@ -1,5 +1,5 @@
-"""The frontier in the database that holds the results: a page and its acknowledgement are one
-transaction, and many pages one commit."""
+"""The frontier in the database of the results: a page and its acknowledgement are one transaction, and many
+pages share one commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import text
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.frontier.discovery import ARBITRARY_SPELLING
+from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.writer import Writer
 
-MOST_CHANGED = 100_000  # pages that are remembered as not committed; then a flush costs less than their memory
-ID_BLOCK = 10_000  # a reservation is a commit of its own; a killed process wastes at most so many numbers
+MOST_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
+ID_BLOCK = 10_000  # a reservation is a separate commit; a killed process wastes at most this many numbers
 
 _KNOWN = f"""
     SELECT key, id, level, hops, variant, state = {int(State.WAITING)},
         state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
-        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND variant = {ARBITRARY_SPELLING}
+        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND variant = {ARBITRARY_VARIANT}
         THEN url END, link_group
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 _AMONG = {
@@ -68,25 +68,25 @@ _DUE = f"""
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
     JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
     WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608
-_FORMER = """
+_PREVIOUS = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
 _TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
 _COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
 
-# SQLAlchemy takes a statement apart once an object: making them anew would cost more than a query.
+# SQLAlchemy parses a statement once per object: creating it for each query would cost more than the query.
 _text = cache(text)
 
 
 class SqlFrontierStore:
-    """Writes through the one writer, reads what is committed."""
+    """Writes through the single writer, reads committed rows."""
 
     def __init__(self, database: Database, writer: Writer, crawl_id: int) -> None:
         self.crawl_id = crawl_id
         self._database = database
         self._writer = writer
         self._among = _AMONG[database.engine.dialect.name]
-        self._changed: set[int] = set()  # pages whose row may not be committed as it is now
+        self._changed: set[int] = set()  # pages whose latest row may not be committed yet
         self._ids: Iterator[int] = iter(())
 
     def new_id(self) -> int:
@@ -130,7 +130,7 @@ class SqlFrontierStore:
     def previous(self, page_id: int) -> PreviousVisit:
         if page_id in self._changed:
             self.flush()
-        rows = self._read(_FORMER, page=page_id)
+        rows = self._read(_PREVIOUS, page=page_id)
         first, _, *last_visit = rows[0]
         links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
         return PreviousVisit(links, *last_visit)

@@ -1,1 +1,1 @@
-"""The waiting URLs of one site: the next ones in memory, the rest in the store."""
+"""Queues of the waiting URLs of one site: the next URLs in memory, the rest in the store."""

@@ -1,6 +1,6 @@
-"""The URLs of one group of a site's links, by priority: the next ones in memory, the rest in the journal.
+"""The URLs of one group of a site's links, by priority: the next ones in memory, the rest in the frontier store.
 
-So the memory of a queue is bounded, however many URLs wait. The heap holds each of them once.
+So the memory of a queue is bounded, however many URLs wait. The heap contains each URL at most once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NONE = (float("-inf"), 0)
 
 
 class PageQueue(Protocol):
-    """What a site's queue asks of its heads; `BoundedQueue`, or `scored_head.ScoredHead`."""
+    """The queue of one group of a site: `BoundedQueue` or `scored_queue.ScoredQueue`."""
 
     def __len__(self) -> int: ...
 
@@ -38,9 +38,9 @@ class PageQueue(Protocol):
 
 
 class BoundedQueue:
-    """The URLs of one *group* of a site that are next. *held* has the pages that are leased, or rest.
+    """The next URLs of one *group* of a site. *held* contains the pages that are leased or rest.
 
-    Everything up to the *horizon* is in the heap; what is behind it is in the *journal* only.
+    Everything up to the *spill_limit* is in the heap; everything behind it is in the *store* only.
     """
 
     __slots__ = ("_group", "_heap", "_held", "_site_id", "_spill_limit", "_store")
@@ -61,21 +61,21 @@ class BoundedQueue:
         self._heap: list[QueueEntry] = []
 
     def __len__(self) -> int:
-        """How many items are in memory."""
+        """Return the number of items in memory."""
         return len(self._heap)
 
     @property
     def has_more(self) -> bool:
-        """Whether the journal may hold waiting URLs that the heap does not."""
+        """Whether the store may hold waiting URLs that are not in the heap."""
         return self._spill_limit is not ALL
 
     @property
     def first(self) -> tuple[float, int] | None:
-        """The priority of the next page, and the page; None when nothing is in memory."""
+        """The priority and id of the next page; None if the heap is empty."""
         return self._heap[0][:2] if self._heap else None
 
     def push(self, entry: QueueEntry, most: int) -> None:
-        """Queue *entry*; of more than twice *most* only the first *most* stay in memory."""
+        """Queue *entry*; when more than twice *most* entries are in memory, keep only the first *most*."""
         if self.has_more and (entry.priority, entry.id) > self._spill_limit:
             return
         heapq.heappush(self._heap, entry)
@@ -86,17 +86,17 @@ class BoundedQueue:
             self._spill_limit = (last.priority, last.id)
 
     def discard(self, page_id: int) -> None:
-        """Take a URL out of the heap, if it is there; costs as much as the heap is long, but is rare."""
+        """Remove a URL from the heap, if it is there; linear in the heap size, but rare."""
         self._heap = [entry for entry in self._heap if entry.id != page_id]
         heapq.heapify(self._heap)
 
     def refill(self, limit: int) -> None:
-        """Take the next *limit* URLs of the journal, save those that are held; the heap must be empty."""
-        self._store.flush()  # what was found and not written yet must not be passed over
+        """Read the next *limit* URLs from the store, without those that are held; the heap must be empty."""
+        self._store.flush()  # URLs that are not written yet must not be skipped
         entries = self._store.waiting(self._site_id, self._group, self._spill_limit, limit)
         self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         self._heap = [entry for entry in entries if entry.id not in self._held]
 
     def pop(self) -> QueueEntry:
-        """Hand out the `first`."""
+        """Remove and return the `first`."""
         return heapq.heappop(self._heap)

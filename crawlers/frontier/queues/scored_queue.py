@@ -1,8 +1,8 @@
-"""The URLs of a site's queue whose scores change while they wait, the best ones in memory.
+"""A queue of a site's URLs whose scores change while they wait, with the best ones in memory.
 
-The heap holds scores as they were when they last grew. A score that grew again has a second item in the heap;
-one that fell is found out when it comes to the top. So no change costs more than one push, and what comes out
-is the best nevertheless.
+The heap holds scores as of their last increase. A score that increases again gets a second item in the heap; a score
+that fell is detected when its item reaches the top. So a change costs at most one push, and the queue still
+returns the best URL.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
 
-LOADED = 50  # entries read of the journal at a time, when the best one's is not in memory
+LOADED = 50  # entries read from the store at a time when that of the best page is not in memory
 
 
 class ScoredQueue:
-    """The best of one *queue* of a site, by *scores*. *held* has the pages that are leased, or rest.
+    """The best URLs of one *queue* of a site, by *scores*. *held* contains the pages that are leased or rest.
 
-    Everything up to the *horizon*, a (negative score, page), is in the heap; what is behind it is in the *journal*
-    only, by the score that *write* wrote there last. Of a page that rose over the horizon, the heap knows nothing
-    but the number until its turn comes.
+    Everything up to the *spill_limit*, a (negative score, page), is in the heap; everything behind it is in the
+    *store* only, by the score that *write* wrote last. For a page that rose over the spill limit, the heap contains
+    only the number; its entry is read when the page is popped.
     """
 
     __slots__ = ("_entries", "_heap", "_held", "_queue", "_scores", "_site_id", "_spill_limit", "_store", "_write")
@@ -52,39 +52,39 @@ class ScoredQueue:
         self._entries: dict[int, QueueEntry] = {}
 
     def __len__(self) -> int:
-        """How many items are in memory."""
+        """Return the number of items in memory."""
         return len(self._heap)
 
     @property
     def has_more(self) -> bool:
-        """Whether the journal may hold waiting URLs that the heap does not."""
+        """Whether the store may hold waiting URLs that are not in the heap."""
         return self._spill_limit is not ALL
 
     @property
     def first(self) -> tuple[float, int] | None:
-        """The negative score of the best page, and the page; None when the journal must be asked for it."""
+        """The negative score and id of the best page; None if it must be read from the store."""
         heap, scores = self._heap, self._scores
         while heap:
             priority, page = heap[0]
             now = -scores.score(page)
             if now < priority or not self._waits(page):
-                heapq.heappop(heap)  # it rose, and has another item; or it waits no longer
+                heapq.heappop(heap)  # it rose and has another item, or it no longer waits
             elif now > priority:
                 heapq.heapreplace(heap, (now, page))
             else:
-                return heap[0] if heap[0] <= self._spill_limit else None  # it fell: the journal may have a better one
+                return heap[0] if heap[0] <= self._spill_limit else None  # it fell: the store may have a better one
         return None
 
     def _waits(self, page: int) -> bool:
         return page not in self._held and self._scores.queue(page) == self._queue
 
     def push(self, entry: QueueEntry, most: int) -> None:
-        """Queue *entry* by its score; of more than twice *most* pages only the best *most* stay in memory."""
+        """Queue *entry* by its score; when more than twice *most* pages are in memory, keep only the best *most*."""
         if self.rise(entry.id, most):
             self._entries[entry.id] = entry
 
     def rise(self, page: int, most: int) -> bool:
-        """Queue the number of a page whose score grew; whether it belongs to the best, which are in memory."""
+        """Queue the number of a page whose score grew; return whether it is among the best, which are in memory."""
         item = (-self._scores.score(page), page)
         if self.has_more and item > self._spill_limit:
             return False
@@ -94,7 +94,7 @@ class ScoredQueue:
         return item <= self._spill_limit
 
     def _trim(self, most: int) -> None:
-        """Give up the items that stand for nothing any more, and all but the best *most*."""
+        """Drop outdated items, and all but the best *most*."""
         pages = {page for _, page in self._heap}
         heap = sorted((-self._scores.score(page), page) for page in pages if self._waits(page))
         if len(heap) > most:
@@ -104,11 +104,11 @@ class ScoredQueue:
         self._entries = {page: self._entries[page] for _, page in heap if page in self._entries}
 
     def discard(self, page_id: int) -> None:
-        """Forget how a URL is spelled: it is pushed again in another spelling, or from another level."""
+        """Forget the entry of a URL: it is pushed again as another variant, or with another level."""
         self._entries.pop(page_id, None)
 
     def refill(self, limit: int) -> None:
-        """Take the best *limit* URLs from the journal; all that was pushed must have been submitted to it."""
+        """Read the best *limit* URLs from the store; everything pushed must have been submitted to it."""
         fallen = {page for _, page in self._heap if self._waits(page)}
         if fallen:
             self._write(fallen)
@@ -122,11 +122,11 @@ class ScoredQueue:
         heapq.heapify(self._heap)
         self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         if self._heap and fallen.issuperset(self._entries):
-            # All were written just now. A store that rounds must not make them seem to have fallen again, for ever.
+            # All were written just now. A store that rounds must not make them appear to have fallen again, endlessly.
             self._spill_limit = max(self._spill_limit, max(self._heap))
 
     def pop(self) -> QueueEntry:
-        """Hand out the `first`."""
+        """Remove and return the `first`."""
         _, page = heapq.heappop(self._heap)
         entry = self._entries.pop(page, None)
         if entry is None:

@@ -1,4 +1,4 @@
-"""When a site counts as available: one of its roots was read; a redirect says neither."""
+"""A site is available once one of its roots was read; a redirect decides nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SITE, NOW = "http://a.test", 1000.0
 
 
 class Recorder(MemoryFrontierStore):
-    """Notes what is written about the availability of sites."""
+    """Records the rows about the availability of sites."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Recorder(MemoryFrontierStore):
 
 
 class Crawl:
-    """Of one site with those *roots*; its pages come again."""
+    """A crawl of one site with *roots*, whose pages are revisited."""
 
     def __init__(self, *roots: str) -> None:
         self.store = Recorder()
@@ -43,7 +43,7 @@ class Crawl:
         self.frontier.add([Candidate(1, resolve(SITE, root)) for root in roots], NOW)
 
     def open(self) -> None:
-        """As another run does."""
+        """Open the frontier like a further run."""
         self.store.availability.clear()
         self.frontier = QueuedFrontier(self.store, RoundRobin(), ORDERS["aopic"](OrderOptions()))
         self.frontier.open_site(SiteState(1, SITE, 9, 0.0), self.now)
@@ -75,7 +75,7 @@ def test_site_is_available_once_one_of_its_roots_was_read() -> None:
     assert crawl.store.availability == [[1, "timeout"], [1, None]]
 
 
-def test_redirect_of_a_root_says_nothing_of_its_site_before_its_target_is_read() -> None:
+def test_redirect_of_a_root_decides_nothing_before_its_target_is_read() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
     assert crawl.store.availability == []
@@ -83,14 +83,14 @@ def test_redirect_of_a_root_says_nothing_of_its_site_before_its_target_is_read()
     assert crawl.store.availability == [[1, "status 404"]]
 
 
-def test_page_below_the_root_says_nothing_of_its_site() -> None:
+def test_page_below_the_root_does_not_affect_availability() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.FAILED, "timeout")
     assert crawl.store.availability == [[1, None]]
 
 
-def test_another_visit_to_a_root_in_the_next_run_speaks_for_its_site_if_it_is_read() -> None:
+def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.DONE, link="/")

@@ -1,4 +1,4 @@
-"""What the downloads of a crawl cost and earn."""
+"""The pulls of a crawl: their budget and their rewards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawlers.storage.change_set import ChangeSet
 
 
 class Heard:
-    """A rule that keeps what it is told."""
+    """A rule that records the reported pulls."""
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
@@ -39,7 +39,7 @@ def lease(page_id: int, group: int = 0) -> Lease:
     return Lease(page_id, 7, page_id, "http://a.test/", 0, 0, 0, None, 0.0, group)
 
 
-def test_pulls_in_flight_count_against_the_budget_until_they_turn_out_to_be_none():
+def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     pulls = PullBudget(Heard(), 2, records=False)
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
@@ -63,7 +63,7 @@ def test_without_a_budget_there_is_always_room():
     assert not pulls.is_spent
 
 
-def test_ended_pull_is_written_with_what_was_paid_for():
+def test_ended_pull_is_written_with_its_rewarded_keys():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=True)
     pulls.started(SITE, lease(42))
@@ -72,7 +72,7 @@ def test_ended_pull_is_written_with_what_was_paid_for():
     assert changes.counted_keys == [[7, 3], [7, 9]]
 
 
-def test_pulls_that_nobody_counts_are_not_written():
+def test_pulls_are_not_written_without_recording():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=False)
     pulls.started(SITE, lease(42))
@@ -80,7 +80,7 @@ def test_pulls_that_nobody_counts_are_not_written():
     assert changes == ChangeSet()
 
 
-def test_rules_are_told_earlier_pulls_as_they_were_told_them_then():
+def test_rules_receive_earlier_pulls_as_in_the_first_run():
     before, after = Heard(), Heard()
     past = [(1, 0, 3.0), (2, 5, 0.0), (1, 3, 1.0)]
     sites = {number: site(number) for number in (1, 2)}

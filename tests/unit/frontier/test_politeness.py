@@ -27,7 +27,7 @@ def test_next_start_is_a_delay_after_the_last() -> None:
     assert gate.next_at == 17.0
 
 
-def test_longer_delay_that_is_asked_for_holds_and_a_shorter_one_does_not() -> None:
+def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     gate = HostGate(1, 2.0)
     gate.ask_for_delay(1.0)
     assert gate.delay_s == 2.0
@@ -45,7 +45,7 @@ def test_cancelled_start_leaves_no_trace() -> None:
     assert (gate.next_at, gate.in_flight) == (2.0, 0)
 
 
-def test_cancelled_start_gives_back_neither_the_delay_after_a_later_one_nor_a_rest() -> None:
+def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest() -> None:
     gate = HostGate(3, 2.0)
     gate.started(0.0)
     gate.started(2.0)
@@ -61,7 +61,7 @@ def test_host_rests_as_long_as_it_asks_within_reason() -> None:
     assert HostGate(1, 0.0).refused(100.0, 86400.0) == 100.0 + LONGEST_REST_S
 
 
-def test_rest_doubles_from_refusal_to_refusal_and_is_forgiven_by_a_good_answer() -> None:
+def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> None:
     gate = HostGate(1, 0.0)
     now = 0.0
     rests = []
@@ -74,7 +74,7 @@ def test_rest_doubles_from_refusal_to_refusal_and_is_forgiven_by_a_good_answer()
     assert gate.refused(now, None) == now + 1.0
 
 
-def test_refusals_of_what_was_under_way_do_not_prolong_the_rest() -> None:
+def test_refusals_of_requests_in_flight_do_not_prolong_the_rest() -> None:
     gate = HostGate(9, 0.0)
     assert gate.refused(0.0, None) == 1.0
     delay_s = gate.delay_s
@@ -84,7 +84,7 @@ def test_refusals_of_what_was_under_way_do_not_prolong_the_rest() -> None:
     assert gate.refused(0.5, 9.0) == 9.5, "unless they ask for more"
 
 
-def test_refused_host_is_asked_more_slowly_for_a_while() -> None:
+def test_refusing_host_gets_slower_requests_for_a_while() -> None:
     gate = HostGate(1, 0.0)
     gate.refused(0.0, None)
     assert gate.delay_s == FIRST_DELAY_S
@@ -96,7 +96,7 @@ def test_refused_host_is_asked_more_slowly_for_a_while() -> None:
 
 
 @pytest.mark.parametrize("asked_s", [0.0, 1.0, 60.0])
-def test_delay_stays_between_what_was_asked_for_and_the_longest(asked_s: float) -> None:
+def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> None:
     gate = HostGate(1, asked_s)
     for number in range(20):
         gate.refused(number * 1000.0, None)

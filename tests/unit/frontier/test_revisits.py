@@ -1,4 +1,4 @@
-"""What another visit says of a page, and the rows that it leaves."""
+"""A revisit is compared with the previous visit, and leaves rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
-from crawlers.frontier.revisits import add_change, add_seen_again, is_as_it_was
+from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 
 HASH = b"\x01" * 16
-FORMER = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
-LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, FORMER)
+PREVIOUS = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
+LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, PREVIOUS)
 
 
 def page(state: State = State.DONE, status: int = 200, **more: Any) -> Page:
@@ -36,8 +36,8 @@ def page(state: State = State.DONE, status: int = 200, **more: Any) -> Page:
     ],
     ids=lambda same: f"{same.state.name}-{same.status}",
 )
-def test_nothing_new_was_learnt(same: Page) -> None:
-    assert is_as_it_was(same, FORMER)
+def test_page_is_unchanged(same: Page) -> None:
+    assert is_unchanged(same, PREVIOUS)
 
 
 @pytest.mark.parametrize(
@@ -52,32 +52,32 @@ def test_nothing_new_was_learnt(same: Page) -> None:
     ids=lambda other: f"{other.state.name}-{other.status}-{len(other.content_hash)}",
 )
 def test_page_has_changed(other: Page) -> None:
-    assert not is_as_it_was(other, FORMER)
+    assert not is_unchanged(other, PREVIOUS)
 
 
-def test_page_that_is_still_not_there_is_as_it_was() -> None:
-    previous = FORMER._replace(state=int(State.REFUSED), status=404, content_hash=None)
-    assert is_as_it_was(page(State.REFUSED, 404), previous)
-    assert is_as_it_was(page(State.REFUSED, 503), previous), "the host may be down"
-    assert not is_as_it_was(page(State.REFUSED, 410), previous)
-    assert not is_as_it_was(page(content_hash=HASH), previous)
+def test_page_that_is_still_missing_is_unchanged() -> None:
+    previous = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
+    assert is_unchanged(page(State.REFUSED, 404), previous)
+    assert is_unchanged(page(State.REFUSED, 503), previous), "the host may be down"
+    assert not is_unchanged(page(State.REFUSED, 410), previous)
+    assert not is_unchanged(page(content_hash=HASH), previous)
 
 
-def test_page_seen_again_was_seen_when_it_was_asked_for() -> None:
+def test_unchanged_page_was_seen_when_it_was_requested() -> None:
     changes = ChangeSet()
-    add_seen_again(changes, LEASE, page(status=304, is_unchanged=True), FORMER)
+    add_unchanged(changes, LEASE, page(status=304, is_unchanged=True), PREVIOUS)
     assert changes == ChangeSet(seen_again=[[3, None, 90.0, '"1"', "yesterday"]])
 
 
-def test_page_that_could_not_be_had_was_seen_when_it_was_before() -> None:
+def test_page_that_could_not_be_fetched_keeps_the_time_of_its_previous_visit() -> None:
     changes = ChangeSet()
-    add_seen_again(changes, LEASE, page(State.FAILED, 0, reason="no answer"), FORMER)
+    add_unchanged(changes, LEASE, page(State.FAILED, 0, reason="no answer"), PREVIOUS)
     assert changes == ChangeSet(seen_again=[[3, "no answer", 50.0, '"1"', "yesterday"]])
 
 
-def test_change_keeps_what_the_page_was_and_its_links() -> None:
+def test_change_keeps_the_previous_state_of_the_page_and_its_links() -> None:
     changes = ChangeSet()
-    new = add_change(changes, LEASE, FORMER, {8: 1, 9: 4}, 91.0)
+    new = add_change(changes, LEASE, PREVIOUS, {8: 1, 9: 4}, 91.0)
     assert new == {8: 1, 9: 4}
     assert changes.page_changes == [[3, 91.0, 50.0, State.DONE, 200, HASH.hex()]]
     assert changes.forgotten == [[3]]
@@ -89,12 +89,12 @@ counts = st.dictionaries(st.integers(1, 6), st.integers(1, 3))
 
 
 @given(counts, counts)
-def test_links_that_are_lost_and_added_make_those_of_today_and_the_changes_those_of_before(
+def test_lost_and_added_links_give_the_current_links_and_changes_the_previous_ones(
     before: dict[int, int], today: dict[int, int]
 ) -> None:
     changes = ChangeSet()
     stored = dict(before)
-    new = add_change(changes, LEASE, FORMER._replace(links=before), today, 91.0)
+    new = add_change(changes, LEASE, PREVIOUS._replace(links=before), today, 91.0)
     for _, target in changes.lost_links:
         del stored[target]
     assert not stored.keys() & new.keys(), "a row would be there already"

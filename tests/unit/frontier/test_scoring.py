@@ -1,4 +1,4 @@
-"""Scoring tells the order what happens, writes what changed, and goes on from what was written."""
+"""Scoring reports events to the order, writes changes, and resumes from the written rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SITE = 4
 
 
 class Risen:
-    """A site that notes which pages rose."""
+    """A site that records risen pages."""
 
     def __init__(self) -> None:
         self.rose: list[tuple[int, int]] = []
@@ -45,7 +45,7 @@ def written(one: Scoring, store: MemoryFrontierStore) -> ChangeSet:
     return changes
 
 
-def test_only_what_changed_is_written_and_takes_its_place() -> None:
+def test_only_changed_pages_are_written_and_requeued() -> None:
     store = MemoryFrontierStore()
     one, site = scoring(store)
     for page in (1, 2, 3):
@@ -64,7 +64,7 @@ def test_only_what_changed_is_written_and_takes_its_place() -> None:
     assert written(one, store).importance == []
 
 
-def test_pages_that_are_held_or_gone_or_of_sites_that_are_not_open_take_no_place() -> None:
+def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> None:
     store = MemoryFrontierStore()
     one, site = scoring(store, held={1})
     one.found(SITE, 1, 0)
@@ -76,7 +76,7 @@ def test_pages_that_are_held_or_gone_or_of_sites_that_are_not_open_take_no_place
     assert [row[:3] for row in changes.importance] == [[1, SITE, 0], [2, SITE, GONE], [3, 99, 0]]
 
 
-def test_page_that_moved_is_written_with_the_one_that_takes_over() -> None:
+def test_page_that_moved_is_written_with_its_target() -> None:
     store = MemoryFrontierStore()
     one, _ = scoring(store)
     one.found(SITE, 1, 0)
@@ -87,7 +87,7 @@ def test_page_that_moved_is_written_with_the_one_that_takes_over() -> None:
     assert [(row[0], row[2], row[7]) for row in changes.importance] == [(1, GONE, 2), (2, 0, 0)]
 
 
-def test_it_goes_on_from_what_was_written() -> None:
+def test_scoring_resumes_from_the_written_rows() -> None:
     store = MemoryFrontierStore()
     one, _ = scoring(store)
     for page in (1, 2, 3):
@@ -105,7 +105,7 @@ def test_it_goes_on_from_what_was_written() -> None:
 
 
 @pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
-def test_what_was_decided_without_the_order_is_told_to_it(scores: Any) -> None:
+def test_states_that_changed_without_the_order_are_reported_to_it(scores: Any) -> None:
     store = MemoryFrontierStore()
     one, _ = scoring(store, scores())
     stored(store, 1)

@@ -1,4 +1,4 @@
-"""A site's queue: its groups, what is ready of them, and what must wait."""
+"""A site's queue: its groups, the ready ones, and pages that must wait."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def entry(priority: float, page_id: int, group: int = 0) -> QueueEntry:
 
 
 def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
-    def head(site_id: int, group: int, spill_limit: tuple[float, int]) -> BoundedQueue:
+    def bounded(site_id: int, group: int, spill_limit: tuple[float, int]) -> BoundedQueue:
         return BoundedQueue(site_id, group, MemoryFrontierStore(), set(), spill_limit)
 
-    return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, head, rule, names, waiting)
+    return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, bounded, rule, names, waiting)
 
 
 class Least:
-    """Takes the group whose first page is the oldest, and says what it was asked."""
+    """Chooses the group whose first page is the oldest, and records the calls."""
 
     def __init__(self) -> None:
         self.asked: list[list[tuple[int, int]]] = []
@@ -43,11 +43,11 @@ class Least:
     def cancelled(self, group: int) -> None: ...
 
 
-def test_queue_of_a_resumed_site_begins_in_the_journal() -> None:
+def test_queue_of_a_resumed_site_starts_in_the_store() -> None:
     site = queue(waiting=[0])
     assert site.needs_refill == {0}
     site.push(entry(0.0, 9), 16)
-    assert not site.ready, "the journal gives it in its turn"
+    assert not site.ready, "a refill reads it from the store"
     assert not queue().needs_refill
 
 
@@ -62,7 +62,7 @@ def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
     assert not site.ready
 
 
-def test_rule_chooses_among_the_groups_that_have_something() -> None:
+def test_rule_chooses_among_the_groups_that_are_ready() -> None:
     rule = Least()
     site = queue(rule)
     for number, group in ((1, 2), (2, 1), (3, 2), (4, 1)):
@@ -71,7 +71,7 @@ def test_rule_chooses_among_the_groups_that_have_something() -> None:
     assert rule.asked == [[(1, 2), (2, 1)], [(1, 2), (2, 3)], [(1, 4), (2, 3)]], "one group leaves no choice"
 
 
-def test_groups_are_numbered_as_they_are_met_and_the_last_share_one() -> None:
+def test_groups_are_numbered_in_order_of_discovery_and_the_last_share_one() -> None:
     site = queue(names="ab")
     assert [site.group(name) for name in "bca"] == [(2, False), (3, True), (1, False)]
     numbers = [site.group(f"more {n}") for n in range(2 * MAX_GROUP)]
@@ -80,7 +80,7 @@ def test_groups_are_numbered_as_they_are_met_and_the_last_share_one() -> None:
     assert site.group("more 0") == (4, False)
 
 
-def test_empty_group_asks_the_journal_only_when_it_may_have_more() -> None:
+def test_empty_group_needs_a_refill_only_when_the_store_may_have_more() -> None:
     site = queue(Least())
     for number in range(1, 8):
         site.push(entry(0.0, number, 1), 2)
@@ -92,7 +92,7 @@ def test_empty_group_asks_the_journal_only_when_it_may_have_more() -> None:
     assert (site.needs_refill, site.ready) == ({1}, set())
 
 
-def test_farther_priorities_wait_for_all_answers_of_nearer_ones() -> None:
+def test_farther_priorities_wait_for_all_responses_of_nearer_ones() -> None:
     site = queue()
     assert not site.must_wait(1.0)
     for priority in (1.0, 1.0, 2.0):

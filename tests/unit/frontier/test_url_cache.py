@@ -1,4 +1,4 @@
-"""Known URLs: what one integer says of each, and what is forgotten first."""
+"""Known URLs: the integer of each, and the order of forgetting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from crawlers.frontier.url_cache import (
     st.integers(0, 2),
     st.sampled_from([0, TAKEN, TOO_DEEP]),
 )
-def test_packed_value_gives_back_all_that_went_in(
+def test_packed_value_returns_all_its_fields(
     page_id: int, group: int, level: int, hops: int, variant: int, flags: int
 ) -> None:
     value = pack(page_id, group, rank(level, hops), variant, flags)
@@ -53,7 +53,7 @@ def _with(values: dict[int, int]) -> UrlCache:
 @given(
     st.lists(st.dictionaries(st.integers(0, 2**60 - 1), st.integers(0, 2**62)), max_size=4), st.integers(0, 2**60 - 1)
 )
-def test_url_is_known_by_its_latest_value_wherever_that_stands(changes: list[dict[int, int]], other: int) -> None:
+def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes: list[dict[int, int]], other: int) -> None:
     seen, expected = UrlCache(), {}
     for change in changes:
         seen.lately.update(change)
@@ -64,7 +64,7 @@ def test_url_is_known_by_its_latest_value_wherever_that_stands(changes: list[dic
     assert seen.is_complete
 
 
-def test_few_urls_stay_where_they_were_met_and_many_move_to_the_arrays() -> None:
+def test_few_urls_stay_in_the_dict_and_many_move_to_the_arrays() -> None:
     seen = _with({key: 2 * key for key in range(LEAST_SETTLED - 1)})
     seen.settle()
     assert len(seen.lately) == LEAST_SETTLED - 1
@@ -86,7 +86,7 @@ def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> No
     assert seen.settled([3, 4]) == {3: 8, 4: 7}
 
 
-def test_what_was_not_met_between_two_calls_is_forgotten() -> None:
+def test_urls_that_were_not_found_between_two_calls_are_forgotten() -> None:
     seen = _with({1: 10, 2: 20})
     seen.forget()
     assert seen.is_complete
@@ -97,7 +97,7 @@ def test_what_was_not_met_between_two_calls_is_forgotten() -> None:
     assert seen.known([1, 2, 3]) == {1: 11, 3: 30}
 
 
-def test_spelling_is_forgotten_with_its_url() -> None:
+def test_variant_is_forgotten_with_its_url() -> None:
     seen = _with({1: 1, 2: 2})
     seen.urls.update({1: "http://a.test/1", 2: "http://a.test/2"})
     seen.forget()

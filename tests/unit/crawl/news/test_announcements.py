@@ -33,7 +33,7 @@ class Recorder:
         self.again: list[tuple[str, list[SeenPage], float]] = []
         self.flushes = 0
 
-    def place(self, page_id: int) -> QueueSlot | None:
+    def slot(self, page_id: int) -> QueueSlot | None:
         return self.places.get(page_id)
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:

@@ -1,4 +1,4 @@
-"""What only the engine on a database can do wrong: its numbers, its queries, its plans."""
+"""The database engine: page numbers, queries, query plans."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def row(
     return [page_id, 1, key, url, variant, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0, 0]
 
 
-def test_numbers_are_new_across_blocks_and_journals(store: SqlFrontierStore, database: Database) -> None:
+def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, database: Database) -> None:
     numbers = [store.new_id() for _ in range(10_001)]
     assert numbers == list(range(1, 10_002))
     other = SqlFrontierStore(database, store._writer, 1)
     assert other.new_id() > 20_000
 
 
-def test_known_urls_are_told_with_all_that_matters(store: SqlFrontierStore) -> None:
+def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
     pages = [
         row(1, LEAST, State.WAITING, variant=2),
         row(2, MOST, State.WAITING, variant=1),
@@ -70,7 +70,7 @@ def test_known_urls_are_told_with_all_that_matters(store: SqlFrontierStore) -> N
     assert list(store.known(2, None)) == []
 
 
-def test_waiting_urls_come_in_order_behind_a_place(store: SqlFrontierStore) -> None:
+def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) -> None:
     places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
     store.submit(ChangeSet(new_pages=[*pages, row(10, 10, State.DONE)]))
@@ -99,7 +99,7 @@ def test_counts_are_by_state(store: SqlFrontierStore) -> None:
         (f"{_KNOWN} AND key{_AMONG['sqlite']}", "page_key"),
     ],
 )
-def test_sqlite_answers_by_index_and_sorts_nothing(tmp_path: Path, statement: str, index: str) -> None:
+def test_sqlite_uses_the_index_and_sorts_nothing(tmp_path: Path, statement: str, index: str) -> None:
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     values = {"site": 1, "group": 0, "priority": 0.0, "id": 0, "limit": 9, "keys": "[1]"}

@@ -1,4 +1,4 @@
-"""A head keeps the nearest in memory, the rest stays behind the horizon."""
+"""A bounded queue keeps the nearest URLs in memory; the others stay behind the spill limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Stored:
-    """A journal that holds *entries*."""
+    """A frontier store that holds *entries*."""
 
     def __init__(self, entries: list[QueueEntry]) -> None:
         self._entries = sorted(entries)
@@ -30,14 +30,14 @@ def entry(priority: float, page_id: int) -> QueueEntry:
     return QueueEntry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
 
 
-def head(entries: list[QueueEntry], held: Collection[int] = (), **more: Any) -> BoundedQueue:
+def queue_of(entries: list[QueueEntry], held: Collection[int] = (), **more: Any) -> BoundedQueue:
     return BoundedQueue(1, 0, Stored(entries), held, **more)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))
 def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list[float], most: int, limit: int) -> None:
     entries = [entry(priority, number) for number, priority in enumerate(priorities, 1)]
-    queue = head(entries)
+    queue = queue_of(entries)
     for one in entries:
         queue.push(one, most)
         assert len(queue) <= 2 * most
@@ -51,8 +51,8 @@ def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list
     assert out == sorted(entries)
 
 
-def test_held_urls_are_not_taken_from_the_journal_again() -> None:
-    queue = head([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3), entry(0.0, 4)], {1, 3}, spill_limit=NONE)
+def test_held_urls_are_not_read_from_the_store_again() -> None:
+    queue = queue_of([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3), entry(0.0, 4)], {1, 3}, spill_limit=NONE)
     queue.refill(3)
     assert (queue.pop().id, queue.first, queue.has_more) == (2, None, True)
     queue.refill(3)

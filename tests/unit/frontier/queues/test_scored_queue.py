@@ -1,4 +1,4 @@
-"""A head of scores that change: what comes out is the best, though most of it is only in the journal."""
+"""A queue of changing scores returns the best URL although most of them are only in the store."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ events = st.lists(
 
 
 class Queue:
-    """A head with what the frontier does around it: writes what rose, refills what is hungry."""
+    """A scored queue with the actions of the frontier: it writes risen pages, and refills when needed."""
 
     def __init__(self, most: int, **more: Any) -> None:
         self.most = most
         self.scores = Told()
         self.store = Written(self.scores)
         self.held: set[int] = set()
-        self.head = ScoredQueue(1, 0, self.scores, self.store, self.held, self.store.write, **more)  # type: ignore[arg-type]
+        self.queue = ScoredQueue(1, 0, self.scores, self.store, self.held, self.store.write, **more)  # type: ignore[arg-type]
 
     def push(self, page: int, amount: float) -> None:
         if page not in self.scores.queues:
             self.scores.queues[page], self.scores.scores[page] = 0, amount
-            self.head.push(entry(page), self.most)
+            self.queue.push(entry(page), self.most)
             self.store.write([page])
 
     def rise(self, page: int, amount: float) -> None:
         if page in self.scores.queues:
             self.scores.scores[page] += amount
             if page in self.waiting:
-                self.head.rise(page, self.most)
+                self.queue.rise(page, self.most)
             self.store.write([page])
 
     def fall(self, page: int, amount: float) -> None:
@@ -58,22 +58,22 @@ class Queue:
             self.scores.scores[page] -= amount
 
     def lease(self) -> int | None:
-        while self.head.first is None and self.head.has_more:
-            self.head.refill(self.most)
-        if self.head.first is None:
+        while self.queue.first is None and self.queue.has_more:
+            self.queue.refill(self.most)
+        if self.queue.first is None:
             assert not self.waiting
             return None
-        found = self.head.first[1]
+        found = self.queue.first[1]
         best = max(self.scores.scores[page] for page in self.waiting)
         assert self.scores.scores[found] == best
-        assert self.head.pop().id == found
+        assert self.queue.pop().id == found
         self.held.add(found)
         return found
 
     def back(self, page: int) -> None:
         if page in self.held:
             self.held.discard(page)
-            self.head.push(entry(page), self.most)
+            self.queue.push(entry(page), self.most)
 
     def gone(self, page: int) -> None:
         if page in self.scores.queues:
@@ -83,8 +83,8 @@ class Queue:
 
     def respell(self, page: int) -> None:
         if page in self.waiting:
-            self.head.discard(page)
-            self.head.push(entry(page), self.most)
+            self.queue.discard(page)
+            self.queue.push(entry(page), self.most)
 
     @property
     def waiting(self) -> list[int]:
@@ -92,11 +92,11 @@ class Queue:
 
 
 @given(events, st.integers(1, 4))
-def test_whatever_rises_falls_or_comes_back_the_best_comes_out(events: list[tuple[Any, ...]], most: int) -> None:
+def test_pop_returns_the_best_page_after_any_rise_fall_or_release(events: list[tuple[Any, ...]], most: int) -> None:
     queue = Queue(most)
     for name, *arguments in events:
         getattr(queue, name)(*arguments)
-        assert len(queue.head) <= 2 * most + len(queue.held)
+        assert len(queue.queue) <= 2 * most + len(queue.held)
     for page in list(queue.held):
         queue.gone(page)
     out = []
@@ -106,16 +106,16 @@ def test_whatever_rises_falls_or_comes_back_the_best_comes_out(events: list[tupl
     assert len(out) == len(set(out))
 
 
-def test_head_of_a_resumed_site_begins_in_the_journal() -> None:
+def test_queue_of_a_resumed_site_starts_in_the_store() -> None:
     queue = Queue(2, spill_limit=NONE)
     for page, score in ((1, 1.0), (2, 3.0), (3, 2.0)):
         queue.scores.queues[page], queue.scores.scores[page] = 0, score
     queue.store.write([1, 2, 3])
-    assert (queue.head.first, queue.head.has_more, len(queue.head)) == (None, True, 0)
+    assert (queue.queue.first, queue.queue.has_more, len(queue.queue)) == (None, True, 0)
     assert [queue.lease(), queue.lease(), queue.lease(), queue.lease()] == [2, 3, 1, None]
 
 
-def test_few_pages_are_never_asked_of_the_journal() -> None:
+def test_few_pages_are_never_read_from_the_store() -> None:
     queue = Queue(10)
     for page in range(1, 6):
         queue.push(page, page)
@@ -125,19 +125,19 @@ def test_few_pages_are_never_asked_of_the_journal() -> None:
     assert (queue.store.asked, queue.store.looked_up) == (0, [])
 
 
-def test_page_that_rises_over_the_horizon_is_known_by_its_number_until_its_turn() -> None:
+def test_page_that_rises_over_the_spill_limit_is_a_number_until_it_is_popped() -> None:
     queue = Queue(1)
     for page, score in ((1, 9), (2, 8), (3, 7), (4, 1)):
         queue.push(page, score)
-    assert queue.head.has_more
+    assert queue.queue.has_more
     queue.rise(4, 20)
     assert queue.lease() == 4
     assert queue.store.looked_up == [4]
 
 
-def test_of_pages_that_rose_many_are_looked_up_at_once() -> None:
+def test_entries_of_many_risen_pages_are_read_at_once() -> None:
     queue = Queue(500, spill_limit=NONE)
-    queue.head.refill(1)  # nothing waits yet
+    queue.queue.refill(1)  # nothing waits yet
     for page in range(1, 201):
         queue.scores.queues[page], queue.scores.scores[page] = 0, 0.0
         queue.rise(page, page)
@@ -146,18 +146,18 @@ def test_of_pages_that_rose_many_are_looked_up_at_once() -> None:
     assert len(queue.store.looked_up) <= 200 + LOADED
 
 
-def test_score_that_fell_below_the_horizon_sends_to_the_journal_for_a_better_one() -> None:
+def test_score_that_fell_below_the_spill_limit_requires_a_refill() -> None:
     queue = Queue(1)
     for page, score in ((1, 9), (2, 8), (3, 7)):
         queue.push(page, score)
     queue.fall(1, 5)
-    assert queue.head.first is None
+    assert queue.queue.first is None
     assert queue.lease() == 2
-    assert queue.store.rows[1] == (0, 4.0), "what fell was written down, or it would be asked for again and again"
+    assert queue.store.rows[1] == (0, 4.0), "the fallen score was written; otherwise it would be read again and again"
 
 
 @pytest.mark.parametrize("is_held", [True, False])
-def test_item_of_a_page_that_does_not_wait_is_passed_over(is_held: bool) -> None:
+def test_item_of_a_page_that_does_not_wait_is_skipped(is_held: bool) -> None:
     queue = Queue(10)
     queue.push(1, 9)
     queue.push(2, 1)
@@ -168,10 +168,10 @@ def test_item_of_a_page_that_does_not_wait_is_passed_over(is_held: bool) -> None
     assert queue.lease() == 2
 
 
-def test_page_in_another_spelling_goes_out_in_the_last_one() -> None:
+def test_page_with_several_variants_is_returned_as_the_last_one() -> None:
     queue = Queue(10)
     queue.push(1, 1)
-    queue.head.discard(1)
-    queue.head.push(entry(1, level=7), 10)
-    assert queue.head.pop().level == 7
+    queue.queue.discard(1)
+    queue.queue.push(entry(1, level=7), 10)
+    assert queue.queue.pop().level == 7
     assert queue.store.looked_up == []
