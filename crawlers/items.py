@@ -178,7 +178,7 @@ class Announced(NamedTuple):
 
 
 LEASE = "lease"  # the key in a request's meta under which its lease stands
-REDIRECT = "redirect"  # likewise: where the response redirects to, see middlewares.redirects
+REDIRECT = "redirect"  # likewise: where the response redirects to, see algorithms.urls.redirect_targets
 
 # The kinds of pages that come back, in items and in the store:
 FEED = "feed"

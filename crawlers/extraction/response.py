@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from crawlers.algorithms.urls.link_resolver import LinkResolver
-    from crawlers.algorithms.urls.redirects import Redirect
+    from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
 VALIDATOR_CHARS = 500  # of an ETag or a date that are kept

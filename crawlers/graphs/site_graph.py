@@ -16,7 +16,7 @@ from sqlalchemy import text
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
 from crawlers.storage.crossings import site_has_crossings
-from crawlers.storage.redirects import final
+from crawlers.storage.redirect_chains import final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.ranking.hits import hits
 from crawlers.graphs.model import Column
-from crawlers.storage.redirects import final, moves_of
+from crawlers.storage.redirect_chains import final, moves_of
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
 from crawlers.storage.topic.topic_similarity import DECIMALS

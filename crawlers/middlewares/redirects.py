@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.redirects import redirect_of
+from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import REDIRECT
 

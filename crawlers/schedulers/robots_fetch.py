@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawlers.algorithms.retries import RetryPolicy
-    from crawlers.algorithms.urls.redirects import Redirect
+    from crawlers.algorithms.urls.redirect_targets import Redirect
 
 
 LONGEST_S = 20.0  # for an answer

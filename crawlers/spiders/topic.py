@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.urls.redirects import Redirect
+    from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.storage.database import Database
 

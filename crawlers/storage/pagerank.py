@@ -20,7 +20,7 @@ from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.algorithms.ranking.push_pagerank import ForwardPushPageRank
 from crawlers.items import State
 from crawlers.storage.importance import TopPage, listed_pages, totals_of
-from crawlers.storage.redirects import final
+from crawlers.storage.redirect_chains import final
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.simulation.topic_replay import FetchOutcome
 from crawlers.items import State
-from crawlers.storage.redirects import final, moves_of
+from crawlers.storage.redirect_chains import final, moves_of
 from crawlers.storage.schema.score_tables import link_text, relevance, topic_page
 from crawlers.storage.schema.tables import link, link_context, page, site
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
-from crawlers.algorithms.urls.redirects import Redirect
+from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.extraction.html import parse_page
 from crawlers.extraction.link_places import place

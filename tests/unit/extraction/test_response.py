@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.redirects import redirect_of
+from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import State

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from scrapy.http import Request, Response
-from scrapy.settings import Settings
-from scrapy.utils.test import get_crawler
 
+from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.middlewares.redirects import RedirectMiddleware
 
 URL = "http://a.example/x"
@@ -14,9 +13,7 @@ URL = "http://a.example/x"
 
 @pytest.fixture
 def middleware():
-    settings = Settings()
-    settings.setmodule("crawlers.settings")
-    return RedirectMiddleware.from_crawler(get_crawler(settings_dict=dict(settings.items())))
+    return RedirectMiddleware(Normalization())
 
 
 def seen(middleware, status, headers, **meta):

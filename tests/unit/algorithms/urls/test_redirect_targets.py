@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.redirects import REDIRECT_STATUSES, redirect_of
+from crawlers.algorithms.urls.redirect_targets import REDIRECT_STATUSES, redirect_of
 
 URL = "http://a.example/dir/page"
 
