@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from shutil import copy
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, settings
 
 from crawlers.storage.database import Database
-from tests.support.services import fresh_database, running_postgresql
+from tests.support.services import PostgresqlStore, running_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,24 +34,51 @@ def postgresql_socket() -> Iterator[Path]:
         yield socket
 
 
+@pytest.fixture(scope="session")
+def postgresql_store(postgresql_socket: Path) -> Iterator[PostgresqlStore]:
+    """A store that is empty at the beginning of each test that asks for its URL."""
+    with PostgresqlStore(postgresql_socket) as store:
+        yield store
+
+
 @pytest.fixture
-def postgresql_url(postgresql_socket: Path) -> Iterator[str]:
-    """The URL of an empty PostgreSQL database of the test's own."""
-    with fresh_database(postgresql_socket) as url:
-        yield url
+def postgresql_url(postgresql_store: PostgresqlStore) -> str:
+    """The URL of an empty store in PostgreSQL, the test's own."""
+    postgresql_store.clear()
+    return postgresql_store.url
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an empty store, to be copied: its tables take long to make."""
+    path = tmp_path_factory.mktemp("store") / "empty.sqlite"
+    Database(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture
+def sqlite_url(empty_store: Path, tmp_path: Path) -> str:
+    """The URL of an empty store in a file, the test's own."""
+    return f"sqlite:///{copy(empty_store, tmp_path / 'crawl.sqlite')}"
+
+
+@pytest.fixture
+def sqlite(sqlite_url: str) -> Iterator[Database]:
+    """An open empty store of the quicker kind, for what is the same on both."""
+    database = Database(sqlite_url)
+    yield database
+    database.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, of both kinds in turn."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    return str(request.getfixturevalue("postgresql_url"))
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The URL of an empty store, of both kinds in turn."""
+    return str(request.getfixturevalue(f"{request.param}_url"))
 
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """An open empty database, of both kinds in turn."""
+    """An open empty store, of both kinds in turn."""
     database = Database(database_url)
     yield database
     database.close()

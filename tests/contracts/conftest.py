@@ -21,7 +21,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     if request.param == "memory":
         engine = MemoryEngine()
     elif request.param == "sqlite":
-        engine = SqlEngine(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+        engine = SqlEngine(request.getfixturevalue("sqlite_url"))
     else:
         engine = SqlEngine(request.getfixturevalue("postgresql_url"))
     yield engine

@@ -63,8 +63,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Any]:
     if request.param == "memory":
         yield ScoredMemoryEngine()
         return
-    sqlite = f"sqlite:///{request.getfixturevalue('tmp_path') / 'crawl.sqlite'}"
-    engine = HeldSqlEngine(sqlite if request.param == "sqlite" else request.getfixturevalue("postgresql_url"))
+    engine = HeldSqlEngine(request.getfixturevalue(f"{request.param}_url"))
     yield engine
     engine.close()
 

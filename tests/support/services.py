@@ -8,10 +8,10 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import psycopg
 import pytest
@@ -19,11 +19,16 @@ import redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
+from crawlers.storage.database import Database
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ADMIN = "postgres"
 _numbers = count(1)
+
+SHAPE = """
+    SELECT relname, relkind, relnatts FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname"""
 
 
 def unavailable(why: str) -> None:
@@ -125,3 +130,53 @@ def fresh_database(socket: Path) -> Iterator[str]:
             yield f"postgresql+psycopg://{ADMIN}@/{name}?host={socket}"
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+class PostgresqlStore:
+    """An empty store that is emptied for the next test, which takes a hundredth of the time of making another.
+
+    One whose tables a test changed is replaced.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._stack = ExitStack()
+        self._make()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _make(self) -> None:
+        self.url = self._stack.enter_context(fresh_database(self._socket))
+        Database(self.url).close()
+        with self._connect() as connection:
+            self._shape = connection.execute(SHAPE).fetchall()
+            names = [name for name, kind, _ in self._shape if kind == "r"]
+            rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+        self._deletions = "".join(f"DELETE FROM {name};" for name in names)
+        self._rows = [(name, row) for name in names for row in rows[name]]  # those that migrations insert
+
+    def clear(self) -> None:
+        """Leave it as it was made, whatever came since."""
+        with self._connect() as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid != pg_backend_pid()"
+            )
+            is_whole = connection.execute(SHAPE).fetchall() == self._shape
+            if is_whole:
+                connection.execute(self._deletions)
+                connection.execute(
+                    "SELECT setval(quote_ident(sequencename)::regclass, start_value, false) FROM pg_sequences"
+                )
+                for name, row in self._rows:
+                    connection.execute(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(row))})", row)
+        if not is_whole:
+            self._stack.close()
+            self._make()
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(self.url.replace("+psycopg", ""))

@@ -10,15 +10,12 @@ from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.crawl.rewards import Rewards
 from crawlers.items import ExternalLink, Page, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
 
 
 @pytest.fixture
-def database(tmp_path):
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    yield database
-    database.close()
+def database(sqlite):
+    return sqlite
 
 
 @pytest.fixture

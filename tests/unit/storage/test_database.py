@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from crawlers.storage.schema.news_tables import metadata
 from tests.support.services import fresh_database
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DEFINITIONS = {
@@ -70,11 +72,25 @@ def test_missing_database_is_an_error_where_none_is_to_be_created(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_database_without_tables_is_an_error_where_none_is_to_be_created(database_url: str, tmp_path: Path) -> None:
-    if database_url.startswith("sqlite"):
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url_without_tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
         (tmp_path / "crawl.sqlite").touch()
+        yield f"sqlite:///{tmp_path / 'crawl.sqlite'}"
+    else:
+        with fresh_database(request.getfixturevalue("postgresql_socket")) as url:
+            yield url
+
+
+def test_database_without_tables_is_an_error_where_none_is_to_be_created(url_without_tables: str) -> None:
     with pytest.raises(StoreVersionError, match="holds no crawl; run a crawl on it first"):
-        Database(database_url, create=False)
+        Database(url_without_tables, create=False)
+
+
+def test_tables_are_made_and_later_found(url_without_tables: str) -> None:
+    for create in (True, False):
+        with closing(Database(url_without_tables, create=create)) as database, database.read() as connection:
+            assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
 
 
 def test_database_of_a_newer_version_is_refused(database_url: str) -> None:

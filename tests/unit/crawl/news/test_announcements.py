@@ -12,14 +12,13 @@ from crawlers.crawl.news.announcements import MOST_REMEMBERED, MOST_UNSURE, Anno
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
-from crawlers.storage.database import Database
 from tests.support.news_store import OTHER, SITE, NewsStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from crawlers.frontier.protocols import SeenPage
+    from crawlers.storage.database import Database
 
 NOW = 1e9
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
@@ -44,10 +43,8 @@ class Recorder:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[NewsStore]:
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    yield NewsStore(database)
-    database.close()
+def store(sqlite: Database) -> NewsStore:
+    return NewsStore(sqlite)
 
 
 @pytest.fixture

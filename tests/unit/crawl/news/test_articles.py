@@ -16,13 +16,11 @@ from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.protocols import Lease
 from crawlers.items import NEW, Article, News, Page, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from crawlers.storage.database import Database
 
 SITE, NOW = "http://one.test", 1e9
 STORY = Article(
@@ -41,10 +39,8 @@ RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, None, f
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    yield database
-    database.close()
+def database(sqlite: Database) -> Database:
+    return sqlite
 
 
 class Desk:

@@ -16,21 +16,18 @@ from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
 from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, News, Page, State
-from crawlers.storage.database import Database
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
+    from crawlers.storage.database import Database
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    yield database
-    database.close()
+def database(sqlite: Database) -> Database:
+    return sqlite
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
-from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from crawlers.storage.database import Database
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -99,12 +99,10 @@ def test_counts_are_by_state(store: SqlFrontierStore) -> None:
         (f"{_KNOWN} AND key{_AMONG['sqlite']}", "page_key"),
     ],
 )
-def test_sqlite_uses_the_index_and_sorts_nothing(tmp_path: Path, statement: str, index: str) -> None:
+def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: str, index: str) -> None:
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     values = {"site": 1, "group": 0, "priority": 0.0, "id": 0, "limit": 9, "keys": "[1]"}
-    with database.read() as connection:
+    with sqlite.read() as connection:
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
-    database.close()
     assert any(index in line for line in plan)
     assert not any(line.startswith(("SCAN page", "USE TEMP B-TREE")) for line in plan)

@@ -1,0 +1,44 @@
+"""A store that is emptied for the next test is one that was just made."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import psycopg
+from sqlalchemy import text
+
+from crawlers.storage import crawls
+from crawlers.storage.database import Database
+
+if TYPE_CHECKING:
+    from tests.support.services import PostgresqlStore
+
+SITE = crawls.SiteRow(0, "http://a.test", 1, None, 0.0)
+
+
+def begun(url: str) -> tuple[int, int]:
+    """The numbers of a crawl that begins, and of its first page."""
+    with closing(Database(url)) as database:
+        return crawls.begin(database, "mine", "sitegraph", [SITE], {}, 0.0).id, crawls.reserve_page_ids(database, 10)[0]
+
+
+def test_numbers_begin_anew_and_nobody_is_left_inside(postgresql_store: PostgresqlStore) -> None:
+    numbers, left = set(), []
+    for _ in range(2):
+        postgresql_store.clear()
+        numbers.add(begun(postgresql_store.url))
+        left.append(psycopg.connect(postgresql_store.url.replace("+psycopg", "")))
+        left[-1].execute("SELECT * FROM page")  # holds a lock until its transaction ends
+    for connection in left:
+        connection.close()
+    assert len(numbers) == 1
+
+
+def test_store_whose_tables_were_changed_is_made_anew(postgresql_store: PostgresqlStore) -> None:
+    postgresql_store.clear()
+    with closing(Database(postgresql_store.url)) as database, database.write() as connection:
+        connection.execute(text("DROP TABLE external_link"))
+    postgresql_store.clear()
+    with closing(Database(postgresql_store.url)) as database, database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM external_link")).scalar() == 0
