@@ -16,18 +16,18 @@ from scrapy.exceptions import UsageError
 
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError, CrawlersError
+from crawlers.schedulers.adaptive import AdaptiveScheduler
 
 if TYPE_CHECKING:
     import argparse
 
-    from scrapy.core.scheduler import BaseScheduler
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
-    _scheduler: BaseScheduler | None = None
+    _scheduler: AdaptiveScheduler | None = None  # None: the crawl did not begin, or another scheduler is in use
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -51,16 +51,17 @@ class Command(ScrapyCrawl):
         else:
             outcome.add_done_callback(self._done)
         self.crawler_process.start()
-        failure = getattr(self._scheduler, "failure", None)
-        if failure is not None:
-            has_begun = getattr(self._scheduler, "session", None) is not None
-            if not self._report(failure) or has_begun:
+        scheduler = self._scheduler
+        if scheduler is not None and scheduler.failure is not None:
+            if not self._report(scheduler.failure) or scheduler.session is not None:
                 self.exitcode = 1
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
 
     def _opened(self) -> None:
-        self._scheduler = self._crawler.engine.scheduler  # the engine forgets it at its end
+        scheduler = self._crawler.engine.scheduler  # the engine forgets it at its end
+        if isinstance(scheduler, AdaptiveScheduler):
+            self._scheduler = scheduler
 
     def _done(self, task: Any) -> None:
         if not task.cancelled() and (error := task.exception()) is not None and not self._report(error):

@@ -15,8 +15,6 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import scrapy
-
 from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.urls.resolution import resolve
@@ -42,12 +40,11 @@ from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from scrapy.settings import BaseSettings
+    from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
+    from crawlers.inputs.setting_values import SettingValues
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
     from crawlers.storage.crawls import SiteRow
@@ -88,7 +85,7 @@ RECORDED = (
 )
 
 
-def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
+def log_paths(settings: SettingValues) -> dict[str, Path | None]:
     """Where the two logs go, by setting; raises `ConfigError` for one that can't be written."""
     paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
     for name, path in paths.items():
@@ -98,14 +95,18 @@ def log_paths(settings: BaseSettings) -> dict[str, Path | None]:
 
 
 class CrawlSession:
-    """Open from construction until `close_all`. Raises `ConfigError` with one clear sentence."""
+    """Open from construction until `close_all`. Raises `ConfigError` with one clear sentence.
+
+    *versions* are those of further software that is kept with the crawl, by name.
+    """
 
     def __init__(
         self,
-        settings: BaseSettings,
+        settings: SettingValues,
         mission: CrawlSpec,
         admit: Callable[[Target], str | None],
         now: float,
+        versions: Mapping[str, str],
     ) -> None:
         rule = chosen_rule(settings)
         self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
@@ -129,7 +130,7 @@ class CrawlSession:
                 self.name,
                 mission.name,
                 wanted,
-                self._manifest(mission),
+                self._manifest(mission, versions),
                 now,
                 keeps=mission.keeping(),
             )
@@ -182,7 +183,7 @@ class CrawlSession:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
 
-    def _manifest(self, mission: CrawlSpec) -> dict[str, Any]:
+    def _manifest(self, mission: CrawlSpec, versions: Mapping[str, str]) -> dict[str, Any]:
         settings = {name: self._settings.get(name) for name in RECORDED}
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
@@ -190,7 +191,7 @@ class CrawlSession:
         return {
             "versions": {
                 "crawlers": __version__,
-                "scrapy": scrapy.__version__,
+                **versions,
                 "python": sys.version.split()[0],
                 "platform": platform.platform(),
             },

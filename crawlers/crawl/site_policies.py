@@ -11,17 +11,14 @@ from crawlers.algorithms.traps.trap_watch import PATTERNS_MAX, SIGNATURES_MAX, T
 from crawlers.crawl.robots import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
-from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy.settings import BaseSettings
-
-    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.protocols import Lease
+    from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page
     from crawlers.storage.crawls import SiteRow
 
@@ -39,26 +36,24 @@ LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be use
 
 
 class SitePolicies:
-    """The sites of a run by id. *on_robots* is told a site's id, and status and text of its robots.txt."""
+    """The sites of a run by id. *agent* is the user agent that rules of robots.txt are for."""
 
     def __init__(
         self,
         session: CrawlSession,
-        settings: BaseSettings,
+        settings: SettingValues,
+        agent: str,
         watch_traps: bool,
-        retries: RetryPolicy,
         clock: Callable[[], float],
-        on_robots: Callable[[int, int, str | None], None],
     ) -> None:
         self._session = session
         self._obeys = settings.getbool("ROBOTSTXT_OBEY")
-        self._agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._agent = agent
         self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
         self._most_sites = settings.getint("SCOPE_MOST_SITES")
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._clock = clock
-        self._on_robots = on_robots
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
         self._has_robots: set[int] = set()  # sites whose robots.txt is known
@@ -67,8 +62,6 @@ class SitePolicies:
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
         self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
         self._unwatched: set[int] = set()  # sites whose watch was given up
-        half, timeout_s = max(1, settings.getint("CONCURRENT_REQUESTS") // 2), settings.getfloat("DOWNLOAD_TIMEOUT")
-        self.robots = RobotsFetch(self._agent, retries, clock, self._rules_came, half, timeout_s)
 
     def open(self, row: SiteRow, now: float) -> None:
         """Make a site known, to the frontier as well."""
@@ -81,7 +74,7 @@ class SitePolicies:
         self._session.frontier.open_site(
             SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
         )
-        self.apply_delay(row.id)
+        self._apply_delay(row.id)
 
     def id_of(self, site: str, now: float) -> int:
         """The id of *site* (scheme://host[:port]) in this crawl; one that turned up just now is opened."""
@@ -89,6 +82,10 @@ class SitePolicies:
             (row,) = self._session.add_sites([site], now)
             self.open(row, now)
         return self._ids[site]
+
+    def name_of(self, site_id: int) -> str:
+        """The site (scheme://host[:port]) of that id."""
+        return self._rows[site_id].site
 
     def open_cross_site(self, page: Page, now: float) -> None:
         """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
@@ -136,15 +133,12 @@ class SitePolicies:
             self._has_robots.discard(site_id)
         return self._obeys and site_id not in self._has_robots
 
-    def ask_robots(self, site_id: int) -> None:
-        """Let `robots` have a request for the site's robots.txt."""
-        self.robots.ask(site_id, self._rows[site_id].site)
-
-    def _rules_came(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
+    def robots_known(self, site_id: int, rules: RobotsRules) -> None:
+        """Apply *rules* to the site from now on; if its robots.txt could not be read, for a while."""
         self._keep(site_id, rules)
         if rules.is_unreachable:
             self._ask_again_at[site_id] = self._clock() + UNREACHABLE_S
-        self._on_robots(site_id, rules.status, text)
+        self._apply_delay(site_id)
 
     def _keep(self, site_id: int, rules: RobotsRules) -> None:
         self._has_robots.add(site_id)
@@ -163,7 +157,7 @@ class SitePolicies:
                 self._keep(site_id, rules)
         return rules
 
-    def apply_delay(self, site_id: int) -> None:
+    def _apply_delay(self, site_id: int) -> None:
         """Let the site's gate keep the Crawl-delay, up to the longest that we accept."""
         if self._obeys and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
             delay_s = min(rules.crawl_delay_s, self._longest_delay_s)

@@ -1,4 +1,4 @@
-"""What a spider wants of a crawl, as the scheduler and its session ask for it."""
+"""What a mission wants of its crawl: sites, roots, scope, budget."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from crawlers.algorithms.urls.resolution import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
-
-    from scrapy.settings import BaseSettings
-    from scrapy.spiders import Spider
 
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.inputs.topic_file import TopicSpec
@@ -22,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CrawlSpec:
-    """The sites and roots of a spider of ours; an ordinary spider has none, and yields requests itself."""
+    """What `SiteSpider.crawl_spec` says; a foreign spider has no sites, and yields requests itself."""
 
     name: str
     sites: Sequence[SiteLimits] = ()
@@ -32,21 +28,6 @@ class CrawlSpec:
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0
-
-    @classmethod
-    def of(cls, spider: Spider, settings: BaseSettings) -> Self:
-        """What *spider* says of itself."""
-        topic: TopicSpec | None = getattr(spider, "spec", None)
-        return cls(
-            spider.name,
-            getattr(spider, "site_limits", ()),
-            getattr(spider, "roots", ()),
-            getattr(spider, "scope", None),
-            getattr(spider, "start_place", None),
-            topic,
-            getattr(spider, "counts_rewards", False),
-            settings.getint("PAGE_BUDGET") or (topic.budget if topic is not None else None) or 0,
-        )
 
     def keeping(self) -> Callable[[SiteRow], bool] | None:
         """Says which sites of earlier runs go on that are not listed: those of the roots, and of the scope; None: none.

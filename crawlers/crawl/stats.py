@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from crawlers.items import FEED, SITEMAP, State
 
 if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
-
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page
     from crawlers.storage.files.csv_logs import CsvLogs
@@ -19,10 +17,16 @@ logger = logging.getLogger(__name__)
 UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
+class StatsCounter(Protocol):
+    """Scrapy's stats collector, as far as it is needed here."""
+
+    def inc_value(self, key: str, count: int = 1) -> None: ...
+
+
 class CrawlStats:
     """*warns_of_home_pages*: sites were asked for by the user, who should hear of one that is not there."""
 
-    def __init__(self, stats: StatsCollector, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
+    def __init__(self, stats: StatsCounter, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
         self._stats = stats
         self._logs = logs
         self._warns = warns_of_home_pages

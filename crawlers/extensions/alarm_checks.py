@@ -15,6 +15,7 @@ from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
 from crawlers.errors import CrawlersError
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.signals import crawl_stored
+from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.news import alarms
 from crawlers.storage.news.iterations import last_iteration
@@ -62,7 +63,7 @@ class AlarmChecks:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not hasattr(crawler.spider, "is_news"):
+        if not isinstance(crawler.spider, NewsSpider):
             raise NotConfigured  # no sources: nothing to warn of
         settings = crawler.settings
         limits = Limits(

@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.news_curves import curves_of, draw_curves
 from crawlers.signals import crawl_stored
+from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.iterations import last_iteration
@@ -36,7 +37,7 @@ class NewsChart:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not hasattr(crawler.spider, "is_news"):
+        if not isinstance(crawler.spider, NewsSpider):
             raise NotConfigured  # other missions have none
         settings = crawler.settings
         path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME

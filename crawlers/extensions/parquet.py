@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.document_parquet import check_parquet, write_documents
 from crawlers.signals import crawl_stored
+from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.queries import crawl_named
@@ -35,7 +36,7 @@ class ParquetExport:
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
         path = settings.get("DOCUMENTS_PARQUET")
-        if not path or not hasattr(crawler.spider, "is_news"):
+        if not path or not isinstance(crawler.spider, NewsSpider):
             raise NotConfigured  # not wanted: nothing to warn of
         check_parquet("DOCUMENTS_PARQUET")
         check_file(Path(path), "DOCUMENTS_PARQUET")

@@ -19,6 +19,7 @@ from scrapy.utils.asyncio import create_looping_call
 from crawlers.errors import CrawlersError
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.items import State
+from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.queries import NamedCrawl, SiteProgress, crawl_named, progress
 
@@ -46,7 +47,7 @@ class Progress:
         settings = crawler.settings
         wanted = settings.get("PROGRESS_ENABLED")
         enabled = sys.stderr.isatty() if wanted in (None, "") else settings.getbool("PROGRESS_ENABLED")
-        if not enabled or not getattr(crawler.spider, "site_limits", None):
+        if not enabled or not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured
         extension = cls(crawler, settings.getfloat("PROGRESS_INTERVAL_SECONDS"))
         crawler.signals.connect(extension._opened, signals.spider_opened)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
@@ -15,19 +15,12 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.algorithms.topic.vectors import Weights
+    from crawlers.inputs.setting_values import SettingValues
 
 T = TypeVar("T")
 
 # BeeBot's choice for each kind of site (Pechnikov, Chernobrovkin, section 4).
 PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
-
-
-class Settings(Protocol):
-    """The part of Scrapy's settings that is read here."""
-
-    def get(self, name: str) -> Any: ...
-    def getint(self, name: str) -> int: ...
-    def getfloat(self, name: str) -> float: ...
 
 
 def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
@@ -39,7 +32,7 @@ def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
         raise ConfigError(f"{name}={value!r} is unknown; choose one of: {known}") from None
 
 
-def rule_options(settings: Settings) -> RuleOptions:
+def rule_options(settings: SettingValues) -> RuleOptions:
     """Return the options that all site rules share."""
     return RuleOptions(
         page_budget=settings.getint("PAGE_BUDGET"),
@@ -52,17 +45,17 @@ def rule_options(settings: Settings) -> RuleOptions:
     )
 
 
-def rule_name(settings: Settings) -> str:
+def rule_name(settings: SettingValues) -> str:
     """Return RULE, or the rule of PROFILE if RULE is empty; raises `ConfigError` for an unknown profile."""
     return settings.get("RULE") or chosen(PROFILES, "PROFILE", settings.get("PROFILE"))
 
 
-def chosen_rule(settings: Settings) -> SiteRule:
+def chosen_rule(settings: SettingValues) -> SiteRule:
     """Return the site rule named by `rule_name`; raises `ConfigError`."""
     return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
 
 
-def virtual_share(settings: Settings) -> float:
+def virtual_share(settings: SettingValues) -> float:
     """Return the share of the virtual page, in ]0, 1]; raises `ConfigError`."""
     share = settings.getfloat("AOPIC_VIRTUAL_SHARE")
     if not 0.0 < share <= 1.0:
@@ -70,7 +63,7 @@ def virtual_share(settings: Settings) -> float:
     return share
 
 
-def chosen_order(settings: Settings, weights: Weights | None = None) -> PageOrder:
+def chosen_order(settings: SettingValues, weights: Weights | None = None) -> PageOrder:
     """Return the page order that ORDER names, with *weights* for topics; raises `ConfigError`."""
     make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
     window = settings.getfloat("AOPIC_WINDOW_VISITS")

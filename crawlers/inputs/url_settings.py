@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.normalization import Normalization
 
-
-class Settings(Protocol):
-    """The part of Scrapy's settings that is read here."""
-
-    def getbool(self, name: str, default: bool = False) -> bool: ...
-    def getlist(self, name: str) -> list[Any]: ...
-    def getdict(self, name: str) -> dict[Any, Any]: ...
+if TYPE_CHECKING:
+    from crawlers.inputs.setting_values import SettingValues
 
 
-def normalization(settings: Settings) -> Normalization:
+def normalization(settings: SettingValues) -> Normalization:
     """Return the steps that *settings* switch on."""
     steps = {
         field.name: settings.getbool(f"URL_{field.name.upper()}")

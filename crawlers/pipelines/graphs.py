@@ -14,6 +14,7 @@ from crawlers.graphs.export import write_site_graphs
 from crawlers.graphs.files import FORMATS
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.signals import crawl_stored
+from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_folder
 from crawlers.storage.queries import crawl_named, sites_of
@@ -50,7 +51,7 @@ class Graphs:
         if unknown:
             raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
         extension = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
-        if getattr(crawler.spider, "site_limits", None):
+        if isinstance(crawler.spider, SiteSpider):
             check_folder(extension._folder, "RESULT_FOLDER")
             crawler.signals.connect(extension._write, crawl_stored)
         return extension

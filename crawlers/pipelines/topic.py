@@ -12,6 +12,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.pipelines.topic_results import ENDINGS, result_path, write_topic_results
 from crawlers.signals import crawl_stored
+from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.queries import crawl_named
@@ -37,7 +38,7 @@ class TopicResults:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
-        if not hasattr(crawler.spider, "spec"):
+        if not isinstance(crawler.spider, TopicSpider):
             raise NotConfigured  # no topic: nothing to warn of
         kinds = [kind for kind in settings.getlist("TOPIC_RESULTS") if kind]
         unknown = set(kinds) - set(ENDINGS)

@@ -1,8 +1,8 @@
 """The scheduler that all spiders share: hands out what the frontier leases, takes back what came of it.
 
-Glue only: the frontier decides which site, which page, and when. A spider of ours names its sites
-(`site_limits`) and yields one `Page` an answer, which the store pipeline gives to `finish`. The requests
-of an ordinary spider are kept as text in the frontier (see `ordinary`).
+Glue only: the frontier decides which site, which page, and when. A `SiteSpider` names its sites (`crawl_spec`) and
+yields one `Page` a response, which the store pipeline gives to `finish`. The requests of a foreign spider are kept as
+text in the frontier (see `foreign`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy import __version__ as scrapy_version
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider, DontCloseSpider
@@ -20,7 +21,7 @@ from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.crawl.clock import ForwardClock
-from crawlers.crawl.policy import Hooks
+from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.spec import CrawlSpec
@@ -33,8 +34,10 @@ from crawlers.items import Page, State
 from crawlers.schedulers.errbacks import ErrorHandlers
 from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import PageRequests
+from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.wakeup import Wakeup
 from crawlers.signals import crawl_stored
+from crawlers.spiders.base import SiteSpider
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
 
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
+
+    from crawlers.crawl.robots import RobotsRules
+    from crawlers.items import Target
 
 logger = logging.getLogger(__name__)
 
@@ -101,37 +107,48 @@ class AdaptiveScheduler(BaseScheduler):
     def _open(self, spider: Spider) -> None:
         settings = self._settings
         now = self._began_at = self._clock()
-        mission = CrawlSpec.of(spider, settings)
-        self._is_mission = bool(mission.sites)
-        self._hooks = Hooks(spider)
-        admission = UrlFilter(
+        mission = _spec_of(spider)
+        self._is_mission = isinstance(spider, SiteSpider)
+        self._policy = CrawlPolicy()  # that of the mission needs an open crawl
+        self._url_filter = UrlFilter(
             settings.getlist("IGNORED_EXTENSIONS") if self._is_mission else (),
             traps=self._is_mission and settings.getbool("TRAPS_ENABLED"),
         )
         logs = log_paths(settings)
-        self.session = CrawlSession(settings, mission, self._hooks.admitting(admission.reason_against), now)
+        self.session = CrawlSession(settings, mission, self._reason_against, now, {"scrapy": scrapy_version})
         self.frontier = self.session.frontier
         self._crawl_stats = CrawlStats(
             self.crawler.stats, CsvLogs(*logs.values()), warns_of_home_pages=self._is_mission
         )
-        self._sites = SitePolicies(
-            self.session, settings, self._is_mission, self._retries, self._clock, self._robots_known
+        agent = settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT")
+        self._sites = SitePolicies(self.session, settings, agent, self._is_mission, self._clock)
+        self._robots = RobotsFetch(
+            agent,
+            self._retries,
+            self._clock,
+            self._robots_known,
+            most=max(1, self._most_leases // 2),
+            timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
         self._start_place = mission.start_place
         self._pages = PageRequests(self._retries, self._errors.failed)
         self._foreign = ForeignRequests(spider, self._options, self.finish, self._is_open, self._sites.id_of)
         self.answers = self._foreign.answers
-        self._errors.watch(self.crawler.signals, self.frontier, self.answers, self._sites.robots)
+        self._errors.watch(self.crawler.signals, self.frontier, self.answers, self._robots)
         if not self._is_mission:
             self._foreign.watch(self.crawler.signals)
         for row in self.session.row.sites:
             self._sites.open(row, now)
         self.session.warn_of_left_out()
         self.session.recall_pulls()
-        if self._is_mission:
-            self._hooks.opened(self.session)
+        if isinstance(spider, SiteSpider):
+            self._policy = spider.crawl_policy(self.session, self)
             self._add_urls((*(site.start_url or f"{site.site}/" for site in mission.sites), *mission.roots), now)
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
+
+    def _reason_against(self, target: Target) -> str | None:
+        """Why a URL that was never seen before is not to be fetched, or None."""
+        return self._url_filter.reason_against(target) or self._policy.reason_against(target)
 
     def _add_urls(self, urls: Iterable[str], now: float) -> None:
         found = [(self._sites.id_of(site_of(url), now), resolve(url, "", self._options)) for url in urls]
@@ -185,19 +202,19 @@ class AdaptiveScheduler(BaseScheduler):
         return None
 
     def _next_request(self) -> Request | None:
-        if not self._hooks.is_ready:
+        if not self._policy.is_ready:
             return None
         now = self._clock()
         self._foreign.drop_refused()
         for _ in range(MOST_REJECTED):
-            if (robots := self._sites.robots.take(now)) is not None:
+            if (robots := self._robots.take(now)) is not None:
                 return robots
-            if self._is_mission and self.frontier.leases + self._sites.robots.in_flight >= self._most_leases:
+            if self._is_mission and self.frontier.leases + self._robots.in_flight >= self._most_leases:
                 # Scrapy asks as soon as a download ends; a rule chooses when it knows what that one brought.
                 return None
             leases = self.frontier.lease(now, 1)
             if not leases:
-                for due_s in (self.frontier.next_due(now), self._sites.robots.next_due(now)):
+                for due_s in (self.frontier.next_due(now), self._robots.next_due(now)):
                     if due_s is not None:
                         self._wakeup.at(now + due_s, now)
                 return None
@@ -205,10 +222,10 @@ class AdaptiveScheduler(BaseScheduler):
             if self._sites.needs_robots(lease.site_id):
                 self.frontier.release(lease, now)
                 self.frontier.pause(lease.site_id)
-                self._sites.ask_robots(lease.site_id)
+                self._robots.ask(lease.site_id, self._sites.name_of(lease.site_id))
                 now = self._clock()  # so that it is taken before another site has its turn
                 continue
-            reason = self._hooks.reason_to_skip(lease) or self._sites.reason_against(lease)
+            reason = self._policy.reason_to_skip(lease) or self._sites.reason_against(lease)
             if reason is None and (request := self._request(lease)) is not None:
                 return request
             if reason is not None:
@@ -269,23 +286,23 @@ class AdaptiveScheduler(BaseScheduler):
             page.content_signature = signature_with(page.content_signature, earned.keys)
             self.frontier.gate(lease.site_id).answered()
             self._sites.observe(lease, page)
-        self._hooks.ending(lease, page, now)
+        self._policy.ending(lease, page, now)
         self._sites.open_cross_site(page, now)
         new = self.frontier.acknowledge(lease, page, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)
         self._crawl_stats.ended(lease, page, new, now)
 
-    def _robots_known(self, site_id: int, status: int, text: str | None) -> None:
+    def _robots_known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
         assert self.session is not None
+        self._sites.robots_known(site_id, rules)
         try:
-            self.session.writer.submit(ChangeSet(site_robots=[[site_id, status, text, self._clock()]]))
+            self.session.writer.submit(ChangeSet(site_robots=[[site_id, rules.status, text, self._clock()]]))
         except StoreError as error:
             self.give_up(error)
             return
-        self._sites.apply_delay(site_id)
         self.frontier.resume(site_id, self._clock())
-        self._add_urls(self._hooks.found_by_robots(text or ""), self._clock())
+        self._add_urls(self._policy.found_by_robots(text or ""), self._clock())
 
     def give_up(self, error: CrawlersError, reason: str = "store_failed") -> None:
         """End the crawl because of *error*, which is reported; what is stored stays."""
@@ -300,3 +317,9 @@ class AdaptiveScheduler(BaseScheduler):
     def go_on(self) -> None:
         """The spider is ready."""
         self._wakeup.at(now := self._clock(), now)
+
+
+def _spec_of(spider: Spider) -> CrawlSpec:
+    if isinstance(spider, SiteSpider):
+        return spider.crawl_spec()
+    return CrawlSpec(spider.name, page_budget=spider.settings.getint("PAGE_BUDGET"))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Spider
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.urls.scope import Scope
+    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.session import CrawlSession
     from crawlers.items import Page, SiteLimits
 
 GROUPING = frozenset({"groups"})  # the orders that want to know where on their page links stand
@@ -54,6 +58,7 @@ class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
     arguments = ("hosts",)  # what -a takes
+    hosts: str | None = None
     site_limits: list[SiteLimits]
     scope: Scope | None = None  # where else it may go; None: it stays on the listed sites, each for itself
     _reader: ResponseReader
@@ -84,8 +89,16 @@ class SiteSpider(Spider):
 
     def prepare(self, settings: BaseSettings) -> None:
         """Read the arguments and settings; raises `ConfigError`."""
-        self.site_limits = self.sites(getattr(self, "hosts", None), settings)
+        self.site_limits = self.sites(self.hosts, settings)
         self._reader = self.reader(settings)
+
+    def crawl_spec(self) -> CrawlSpec:
+        """What this mission wants of its crawl."""
+        return CrawlSpec(self.name, self.site_limits, scope=self.scope, page_budget=self.settings.getint("PAGE_BUDGET"))
+
+    def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
+        """What this mission decides; asked once, when the crawl is open. Raises `ConfigError`."""
+        return CrawlPolicy()
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
         """What reads the answers; *more* are further fields of it. Raises `ConfigError`."""

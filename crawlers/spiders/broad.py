@@ -27,6 +27,6 @@ class BroadSpider(SiteSpider):
     }
 
     def prepare(self, settings: BaseSettings) -> None:
-        sites = [limits.site for limits in self.sites(getattr(self, "hosts", None), settings)]
+        sites = [limits.site for limits in self.sites(self.hosts, settings)]
         self.scope = Scope(settings.get("SCOPE"), sites)
         super().prepare(settings)

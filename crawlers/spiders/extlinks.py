@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
@@ -12,6 +13,7 @@ from crawlers.storage.seeds import crawl_seeds
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from crawlers.crawl.spec import CrawlSpec
     from crawlers.items import SiteLimits
 
 
@@ -19,7 +21,6 @@ class ExtLinksSpider(SiteSpider):
     """`scrapy crawl extlinks -s RULE=auto -s PAGE_BUDGET=2000`: the seeds of the store, or `-a hosts=hosts.txt`."""
 
     name = "extlinks"
-    counts_rewards = True  # the scheduler pays each page by REWARD, and the site rule learns from it
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "ORDER": "groups",
@@ -27,6 +28,10 @@ class ExtLinksSpider(SiteSpider):
         "LINK_TAGS": "a,area,link,frame,iframe,meta",  # every element with an href; frames are pages of the site
         "GRAPH_FORMATS": [],  # not whole sites are read: `scrapy graph --level site` draws what was found
     }
+
+    def crawl_spec(self) -> CrawlSpec:
+        # Each page is paid by REWARD, and the site rule learns from it.
+        return replace(super().crawl_spec(), counts_rewards=True)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 
 from crawlers.algorithms.topic.terms import Terms
-from crawlers.algorithms.topic.vectors import STRATEGIES, Topic, topic_of
+from crawlers.algorithms.topic.vectors import STRATEGIES, topic_of
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.scope import Scope
+from crawlers.crawl.topic.topic_policy import TopicPolicy
 from crawlers.errors import ConfigError, StoreError
 from crawlers.extraction.html import parse_page
-from crawlers.extraction.page_analysis import PageAnalyzer
 from crawlers.inputs.rule_settings import chosen
 from crawlers.inputs.topic_file import read_topic
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.topic import topics
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -28,8 +27,10 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
+    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.spec import CrawlSpec
     from crawlers.inputs.topic_file import TopicSpec
-    from crawlers.storage.database import Database
 
 MOST_REDIRECTS = 5  # of an example
 LARGEST_EXAMPLE = 4_000_000  # bytes of a file that are read
@@ -40,6 +41,7 @@ class TopicSpider(SiteSpider):
 
     name = "topic"
     arguments = ("topic",)
+    topic: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "RULE": "best",
@@ -47,12 +49,11 @@ class TopicSpider(SiteSpider):
         "GRAPH_FORMATS": [],  # a topic has one graph over all sites, see extensions.topic_results
         "FEED_EXPORT_FIELDS": ["url", "title", "similarity", "level", "state", "status", "reason"],
     }
-    spec: TopicSpec
-    roots: tuple[str, ...]
-    is_ready = False  # whether the topic is known, so that pages can be asked for
+    _spec: TopicSpec
+    _opened: tuple[TopicPolicy, CrawlControl] | None = None  # None: the crawl could not begin
 
     def prepare(self, settings: BaseSettings) -> None:
-        path = getattr(self, "topic", None)
+        path = self.topic
         if not path:
             raise ConfigError("no topic is given: add -a topic=topic.yaml")
         spec = read_topic(path, settings.get("TOPIC_LANGUAGE"))
@@ -62,8 +63,7 @@ class TopicSpider(SiteSpider):
         self._learning_rate = settings.getfloat("TOPIC_LEARNING_RATE")
         if self._learning_rate > 1.0:
             raise ConfigError(f"TOPIC_LEARNING_RATE={self._learning_rate:g} is out of range; give a number from 0 to 1")
-        self.spec = spec
-        self.roots = spec.roots
+        self._spec = spec
         firsts = {site_of(url): url for url in reversed(spec.roots)}
         self.site_limits = [SiteLimits(site, start_url=url) for site, url in reversed(firsts.items())]
         self.scope = Scope(spec.scope, firsts)
@@ -79,34 +79,42 @@ class TopicSpider(SiteSpider):
             topic_of(spec.keywords, self._examples)  # which may have no terms: before anything is written
         self._settings = settings
 
-    def crawl_opened(self, database: Database, crawl_id: int, *_: object) -> None:
-        """The store is open: a crawl that goes on has its topic there. Raises `ConfigError`."""
-        self._store = (database, crawl_id)
-        terms = topics.terms_of(database, crawl_id)
-        if terms is not None:
-            self._begin(Topic(terms))
-            self._analysis.recall(topics.pages_read(database, crawl_id, with_links=self._analysis.learns))
-        elif not self._addresses:
-            self._settle()
+    def crawl_spec(self) -> CrawlSpec:
+        spec = super().crawl_spec()
+        budget = spec.page_budget or self._spec.budget or 0
+        return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
+
+    def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> TopicPolicy:
+        policy = TopicPolicy(session.database, session.row.id, self._terms, self._learning_rate)
+        if not policy.is_ready and not self._addresses:
+            policy.settle(self._spec.keywords, self._examples)
+        if policy.is_ready:
+            self._reader = self.reader(self._settings, analysis=policy.analyzer)
+        self._opened = policy, control
+        return policy
 
     async def start(self) -> AsyncIterator[Any]:
         """Read the examples, if they are not known; the scheduler knows everything else."""
-        assert self.crawler.engine is not None
-        scheduler: Any = self.crawler.engine.scheduler
-        try:
-            if not self.is_ready and scheduler.failure is None:
-                for url in self._addresses:
-                    # Asked for by the user, once: so not by the rules for pages that are found.
-                    self._examples.append(await self._download(url))
-                self._settle()
-                scheduler.go_on()
-        except ConfigError as error:
-            topics.forget_topic(*self._store)  # so that the example may be left out when the same command goes on
-            scheduler.give_up(error, "no_topic")
-        except StoreError as error:
-            scheduler.give_up(error)
+        if self._opened is not None:
+            await self._read_examples(*self._opened)
         return
         yield  # makes this a generator
+
+    async def _read_examples(self, policy: TopicPolicy, control: CrawlControl) -> None:
+        if policy.is_ready or control.failure is not None:
+            return
+        try:
+            for url in self._addresses:
+                # Asked for by the user, once: so not by the rules for pages that are found.
+                self._examples.append(await self._download(url))
+            policy.settle(self._spec.keywords, self._examples)
+            self._reader = self.reader(self._settings, analysis=policy.analyzer)
+            control.go_on()
+        except ConfigError as error:
+            policy.forget()  # so that the example may be left out when the same command goes on
+            control.give_up(error, "no_topic")
+        except StoreError as error:
+            control.give_up(error)
 
     async def _download(self, url: str) -> Counter[str]:
         engine = self.crawler.engine
@@ -130,16 +138,6 @@ class TopicSpider(SiteSpider):
     def _terms_of(self, body: bytes, content_type: str | None) -> Counter[str]:
         parsed = parse_page(body, content_type, frozenset())
         return self._terms(f"{parsed.title}\n{parsed.text()}")
-
-    def _settle(self) -> None:
-        topic = topic_of(self.spec.keywords, self._examples)
-        topics.keep_terms(*self._store, topic.terms)
-        self._begin(topic)
-
-    def _begin(self, topic: Topic) -> None:
-        self._analysis = PageAnalyzer(topic, self._terms, self._learning_rate)
-        self._reader = self.reader(self._settings, analysis=self._analysis)
-        self.is_ready = True
 
 
 def _read(path: Path) -> bytes:

@@ -15,6 +15,7 @@ from crawlers.errors import ConfigError
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.extensions.stopping import Stopping
 from crawlers.pipelines.graphs import Graphs
+from crawlers.spiders.base import SiteSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -23,7 +24,7 @@ BODIES = {"/": links("/a", "/b"), "/a": links("/"), "/b": "<p>b"}
 
 def crawler(**settings):
     made = Crawler(Spider, settings)
-    made.spider = Spider(name="x", site_limits=[object()])
+    made.spider = SiteSpider(name="x")
     return made
 
 

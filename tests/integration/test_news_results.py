@@ -18,6 +18,7 @@ from crawlers.extensions.alarm_checks import AlarmChecks
 from crawlers.extensions.news_chart import NewsChart
 from crawlers.extensions.parquet import ParquetExport
 from crawlers.extensions.warc import Warc
+from crawlers.spiders.news import NewsSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web
 
@@ -170,6 +171,6 @@ def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
     with pytest.raises(ConfigError, match=r"^WARC_FILE=.* can't be written"):
         Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=f"{bad}.warc.gz"))
     with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET=.* can't be written"):
-        ParquetExport.from_crawler(crawler(Spider(name="x", is_news=True), DOCUMENTS_PARQUET=bad))
+        ParquetExport.from_crawler(crawler(NewsSpider(), DOCUMENTS_PARQUET=bad))
     with pytest.raises(ConfigError, match=r"^RESULT_FOLDER=.* can't be written"):
-        NewsChart.from_crawler(crawler(Spider(name="x", is_news=True), RESULT_FOLDER=bad))
+        NewsChart.from_crawler(crawler(NewsSpider(), RESULT_FOLDER=bad))

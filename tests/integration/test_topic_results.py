@@ -13,6 +13,8 @@ from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
 from crawlers.pipelines.topic import TopicResults
+from crawlers.spiders.base import SiteSpider
+from crawlers.spiders.topic import TopicSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
 
@@ -109,13 +111,13 @@ def test_result_file_that_is_a_folder_is_refused_before_the_crawl(project):
 
 def test_spider_without_a_topic_has_no_results():
     crawler = Crawler(Spider, {})
-    crawler.spider = Spider(name="x", site_limits=[object()])
+    crawler.spider = SiteSpider(name="x")
     with pytest.raises(NotConfigured, match=r"^$"):
         TopicResults.from_crawler(crawler)
 
 
 def test_unknown_kinds_are_named(tmp_path):
     crawler = Crawler(Spider, {"TOPIC_RESULTS": "csv,pdf,dot", "RESULT_FOLDER": str(tmp_path)})
-    crawler.spider = Spider(name="x", spec=object())
+    crawler.spider = TopicSpider()
     with pytest.raises(ConfigError, match="TOPIC_RESULTS=dot,pdf is unknown; known are: csv, gexf"):
         TopicResults.from_crawler(crawler)

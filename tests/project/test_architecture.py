@@ -61,6 +61,32 @@ def test_module_names_are_unique():
     assert set(twice) <= SHARED_NAMES, "name each module so that it can be found by its name"
 
 
+def _asked_of_a_spider(path: Path) -> list[int]:
+    """The lines that ask a spider whether it happens to have an attribute."""
+    return [
+        node.lineno
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("getattr", "hasattr")
+        and ("spider" in ast.unparse(node.args[0]) or (path.parent.name == "spiders" and "self" in ast.unparse(node)))
+    ]
+
+
+@every_file
+def test_spiders_are_asked_by_typed_methods(path):
+    lines = _asked_of_a_spider(path)
+    assert not lines, f"line {lines}: use a method of SiteSpider, or isinstance, in place of getattr and hasattr"
+
+
+def test_question_whether_a_spider_has_an_attribute_is_found(tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        'getattr(spider, "a", 1)\nhasattr(crawler.spider, "b")\ngetattr(self._spider, "c")\nhasattr(x, "d")\n'
+    )
+    assert _asked_of_a_spider(bad) == [1, 2, 3]
+
+
 def test_imports_point_downwards_and_scrapy_stays_at_the_edge():
     done = subprocess.run(
         [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"],

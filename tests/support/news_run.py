@@ -12,6 +12,7 @@ from crawlers.algorithms.ranking.news_scores import SOON
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.crawl.news.feed_registry import FeedRegistry
@@ -86,6 +87,7 @@ class Crawl:
             Announcements(database, begun.id, self._flush, self.frontier),
             self.articles,
             Iterations(database, begun.id, 1000, 0.0),
+            Scope("sites", [SITE]),
             recheck_s=0.0,
         )
         self.frontier.add([Candidate(row.id, target(path), place=SOON) for path in ("/", *roots)], NOW)

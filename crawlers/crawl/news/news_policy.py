@@ -11,6 +11,9 @@ from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.errors import BadUrl
+from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
+    from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import Announcements
     from crawlers.crawl.news.articles import ArticlePolicy
     from crawlers.crawl.news.feed_registry import FeedRegistry
@@ -41,7 +45,7 @@ SAY_S = 3600.0  # after which it is said again
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
 
 
-class NewsPolicy:
+class NewsPolicy(CrawlPolicy):
     """Asks for each page those who know of one thing: rules, polls, places of feeds, announcements, articles.
 
     *recheck_s*: after so long an article is fetched once more; 0: never.
@@ -56,26 +60,38 @@ class NewsPolicy:
         announcements: Announcements,
         articles: ArticlePolicy,
         iterations: Iterations,
+        scope: Scope,
         recheck_s: float,
     ) -> None:
-        self._classifier = classifier
+        self.classifier = classifier
         self._requeue = requeue
         self._polls = polls
         self._feeds = feeds
         self._announcements = announcements
-        self._articles = articles
+        self.articles = articles
         self._iterations = iterations
+        self._scope = scope
         self._recheck_s = recheck_s
         self._look_at = self._say_at = 0.0  # when it is to be seen, and said, next whether the polls have room
         self._said = ""
 
     def reason_against(self, target: Target) -> str | None:
         """Why a new URL is not to be fetched."""
-        return self._feeds.reason_against(target.key) or self._articles.reason_against(target)
+        return self._feeds.reason_against(target.key) or self.articles.reason_against(target)
 
     def reason_to_skip(self, lease: Lease) -> str | None:
         """Why a leased URL is not to be asked for."""
         return self._feeds.reason_against(lease.key)
+
+    def found_by_robots(self, text: str) -> list[str]:
+        """The sitemaps that a robots.txt names, of sites of the crawl, and that nobody removed."""
+        return [url for url in sitemaps_of_robots(text) if self._is_ours(url) and self._feeds.found(url)]
+
+    def _is_ours(self, url: str) -> bool:
+        try:
+            return self._scope.holds(site_of(url))
+        except BadUrl:
+            return False
 
     def kind(self, lease: Lease) -> str:
         """What sort of poll a lease is; "" for none."""
@@ -102,7 +118,7 @@ class NewsPolicy:
         new = self._announcements.new_of(lease, news.items)
         if page.state is State.DONE and not page.is_unchanged:
             self._place_links(lease, page, news, new, now)
-            self._articles.judge(lease, page, changes, now)
+            self.articles.judge(lease, page, changes, now)
             if not lease.is_revisit and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, changes, now)
             page.reason = page.reason or news.reason
@@ -141,7 +157,7 @@ class NewsPolicy:
         return is_closed and not lease.is_revisit and self._feeds.is_home(lease.key)
 
     def _place_links(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> None:
-        place_of = self._classifier.place_of
+        place_of = self.classifier.place_of
         if lease.is_revisit:  # what it did not show before has just appeared
 
             def of_new(target: Target) -> QueueSlot:
@@ -170,8 +186,8 @@ class NewsPolicy:
         odds = DETOUR if news.is_detour and lease.key not in self._announcements else news.odds
         if odds:
             changes.page_labels.append([lease.id, lease.site_id, odds])
-            self._classifier.label(site, page.url, odds)
-        if self._classifier.learn(site, now):
+            self.classifier.label(site, page.url, odds)
+        if self.classifier.learn(site, now):
             self._requeue.changed(rule_domain(site), changes)
 
     def _plan(self, lease: Lease, page: Page, news: News, new: list[Announced], changes: ChangeSet, now: float) -> None:
@@ -227,7 +243,7 @@ class NewsPolicy:
         places = page.places
         assert isinstance(places, _Counting)
         is_poll = bool(self._polls.kind(lease.id))
-        found = places.fits if self._classifier.has_rules(site_of(page.url)) else places.new
+        found = places.fits if self.classifier.has_rules(site_of(page.url)) else places.new
         if lease.group == ARCHIVE and not is_poll:
             return None  # the older sitemaps of an index, once
         is_home = lease.level == 0 or news.kind == SITEMAP

@@ -224,22 +224,23 @@ def test_empty_robots_txt_allows_everything():
 
 
 def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
-    now, told = 1000.0, []
+    now = 1000.0
     session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
     settings = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "us"})
-    sites = SitePolicies(session, settings, False, RetryPolicy(0, 0, 1.0), lambda: now, lambda *one: told.append(one))
+    sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0), now)
     assert sites.needs_robots(7)
-    sites.ask_robots(7)
-    sites.robots.broke(sites.robots.take(now), "no such host")
-    assert told == [(7, UNREACHABLE, "no such host")]
+    sites.robots_known(7, RobotsRules(UNREACHABLE, "no such host", "us"))
     assert not sites.needs_robots(7)
     now += UNREACHABLE_S
     assert sites.needs_robots(7)
 
 
 def test_hosts_that_say_nothing_leave_room_for_others():
-    robots = RobotsFetch("us", RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *_: None, most=2, timeout_s=60.0)
+    told = []
+    robots = RobotsFetch(
+        "us", RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *one: told.append(one), most=2, timeout_s=60.0
+    )
     for number in range(3):
         robots.ask(number, f"http://s{number}")
     first, second = robots.take(0.0), robots.take(0.0)
@@ -247,5 +248,6 @@ def test_hosts_that_say_nothing_leave_room_for_others():
     assert robots.next_due(0.0) is None
     assert first.meta["download_timeout"] == 20.0
     robots.broke(second, "no such host")
+    assert [(site_id, rules.status, text) for site_id, rules, text in told] == [(1, UNREACHABLE, "no such host")]
     assert robots.next_due(0.0) == 0.0
     assert robots.take(0.0).url == "http://s2/robots.txt"

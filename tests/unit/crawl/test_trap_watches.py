@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.algorithms.retries import RetryPolicy
 from crawlers.crawl import site_policies as sites_module
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.frontier_store import PreviousVisit
@@ -45,7 +44,7 @@ def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> S
         row=SimpleNamespace(resumed=resumed),
     )
     settings = Settings({"ROBOTSTXT_OBEY": False, "TRAPS_ENABLED": True, "USER_AGENT": "us"})
-    sites = SitePolicies(session, settings, True, RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *one: None)
+    sites = SitePolicies(session, settings, "us", True, lambda: 0.0)
     for site_id in range(1, number + 1):
         sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0), 0.0)
     return sites

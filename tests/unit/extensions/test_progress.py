@@ -12,6 +12,7 @@ from scrapy.spiders import Spider
 
 from crawlers.extensions.progress import MOST_SITES, Progress, table
 from crawlers.items import State
+from crawlers.spiders.base import SiteSpider
 from crawlers.storage.queries import NamedCrawl, SiteProgress
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
@@ -61,7 +62,7 @@ def test_crawl_without_pages_can_be_shown():
 def test_display_is_off_where_there_is_no_terminal(wanted, monkeypatch):
     monkeypatch.setattr("sys.stderr", io.StringIO())
     crawler = Crawler(Spider, {"PROGRESS_ENABLED": wanted})
-    crawler.spider = Spider(name="x", site_limits=[object()])
+    crawler.spider = SiteSpider(name="x")
     with pytest.raises(NotConfigured):
         Progress.from_crawler(crawler)
 

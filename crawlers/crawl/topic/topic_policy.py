@@ -1,0 +1,49 @@
+"""The topic of a crawl: settled once from keywords and examples, then that of the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.topic.vectors import Topic, topic_of
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.extraction.page_analysis import PageAnalyzer
+from crawlers.storage.topic import topics
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Mapping, Sequence
+
+    from crawlers.algorithms.topic.terms import Terms
+    from crawlers.storage.database import Database
+
+
+class TopicPolicy(CrawlPolicy):
+    """Ready at once if the crawl *crawl_id* in *database* goes on, for it has its topic there; else after `settle`.
+
+    *terms* and *learning_rate* are those of the `PageAnalyzer`.
+    """
+
+    def __init__(self, database: Database, crawl_id: int, terms: Terms, learning_rate: float) -> None:
+        self._store = (database, crawl_id)
+        self._terms = terms
+        self._learning_rate = learning_rate
+        self.analyzer: PageAnalyzer | None = None  # None: the topic is not known yet
+        stored = topics.terms_of(database, crawl_id)
+        if stored is not None:
+            self.analyzer = PageAnalyzer(Topic(stored), terms, learning_rate)
+            self.analyzer.recall(topics.pages_read(database, crawl_id, with_links=self.analyzer.learns))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the topic is known."""
+        return self.analyzer is not None
+
+    def settle(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
+        """Let this be the topic of the crawl, and of later runs; raises `ConfigError` if it has no terms."""
+        topic = topic_of(keywords, examples)
+        topics.keep_terms(*self._store, topic.terms)
+        self.analyzer = PageAnalyzer(topic, self._terms, self._learning_rate)
+
+    def forget(self) -> None:
+        """Let the crawl, which has no topic yet, begin with another one when the same command goes on."""
+        topics.forget_topic(*self._store)

@@ -1,0 +1,53 @@
+"""Reads from settings what a news crawl is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news.poll_plan import PollLimits
+from crawlers.inputs.url_settings import normalization
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.inputs.setting_values import SettingValues
+
+
+@dataclass(frozen=True, slots=True)
+class NewsOptions:
+    """See docs/settings.md, by the names of the settings."""
+
+    uses_rules: bool  # NEWS_RULES_ENABLED
+    learns_rules: bool  # NEWS_LEARN_RULES
+    fit_factor: float
+    else_factor: float  # FIT_ELSE_FACTOR
+    poll_limits: PollLimits
+    polls_per_s: float
+    most_pages: int  # NEWS_HUBS
+    duplicate_distance: int  # bits
+    iteration_pages: int
+    iteration_s: float
+    recheck_s: float  # 0: articles are not fetched again
+    normalization: Normalization
+
+
+def news_options(settings: SettingValues) -> NewsOptions:
+    """What *settings* say."""
+    return NewsOptions(
+        uses_rules=settings.getbool("NEWS_RULES_ENABLED"),
+        learns_rules=settings.getbool("NEWS_LEARN_RULES"),
+        fit_factor=settings.getfloat("FIT_FACTOR"),
+        else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
+        poll_limits=PollLimits(
+            settings.getfloat("FEED_MIN_SECONDS"),
+            settings.getfloat("FEED_MAX_SECONDS"),
+            settings.getfloat("FEED_DEADLINE_SECONDS"),
+        ),
+        polls_per_s=settings.getfloat("FEED_POLLS_PER_SECOND"),
+        most_pages=settings.getint("NEWS_HUBS"),
+        duplicate_distance=settings.getint("DUPLICATE_DISTANCE"),
+        iteration_pages=settings.getint("NEWS_ITERATION_PAGES"),
+        iteration_s=settings.getfloat("NEWS_ITERATION_MINUTES") * 60.0,
+        recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,
+        normalization=normalization(settings),
+    )
