@@ -1,4 +1,4 @@
-"""The first crawls of a newcomer: serves the demo webs, crawls them in four ways, and says what was found and where.
+"""The first crawls of a new user: serves the demo webs, crawls them in four ways, and reports the results.
 
 python -m crawlers.demo [FOLDER]      (make demo)
 """
@@ -27,18 +27,18 @@ def main() -> int:
     with serve(ports_file=folder / "ports.json") as web:
         hosts = folder / "hosts.txt"
         hosts.write_text("".join(f"{origin}{LIMITS}\n" for origin in web.origins.values()), "utf-8")
-        print(f"A small web of {len(web.origins)} sites runs on this machine. Now it is crawled:\n")
+        print(f"A small web of {len(web.origins)} sites is served on this machine. It is crawled now:\n")
         print("    scrapy crawl sitegraph -a hosts=hosts.txt -s LINK_TAGS=a,area,frame,iframe,meta\n", flush=True)
         status = crawl(folder, "sitegraph", "hosts=hosts.txt", GRAPH_FORMATS="gexf,csv")
         status = status or tell(folder, web.origins) or harvest(folder)
     status = status or explore(folder / "town")
     if status:
-        print(f"A crawl failed; crawl.log in {folder}, or in the folders there, says why.", file=sys.stderr)
+        print(f"A crawl failed; see crawl.log in {folder} or its subfolders.", file=sys.stderr)
     return status
 
 
 def tell(folder: Path, origins: Mapping[str, str]) -> int:
-    """Say what the crawl found; exit status."""
+    """Report the results of the crawl; return the exit status."""
     database = Database(f"sqlite:///{folder / 'crawl.sqlite'}", create=False)
     try:
         print(report(database, folder, {origin: name for name, origin in origins.items()}))
@@ -48,9 +48,9 @@ def tell(folder: Path, origins: Mapping[str, str]) -> int:
 
 
 def harvest(folder: Path) -> int:
-    """Look for external links on the same sites, in a folder of its own; exit status."""
+    """Harvest external links from the same sites, in a folder of its own; return the exit status."""
     given = " ".join(f"-s {name}={value}" for name, value in HARVEST.items())
-    print("\nNow the same sites are harvested: external links, read where they are found, with 200 pages in all:\n")
+    print("\nNow external links are harvested from the same sites, with 200 pages in all:\n")
     print(f"    scrapy crawl extlinks -a hosts=../hosts.txt {given}\n    scrapy lab report\n", flush=True)
     inside = folder / "harvest"
     inside.mkdir(exist_ok=True)

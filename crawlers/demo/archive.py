@@ -1,4 +1,4 @@
-"""The site without end: sixty real records among a calendar, a folder inside itself, and session ids."""
+"""The endless site: sixty real records among a calendar, a folder inside itself, and session ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawlers.demo.pages import Web, WebResponse
 
 RECORDS = 60
-DESKS = 12  # pages of the reading room: real, but each has endless addresses
+DESKS = 12  # pages of the reading room: real, but each has endlessly many addresses
 DAYS = 28
 
 
@@ -22,7 +22,7 @@ def _home() -> str:
 
 
 def _record(number: int) -> str:
-    # Every real page is reachable without a step into a trap: a crawler that refuses the traps loses nothing.
+    # Every real page is reachable without entering a trap, so a crawler that avoids the traps loses nothing.
     near = [f"{n}.html" for n in (number - 1, number + 1, number * 2) if 1 <= n <= RECORDS]
     return links(near) + link("/calendar/2024-05/", "opening hours")
 
@@ -37,15 +37,15 @@ def _calendar(year: int, month: int, day: int) -> str:
 
 
 def _desk(desk: int, query: str) -> str:
-    # The name of the parameter is on no list of session ids, and its value depends on the whole address: so
-    # each further step mints new ones, and still the same address always gives the same page.
+    # The parameter is not on any list of session ids, and its value depends on the whole address: each step creates
+    # new values, yet the same address always gives the same page.
     visit = hashlib.sha256(query.encode(errors="replace")).hexdigest()[:16]
     near = [n for n in (desk - 1, desk + 1, desk * 3 % DESKS + 1) if 1 <= n <= DESKS]
     return links(f"/room?desk={n}&reader={visit}" for n in near) + link("/records/1.html", "the first record")
 
 
 def answer(web: Web, path: str, query: str) -> WebResponse:
-    """Return the archive's answer; *query* counts in the reading room only."""
+    """Return the archive's response; *query* counts in the reading room only."""
     seed = path
     if path == "/":
         name, main = "The archive", _home()

@@ -1,6 +1,6 @@
 """The site of encodings: Russian, Japanese and others, declared by header, by meta, not at all, or falsely.
 
-`TEXTS` says of each page how it is encoded and declared; `true_title` what its title is.
+`TEXTS` gives encoding and declaration of each page; `true_title` its title.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _WORDS = {
 
 
 class Text(NamedTuple):
-    """How one page is written and what is claimed of it; "" means nothing is."""
+    """The encoding and the declarations of one page; "" means undeclared."""
 
     lang: str
-    codec: str  # Python's name of the encoding that the bytes are in
+    codec: str  # Python's name of the actual encoding
     header: str = ""  # charset of the Content-Type header
     meta: str = ""  # charset of a meta element
 
@@ -51,8 +51,8 @@ def _texts() -> dict[str, Text]:
         "/utf-16-bom.html": Text("ru", "utf-16-le"),
         "/utf-16-bom-be.html": Text("ja", "utf-16-be"),
         "/utf-8-bom.html": Text("ja", "utf-8-sig"),
-        # Falsely declared. A header wins over a meta element, a byte order mark over both (HTML standard,
-        # 13.2.3.2 "Determining the character encoding").
+        # False declarations. A header takes precedence over a meta element, a byte order mark over both (HTML
+        # standard, 13.2.3.2 "Determining the character encoding").
         "/false-meta.html": Text("ru", "koi8-r", header="koi8-r", meta="utf-8"),
         "/false-header.html": Text("ru", "windows-1251", header="utf-8", meta="windows-1251"),
         "/false-both.html": Text("ja", "euc-jp", header="utf-8", meta="utf-8"),
@@ -67,7 +67,7 @@ def _texts() -> dict[str, Text]:
 TEXTS = _texts()
 _BOMS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 
-# Content-Type, and whether the body is a page: types that are missing, unusual or against the extension.
+# Content-Type, and whether the body is a page: missing, unusual and misleading types.
 TYPES: dict[str, tuple[str, bool]] = {
     "/type/none.html": ("", True),
     "/type/none": ("", True),
@@ -86,7 +86,7 @@ TYPES: dict[str, tuple[str, bool]] = {
 }
 _PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n%%EOF\n\x00\x01\x02\x03"
 
-# Paths that are not ASCII: linked from a koi8-r page as they are, asked for as percent-encoded UTF-8.
+# Non-ASCII paths: linked from a koi8-r page as they are, requested as percent-encoded UTF-8.
 FOREIGN = {"/%D1%80%D0%B5%D0%BA%D0%B0.html": "/река.html", "/%E6%A9%8B.html": "/橋.html"}
 
 
@@ -97,7 +97,7 @@ def _phrase(lang: str, seed: str, words: int) -> str:
 
 
 def true_title(path: str) -> str:
-    """Return the title of a page of `TEXTS`, as a reader of its language sees it."""
+    """Return the title of a page of `TEXTS`, as readers see it."""
     return _phrase(TEXTS[path].lang, path, 4)
 
 
@@ -122,7 +122,7 @@ def _of_type(web: Web, path: str) -> WebResponse:
 
 
 def answer(web: Web, path: str, query: str) -> WebResponse:
-    """Return babel's answer; the query is ignored."""
+    """Return babel's response; the query is ignored."""
     if path in TEXTS:
         return _text(web, path)
     if path in TYPES:

@@ -1,4 +1,4 @@
-"""The second half of the demo: the important pages of the town, and its pages about a topic."""
+"""The second half of the demo: the most important pages of the town, and its pages about a topic."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-MOST = 10  # pages that are named
-BUDGET = "400"  # pages of the broad crawl: twice as many as the town has, so that the important ones are read again
-# Where nothing is waited for, all sites answer at once: few requests at a time make it the best pages that are read.
+MOST = 10  # pages listed
+BUDGET = "400"  # pages of the broad crawl: twice the size of the town, so that important ones are revisited
+# Without delays all sites respond at once: only with few parallel requests are the best pages read first.
 AT_A_TIME = "2"
 
-# With `scope: sites` only those of the roots would be read.
+# `scope: sites` would include only the sites of the roots.
 _TOPIC = """\
 keywords:
   text encoding: 2
@@ -31,14 +31,14 @@ keywords:
 roots:
   - {diary}
   - {gardening}
-strategy: anchor  # in a small town all is near: only what links say tells pages apart
+strategy: anchor  # in a small town all pages are near: only anchor texts distinguish them
 scope: [127.0.0.1]
 budget: 60
 """
 
 
 def explore(folder: Path) -> int:
-    """Serve the town and crawl it twice, in *folder*, by importance and by topic; exit status."""
+    """Serve the town and crawl it twice, in *folder*, by importance and by topic; return the exit status."""
     folder.mkdir(exist_ok=True)
     with serve(town=True, ports_file=folder / "ports.json") as town:
         (folder / "hosts.txt").write_text("".join(f"{origin}{LIMITS}\n" for origin in town.origins.values()), "utf-8")
@@ -48,8 +48,8 @@ def explore(folder: Path) -> int:
 
 
 def _find_important(folder: Path, names: Mapping[str, str]) -> int:
-    print(f"\nAnother web is a town of {len(names)} sites that link to each other a lot. {BUDGET} of its")
-    print("pages are downloaded, new ones and known ones again, always the one that seems most important:\n")
+    print(f"\nAnother web is a town of {len(names)} densely linked sites. {BUDGET} pages are downloaded, new")
+    print("and known ones, always the one with the highest importance first:\n")
     print(f"    scrapy crawl broad -a hosts=hosts.txt -s PAGE_BUDGET={BUDGET}")
     print(f"    scrapy graph --crawl broad --top {MOST}\n", flush=True)
     status = crawl(folder, "broad", "hosts=hosts.txt", PAGE_BUDGET=BUDGET)
@@ -60,18 +60,18 @@ def _find_important(folder: Path, names: Mapping[str, str]) -> int:
 
 
 def _find_topic(folder: Path, names: Mapping[str, str]) -> int:
-    print("\nAnd 60 pages are read that may be about text encodings, from a diary and a gardener's site on:\n")
+    print("\nNow 60 pages about text encodings are searched for, starting from a diary and a gardener's site:\n")
     print(f"    scrapy crawl topic -a topic=topic.yaml -s CONCURRENT_REQUESTS={AT_A_TIME}\n", flush=True)
     status = crawl(folder, "topic", "topic=topic.yaml", CONCURRENT_REQUESTS=AT_A_TIME)
     if not status:
         path = folder / "result" / "topic.pages.csv"
-        print(f"{path}: the pages, the most similar ones to the topic first")
+        print(f"{path}: the pages by similarity to the topic")
         _show(path, "similarity", names)
     return status
 
 
 def _show(table: Path, measure: str, names: Mapping[str, str]) -> None:
-    """Print the first rows of the CSV *table*: their *measure*, and which pages they are."""
+    """Print the first rows of the CSV *table*: *measure*, site and page."""
     print(f"\n  {measure}  site          page")
     with table.open(encoding="utf-8-sig", newline="") as rows:
         for row in islice(csv.DictReader(rows), MOST):

@@ -1,6 +1,6 @@
-"""The old-fashioned site: frames, image maps, meta refresh, base href, and redirects of every kind.
+"""The old-fashioned site: frames, image maps, meta refresh, base href, and all kinds of redirects.
 
-Deliberately without links inside noframes, iframe or textarea: parsers disagree about those.
+It has no links inside noframes, iframe or textarea, because parsers disagree about those.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from crawlers.demo.pages import Web, WebResponse
 
 COURSES = 8
-LECTURES = 7  # a chain of links: the last one lies on level 9
+LECTURES = 7  # a chain of links: the last one is on level 9
 ROOMS = 6
 
-# Where a redirect leads and by which status; `{library}` is the origin of that site.
+# Target and status of each redirect; `{library}` is the origin of that site.
 REDIRECTS: dict[str, tuple[int, str]] = {
     "/staff": (301, "/staff/"),
     "/courses": (302, "courses/"),
@@ -52,7 +52,7 @@ REFRESHES = {
     "/refresh/abroad.html": "0; url={mirror}/article/3/",
 }
 
-# The head's base elements, and relative links of the page.
+# The base elements in the head, and relative links of the page.
 BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "/base/root.html": ('<base href="/staff/">', ("person-1.html", "person-2.html")),
     "/base/relative.html": ('<base href="../rooms/x/y">', ("../room-1.html", "hidden.html")),
@@ -118,7 +118,7 @@ def _course(web: Web, course: int, lecture: int) -> str | None:
 
 
 def _main(web: Web, path: str) -> str | None:
-    """Return what the page says beyond its prose, or None if there is no such page."""
+    """Return the part of the page other than its prose, or None if there is no such page."""
     fixed = _fixed(web).get(path)
     if fixed:
         return fixed()
@@ -128,7 +128,7 @@ def _main(web: Web, path: str) -> str | None:
         return link("/", "home")
     if found := re.fullmatch(r"/staff/person-(0|[1-9]\d{0,6})\.html", path):
         person = int(found[1])
-        # Three of four people are known to their neighbours only.
+        # Three of four people are linked only from their neighbours.
         return (
             links([f"person-{person + 1}.html"])
             if person + 1 < _people(web)
@@ -142,7 +142,7 @@ def _main(web: Web, path: str) -> str | None:
 
 
 def answer(web: Web, path: str, query: str) -> WebResponse:
-    """Return the faculty's answer; the query is ignored."""
+    """Return the faculty's response; the query is ignored."""
     if path in REDIRECTS:
         status, target = REDIRECTS[path]
         location = _place(web, target)

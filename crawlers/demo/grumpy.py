@@ -1,6 +1,6 @@
-"""The site that misbehaves: errors, empty and huge answers, broken hrefs, private folders.
+"""The misbehaving site: errors, empty and huge responses, broken hrefs, private folders.
 
-All of it is pure; that `/flaky/N` fails at first is added by the server, see `flaky_refusal`.
+Its functions are pure; the server adds that `/flaky/N` fails at first, see `flaky_refusal`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ ORDINARY = 20
 FLAKY = 6
 MANY = 2_000
 BIG_BYTES = 3_000_000
-CHAIN = 30  # more hops than browsers (20) and Scrapy's REDIRECT_MAX_TIMES (20) go along with
+CHAIN = 30  # more hops than browsers (20) and Scrapy's REDIRECT_MAX_TIMES (20) follow
 
 ROBOTS = "User-agent: *\nDisallow: /private/\nCrawl-delay: 0.05\n"
 
-# Raw attribute text (already escaped) of hrefs, and whether something of this site lies behind it.
+# Raw attribute text (already escaped) of hrefs, and whether it leads to this site.
 HREFS: tuple[tuple[str, bool], ...] = (
     ("http://[::1", False),
     ("http://[::1]:99999/", False),
@@ -59,8 +59,8 @@ HREFS: tuple[tuple[str, bool], ...] = (
     ("/ok/../ok/./4.html", True),
     ("../../../ok/5.html", True),
     ("/ok/6.html#a#b", True),
-    ("/ok/7 8.html", True),  # a space in the path: 404 behind it
-    ("\\ok\\9.html", True),  # browsers take a backslash for a slash
+    ("/ok/7 8.html", True),  # a space in the path: a 404
+    ("\\ok\\9.html", True),  # browsers read a backslash as a slash
 )
 
 _PLAIN: dict[str, tuple[int, str, bytes, dict[str, str]]] = {
@@ -103,9 +103,9 @@ _SOFT = ("/soft/", "/soft/lost.html", "/soft/also-lost.html")
 
 
 def flaky_refusal(path: str, times_seen: int) -> WebResponse | None:
-    """Return the 503 of the first visit to /flaky/N (Retry-After: N % 2), None for all else.
+    """Return the 503 of the first visit to /flaky/N (Retry-After: N % 2), otherwise None.
 
-    *times_seen* is how often the path was asked for before. The only place that state comes into.
+    *times_seen* is the number of previous requests for the path. This is the only state.
     """
     found = re.fullmatch(r"/flaky/(\d{1,6})", path)
     if not found or times_seen:
@@ -186,7 +186,7 @@ def _moved(path: str, query: str) -> WebResponse | None:
 
 
 def answer(web: Web, path: str, query: str) -> WebResponse:
-    """Return the site's answer to a patient visitor; *query* counts for /grow only."""
+    """Return the site's response to a patient visitor; *query* counts for /grow only."""
     if moved := _moved(path, query):
         return moved
     if path in _PLAIN:

@@ -1,7 +1,7 @@
-"""The well-behaved site: a deep tree of sections, with breadcrumbs and books to be read page by page.
+"""The well-behaved site: a deep tree of sections, with breadcrumbs and books with chapters.
 
-Pages 0 … 160 * scale - 1 are a tree, three children each; some leaves are books of ten chapters, of which
-only the first is linked from the book. "See also" links put pages on a lower level than the tree does.
+Pages 0 … 160 * scale - 1 form a tree with three children each; some leaves are books of ten chapters, of which
+only the first is linked from the book. "See also" links put pages on a lower level than in the tree.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _is_book(web: Web, number: int) -> bool:
 
 
 def path_of(web: Web, number: int) -> str:
-    """Return the path of page *number* of the tree: a folder if it has children, else a file.
+    """Return the path of page *number* of the tree: a folder if it has children, otherwise a file.
 
     >>> from crawlers.demo.pages import Web
     >>> path_of(Web(), 9)
@@ -79,7 +79,7 @@ def _chapter(web: Web, path: str, book: str, chapter: int) -> WebResponse:
     if number is None or not _is_book(web, number) or not 1 <= chapter <= CHAPTERS:
         return missing()
     parts = [paragraphs(f"library {path}", 4)]
-    # Relative on purpose, once with a dot segment: a book knows only its own folder.
+    # Relative links on purpose, one with a dot segment: a book contains links to its own folder only.
     parts += [link(f"chapter-{chapter - 1}.html", "back")] if chapter > 1 else []
     parts += [link(f"./chapter-{chapter + 1}.html", "turn the page")] if chapter < CHAPTERS else []
     name = f"Chapter {chapter} of {title(f'library {book}', number)}"
@@ -87,7 +87,7 @@ def _chapter(web: Web, path: str, book: str, chapter: int) -> WebResponse:
 
 
 def answer(web: Web, path: str, query: str) -> WebResponse:
-    """Return the library's answer; the query is ignored, as by any server of files."""
+    """Return the library's response; the query is ignored, as by file servers."""
     found = re.fullmatch(r"(.+)/chapter-(\d{1,3})\.html", path)
     if found:
         return _chapter(web, path, found[1] + ".html", int(found[2]))

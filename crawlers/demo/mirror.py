@@ -1,10 +1,10 @@
-"""The site that says everything twice: one content under many spellings, and copies at other addresses.
+"""The site of duplicates: one content under many URL variants, and copies at other addresses.
 
-Two kinds of sameness. *Spellings* (order of the query, utm_*, sid, empty parameters, double slashes, a
-missing last slash) are undone by `key_of` before anything else is looked at, so that all spellings of a key
-give the same bytes. *Copies* have different keys and the same bytes: index.html, print versions, front
-pages, an old archive. A page that has spellings carries no relative link; a copy may, and then its relative
-links lead elsewhere than those of its twin.
+There are two kinds. *Variants* (order of the query, utm_*, sid, empty parameters, double slashes, a missing
+trailing slash) are normalised by `key_of` before anything else, so that all variants of a key give the same
+bytes. *Copies* have different keys and the same bytes: index.html, print versions, front pages, an old
+archive. A page that has variants contains no relative link; a copy may, and then its relative links resolve
+to other targets than those of the original.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crawlers.demo.prose import paragraphs, rng_of, title
 if TYPE_CHECKING:
     from crawlers.demo.pages import Web, WebResponse
 
-OLD_SHELVES = 7  # how deep the old archive lies below the home page
+OLD_SHELVES = 7  # depth of the old archive below the home page
 
 
 def _articles(web: Web) -> int:
@@ -27,7 +27,7 @@ def _articles(web: Web) -> int:
 
 
 def key_of(path: str, query: str) -> tuple[str, str]:
-    """Return the one spelling that stands for all of an address: path and query.
+    """Return the canonical variant of an address: path and query.
 
     >>> key_of("//article//7", "utm_source=x&b=2&a=1&c=&sid=9")
     ('/article/7/', 'a=1&b=2')
@@ -39,8 +39,8 @@ def key_of(path: str, query: str) -> tuple[str, str]:
     return path, urlencode(pairs, errors="replace")
 
 
-def _spelling(web: Web, page_path: str, number: int, which: int) -> str:
-    """Return one of eight ways to write the address of an article; the session is minted by the page."""
+def _variant(web: Web, page_path: str, number: int, which: int) -> str:
+    """Return one of eight URL variants of an article; the page generates the session id."""
     path = f"/article/{number}"
     session = rng_of(f"sid {page_path}").getrandbits(48)
     return (
@@ -64,8 +64,8 @@ def _home(web: Web) -> list[str]:
 def _article(web: Web, number: int) -> list[str]:
     key, count = f"/article/{number}/", _articles(web)
     rng = rng_of(f"mirror links {number}")
-    found = [_spelling(web, key, rng.randrange(count), rng.randrange(8)) for _ in range(6)]
-    found.append(_spelling(web, key, (number + 1) % count, 4))
+    found = [_variant(web, key, rng.randrange(count), rng.randrange(8)) for _ in range(6)]
+    found.append(_variant(web, key, (number + 1) % count, 4))
     if number % 3 == 1:
         found += [f"/print/{number}.html", f"/read/{number}.html", f"/print/{number}.html?utm_source=print"]
     return found
@@ -73,15 +73,15 @@ def _article(web: Web, number: int) -> list[str]:
 
 def _list(web: Web, query: str) -> list[str]:
     start = {"a=1&b=2": 0, "a=2&b=1": 5, "": 10}.get(query)
-    return [] if start is None else [_spelling(web, f"/list/?{query}", start + k, k) for k in range(5)]
+    return [] if start is None else [_variant(web, f"/list/?{query}", start + k, k) for k in range(5)]
 
 
 def _copy(web: Web, path: str) -> str:
-    """Return the path whose content this path shows: itself, unless it is a copy."""
+    """Return the path whose content this path shows: the path itself, unless it is a copy."""
     fixed = {
         "/index.html": "/",
         "/docs/index.html": "/docs/",
-        "/front.html": "/article/3/",  # on level 1, while article 3 itself lies deeper
+        "/front.html": "/article/3/",  # on level 1, while article 3 itself is deeper
         "/front-again.html": "/article/3/",
         f"/old/{OLD_SHELVES}/index.html": f"/old/{OLD_SHELVES}/",
         f"/old/{OLD_SHELVES}/copy.html": "/article/4/",  # far below article 4 itself
@@ -93,11 +93,11 @@ def _copy(web: Web, path: str) -> str:
 
 
 def _main(web: Web, path: str, query: str) -> list[str] | None:
-    """Return the links of the page of that key (a copy has been undone), or None if there is none."""
+    """Return the links of the page with that key (of the original, for a copy), or None if there is none."""
     if path == "/":
         return _home(web)
     if path == "/docs/":
-        # Dot segments are resolved before anything is asked for, so they make no spelling.
+        # Dot segments are resolved before the request, so they do not create variants.
         return ["/docs/../article/3/", "/docs/./index.html", "/article/./4/?utm_term=dots", "/list?page=1"]
     if path == "/list/":
         return _list(web, query)
@@ -105,7 +105,7 @@ def _main(web: Web, path: str, query: str) -> list[str] | None:
         return _article(web, int(found[1])) if int(found[1]) < _articles(web) else None
     if found := re.fullmatch(r"/read/(0|[1-9]\d{0,5})\.html", path):
         number = int(found[1])
-        # Relative: from /print/7.html these are other pages than from /read/7.html.
+        # These links are relative: /print/7.html leads to other pages than /read/7.html.
         return [f"notes/{number}.html", "./"] if number < _articles(web) and number % 3 == 1 else None
     if found := re.fullmatch(r"/(read|print)/(notes/(\d{1,6})\.html)?", path):
         return ["/"] if not found[3] or (int(found[3]) < _articles(web) and int(found[3]) % 3 == 1) else None
@@ -118,7 +118,7 @@ def _main(web: Web, path: str, query: str) -> list[str] | None:
 
 
 def answer(web: Web, path: str, query: str) -> WebResponse:
-    """Return the mirror's answer: a function of `key_of` alone."""
+    """Return the mirror's response: a function of `key_of` alone."""
     path, query = key_of(path, query)
     if found := re.fullmatch(r"/article/(0|[1-9]\d{0,5})\.html", path):
         return redirect(f"/article/{found[1]}/", 301)

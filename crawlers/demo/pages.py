@@ -1,4 +1,4 @@
-"""What a site of the demo web is made of: the web's size and places, answers, and the frame of a page."""
+"""The building blocks of the demo web: its size and origins, responses, and the frame of a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Site = Literal["library", "faculty", "mirror", "archive", "babel", "grumpy"]
 
 HTML = "text/html; charset=utf-8"
 
-# Pages that exist at every scale: where the sites link to each other beyond their home pages.
+# Pages that exist at every scale: targets of cross-site links other than home pages.
 LANDMARKS: Mapping[Site, tuple[str, ...]] = {
     "library": ("/", "/comet-1/", "/heron-2/", "/heron-2/kettle-9/"),
     "faculty": ("/", "/staff/", "/staff/person-3.html", "/courses/", "/map.html", "/go/5"),
@@ -40,7 +40,7 @@ class Web:
 
 @dataclass(frozen=True, slots=True)
 class WebResponse:
-    """What a site says to one request; the server adds Date, Server and Content-Length only."""
+    """The response of a site; the server adds only Date, Server and Content-Length."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -52,7 +52,7 @@ class WebResponse:
 
 
 def typed(content_type: str, body: bytes, status: int = 200, **more: str) -> WebResponse:
-    """Return an answer of that type; *more* headers have `_` for `-`; no type, no Content-Type."""
+    """Return a response of that type; *more* headers have `_` for `-`; an empty type sends no Content-Type."""
     headers = (("Content-Type", content_type),) if content_type else ()
     return WebResponse(status, headers + tuple((key.replace("_", "-"), value) for key, value in more.items()), body)
 
@@ -63,7 +63,7 @@ def redirect(location: str, status: int = 302) -> WebResponse:
 
 
 def missing() -> WebResponse:
-    """Return the 404 that every site gives for a path it does not know."""
+    """Return the 404 response of every site for an unknown path."""
     return typed(HTML, b"<!DOCTYPE html><title>Not found</title><h1>Not found</h1>", 404)
 
 
@@ -73,11 +73,11 @@ def link(href: str, text: str) -> str:
 
 
 def links(hrefs: Iterable[str]) -> str:
-    """Return a list of links, each with its address as its text."""
+    """Return a list of links whose texts are their addresses."""
     return "<ul>" + "".join(f"<li>{link(href, href)}</li>" for href in hrefs) + "</ul>"
 
 
-def elsewhere(web: Web, site: Site, seed: str, hosts: int = 0) -> str:
+def cross_site_links(web: Web, site: Site, seed: str, hosts: int = 0) -> str:
     """Return up to four links to pages of other sites and *hosts* links to hosts that do not exist."""
     rng = rng_of("elsewhere " + seed)
     others = [name for name in LANDMARKS if name != site]
@@ -85,7 +85,7 @@ def elsewhere(web: Web, site: Site, seed: str, hosts: int = 0) -> str:
     for _ in range(rng.randrange(5)):
         other = rng.choice(others)
         found.append(web.origins[other] + rng.choice(LANDMARKS[other]))
-    # RFC 2606: no host of .example is ever registered, so that a demo crawl can't reach a stranger.
+    # RFC 2606: no host of .example is ever registered, so a demo crawl cannot reach real sites.
     found += [f"http://{rng.choice(NOUNS)}-{rng.randrange(50)}.example/{rng.randrange(999)}" for _ in range(hosts)]
     return links(found) if found else ""
 
@@ -95,14 +95,14 @@ def document(
 ) -> str:
     """Return a whole page: header, *trail* (HTML of the breadcrumbs), *main* (HTML), aside, footer.
 
-    *title* is plain text, *head* further HTML for the head, *hosts* see `elsewhere`.
+    *title* is plain text, *head* further HTML for the head, *hosts* see `cross_site_links`.
     """
     others = " ".join(link(web.origins[name] + "/", f"The {name}") for name in LANDMARKS if name != site)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head>{head}<title>{escape(title)}</title></head>\n<body>'
         f"<header>{link('/', 'The ' + site)}</header>\n<nav>{trail}</nav>\n"
         f"<main><h1>{escape(title)}</h1>\n{main}\n</main>\n"
-        f"<aside>{elsewhere(web, site, seed, hosts)}</aside>\n"
+        f"<aside>{cross_site_links(web, site, seed, hosts)}</aside>\n"
         f"<footer>{link('/', 'Home')} | Our friends: {others}</footer></body></html>\n"
     )
 
@@ -110,7 +110,7 @@ def document(
 def page(
     web: Web, site: Site, seed: str, title: str, main: str, *, head: str = "", trail: str = "", hosts: int = 0
 ) -> WebResponse:
-    """Return `document` as an answer in UTF-8, declared by header and by meta."""
+    """Return `document` as a response in UTF-8, declared by header and by meta."""
     head = '<meta charset="utf-8">' + head
     text = document(web, site, seed, title, main, head=head, trail=trail, hosts=hosts)
     return typed(HTML, text.encode())

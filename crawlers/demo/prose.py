@@ -1,4 +1,4 @@
-"""Real-looking sentences and titles for the demo web, each a pure function of its seed."""
+"""Realistic sentences and titles for the demo web, each a pure function of its seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Return the words of *text*; if it has bars, what stands between them."""
+    """Return the words of *text*, separated by bars if it has any, otherwise by spaces."""
     return tuple(text.split("|") if "|" in text else text.split())
 
 
@@ -39,7 +39,7 @@ TIMES = words(
     "|when the wind turns|long after midnight|for the third time|during the fair|as in 1874"
 )
 
-# What a title may do to an export, a log line or a web page: markup, control characters, scripts, length.
+# Titles that may break an export, a log line or a web page: markup, control characters, scripts, length.
 ODD_TITLES = (
     "Cats & <dogs> in \"double\" and 'single' quotes",
     "Why 5 < 7 && 7 > 5 </title>",
@@ -58,7 +58,7 @@ ODD_TITLES = (
 
 
 def rng_of(seed: str) -> random.Random:
-    """Return a generator of random numbers that depends on *seed* alone, in every process."""
+    """Return a random number generator that depends only on *seed*, in every process."""
     return random.Random(seed)  # noqa: S311  # texts, not secrets
 
 
@@ -91,7 +91,7 @@ def paragraphs(seed: str, count: int = 3) -> str:
 
 
 def title(seed: str, number: int) -> str:
-    """Return the (unescaped) title of page *number*; every sixth is an odd one, see `ODD_TITLES`."""
+    """Return the (unescaped) title of page *number*; every sixth is unusual, see `ODD_TITLES`."""
     if number % 6 == 5:
         return f"{ODD_TITLES[number // 6 % len(ODD_TITLES)]} {number}"
     rng = rng_of("title " + seed)

@@ -1,4 +1,4 @@
-"""Says in plain words what a crawl found, from its store."""
+"""Summarises the results of a crawl in plain language, from its store."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MOST_REASONS = 12
 
 
 def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
-    """Some forty lines; *names* tells what the sites are called besides their address."""
+    """Return some forty lines; *names* are the display names of sites, by address."""
     crawl = crawl_named(database, None)
-    lines = ["", "What was found", ""]
+    lines = ["", "Results", ""]
     states = {row.site: row for row in progress(database, crawl.id)}
     for crawled in sites_of(database, crawl.id):
         graph = SiteGraph(database, crawled.id, crawled.site)
@@ -36,32 +36,32 @@ def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
             f"{copies} duplicates folded, {row.counts.get(State.MOVED, 0)} redirects followed, "
             f"down to level {row.level}"
         )
-    lines += ["", "What was not fetched, or is no page, and why", ""]
+    lines += ["", "URLs that are not pages, by reason", ""]
     lines += [f"  {number:>5}  {state.name.lower()}: {reason}" for state, reason, number in reasons(database, crawl.id)]
     result = folder / "result"
     stem = file_stem(next(iter(states)))
     lines += [
         "",
-        "Where it is",
+        "Files",
         "",
-        f"  {result}/*.gexf    one graph a site: open it with Gephi",
-        f"  {result}/*.csv     the same as tables",
+        f"  {result}/*.gexf    one graph per site, for Gephi",
+        f"  {result}/*.csv     the same graphs as tables",
         f"  {folder}/crawl.sqlite    everything: pages, links, reasons",
-        f"  {folder}/logs/     a line for each answer, and for each error",
+        f"  {folder}/logs/     one line per response, and per error",
         "",
-        "What to do next",
+        "Next steps",
         "",
         f"  cd {folder}",
-        f"  scrapy explain {next(iter(states))}/     tells the story of one URL",
+        f"  scrapy explain {next(iter(states))}/     shows the history of one URL",
         f"  scrapy graph --level site     writes the graph of the sites themselves ({stem} and the others)",
-        "  scrapy crawl sitegraph -a hosts=example.org     in another folder: crawls a site of yours, politely",
+        "  scrapy crawl sitegraph -a hosts=example.org     in another folder: crawls your own site, politely",
         "  (source .venv/bin/activate first)",
     ]
     return "\n".join(lines)
 
 
 def reasons(database: Database, crawl_id: int) -> list[tuple[State, str, int]]:
-    """(state, reason, number) of what is no page, the most frequent first."""
+    """Return (state, reason, number) of URLs that are not pages, the most frequent first."""
     number = func.count()
     statement = (
         select(page.c.state, page.c.reason, number)

@@ -1,4 +1,4 @@
-"""Runs commands of scrapy for the demo, each as a process of its own, as people do."""
+"""Runs scrapy commands for the demo, each in its own process."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crawlers.demo.server import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-LIMITS = ";8;;0"  # of hosts.txt: eight downloads at a time, no limit of levels, no delay
+LIMITS = ";8;;0"  # of hosts.txt: eight parallel downloads, no limit of levels, no delay
 
-# The demo webs are on this machine and want no mercy; /busy and /hurried refuse for ever, twice is enough.
+# The demo webs are local and need no delays; /busy and /hurried always refuse, so two attempts suffice.
 _SETTINGS = {
     "LINK_TAGS": "a,area,frame,iframe,meta",
     "RETRY_REST_TIMES": "2",
@@ -26,12 +26,12 @@ _SETTINGS = {
 
 
 def crawl(folder: Path, spider: str, argument: str, **settings: str) -> int:
-    """Run the crawl in *folder*; *argument* is what -a gets. Its exit status."""
+    """Run the crawl in *folder*, with *argument* for -a; return its exit status."""
     return scrapy(folder, "crawl", spider, "-a", argument, **{**_SETTINGS, **settings})
 
 
 def scrapy(folder: Path, *arguments: str, **settings: str) -> int:
-    """Run a command of scrapy in *folder*; its exit status."""
+    """Run a scrapy command in *folder*; return its exit status."""
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "scrapy", *arguments, *options]

@@ -1,9 +1,9 @@
-"""Serves the demo web or the town on 127.0.0.1, one port per site, until stdin closes or SIGTERM comes.
+"""Serves the demo web or the town on 127.0.0.1, one port per site, until stdin closes or SIGTERM arrives.
 
     python -m crawlers.demo.server [--town] [--ports-file FILE] [--scale N] [--delay-ms M]
 
-Stdin is the leash: whoever starts the server holds its other end, and however that process dies, even by
-kill -9, the server sees the end of stdin and goes too. (Hence with `< /dev/null` it ends at once.)
+The parent process holds the other end of stdin: however that process dies, even by kill -9, the server reads
+the end of stdin and stops. (So it stops at once with `< /dev/null`.)
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
     from crawlers.demo.pages import Site, WebResponse
 
-    # What all sites of a web answer to site, path, query and headers; it may remember what it was asked.
+    # The responses of all sites of a web by site, path, query and headers; it may keep state about past requests.
     Answers = Callable[[str, str, str, Mapping[str, str]], WebResponse]
 
 ROOT = Path(__file__).resolve().parents[2]
-CACHED_ANSWERS = 20_000  # some 60 MB; the traps are endless, the memory is not
-STOP_S = 10  # how long a server may take to end before it is killed
+CACHED_ANSWERS = 20_000  # some 60 MB; the traps are endless, memory is not
+STOP_S = 10  # after that time the server is killed
 
 
 def _demo_answers(web: Web) -> Answers:
-    """The demo web: always the same, but for the pages of grumpy that fail at first."""
+    """Return the responses of the demo web: constant, except for the pages of grumpy that fail at first."""
     seen: Counter[str] = Counter()
 
     @lru_cache(CACHED_ANSWERS)
@@ -63,7 +63,7 @@ def _demo_answers(web: Web) -> Answers:
 
 
 def _town_answers(web: Web) -> Answers:
-    """The town: what it answers depends on what it was asked before."""
+    """Return the responses of the town, which depend on past requests."""
     asked: Counter[tuple[str, str]] = Counter()
 
     def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
@@ -85,7 +85,7 @@ def _application(site: str, answers: Answers, delay_s: float) -> http.Applicatio
         return response
 
     async def take_back_type(request: http.Request, response: http.StreamResponse) -> None:
-        # aiohttp gives every answer a Content-Type; some pages of ours have none on purpose.
+        # aiohttp gives every response a Content-Type; some pages here must have none.
         if response.get("is_untyped"):
             response.headers.popall("Content-Type", None)
 
@@ -116,8 +116,8 @@ async def _run(
         await http.SockSite(runner, sock).start()
         runners.append(runner)
         print(site, web.origins[site] + "/", flush=True)
-    # A thread, since a pipe, a terminal and a file can't all be waited for by the loop; os.read, since a
-    # buffered read would hold a lock that the interpreter wants at its end.
+    # This is a thread because the loop cannot wait for a pipe, a terminal and a file alike; os.read, because a
+    # buffered read would hold a lock that the interpreter needs at exit.
     threading.Thread(target=watch_stdin, daemon=True).start()
     await stop.wait()
     closed.set()
@@ -126,7 +126,7 @@ async def _run(
 
 
 def _kept_ports(file: Path | None) -> dict[str, int]:
-    """Return the ports of an earlier run's *file*, by site; empty if there is none."""
+    """Return the ports in the *file* of a previous run, by site; empty if there is none."""
     if file is None or not file.exists():
         return {}
     rows = [line.split() for line in file.read_text("utf-8").splitlines() if line.strip()]
@@ -137,14 +137,14 @@ def _kept_ports(file: Path | None) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve until stdin closes; the ports of an existing ports file are used again, so that URLs stay."""
+    """Serve until stdin closes; the ports of an existing ports file are reused, so that URLs are stable."""
     parser = argparse.ArgumentParser(prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--town", action="store_true", help="the sites that link to each other a lot, instead")
+    parser.add_argument("--town", action="store_true", help="serve the densely linked sites instead")
     parser.add_argument("--ports-file", type=Path, help="file of `name URL` lines: read if it exists, else written")
     parser.add_argument(
         "--scale", type=int, default=1, help="size of library, faculty and mirror, or of the town; 1 or more"
     )
-    parser.add_argument("--delay-ms", type=float, default=0, help="milliseconds before each answer")
+    parser.add_argument("--delay-ms", type=float, default=0, help="delay of each response in milliseconds")
     chosen = parser.parse_args(arguments)
     if chosen.scale < 1 or not 0 <= chosen.delay_ms < float("inf"):
         parser.error("--scale must be 1 or more, --delay-ms 0 or more")
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             try:
                 sockets[site] = stack.enter_context(socket.create_server(("127.0.0.1", port), backlog=512))
             except (OSError, OverflowError) as error:
-                raise SystemExit(f"{chosen.ports_file}: port {port} of {site} can't be used: {error}") from error
+                raise SystemExit(f"{chosen.ports_file}: port {port} of {site} is not available: {error}") from error
         origins = {site: f"http://127.0.0.1:{sock.getsockname()[1]}" for site, sock in sockets.items()}
         if chosen.ports_file and not kept:
             chosen.ports_file.write_text("".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8")
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A web that is being served: its size and places, and the process that serves it."""
+    """A running server: the web's size and origins, and the server process."""
 
     web: Web
     process: subprocess.Popen[str]
@@ -187,7 +187,7 @@ class Served:
 def serve(
     scale: int = 1, *, town: bool = False, delay_ms: float = 0, ports_file: Path | None = None
 ) -> Iterator[Served]:
-    """Start the server as a process of its own and stop it at the end of the block."""
+    """Start the server in its own process and stop it at the end of the block."""
     command = [sys.executable, "-m", "crawlers.demo.server", f"--scale={scale}", f"--delay-ms={delay_ms}"]
     sites = tuple(TOWN if town else SITES)
     if town:
@@ -201,7 +201,7 @@ def serve(
         try:
             lines = [process.stdout.readline().split() for _ in sites] if process.stdout else []
             if any(len(line) != 2 for line in lines):
-                raise RuntimeError("the demo server did not start: its message is on stderr")
+                raise RuntimeError("the demo server did not start; see its message on stderr")
             origins = dict(zip(sites, (url.rstrip("/") for _, url in lines), strict=True))
             yield Served(Web(scale, origins), process)
         finally:

@@ -1,7 +1,7 @@
 """A small web of six sites, for a first crawl, for tests and for the documentation.
 
-What a site answers is a pure function of site, path and query (and of the web's size and places): no clock,
-no network, no state. `server` puts it on loopback.
+The response of a site is a pure function of site, path and query (and of the web's size and origins): no clock,
+no network, no state. `server` serves it on loopback.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ANSWERS: Mapping[Site, Callable[[Web, str, str], WebResponse]] = {
     "grumpy": grumpy.answer,
 }
 
-# faculty and babel have none: a 404.
+# faculty and babel have no robots.txt: a 404.
 _ROBOTS: Mapping[str, str] = {
     "library": "User-agent: *\nDisallow:\n",
     "mirror": "User-agent: *\nAllow: /\n",
@@ -38,7 +38,7 @@ _ROBOTS: Mapping[str, str] = {
 
 
 def respond(site: Site, path: str, query: str = "", web: Web = DEFAULT) -> WebResponse:
-    """Return what *site* answers to a GET of *path* (as sent: percent-encoded) and *query* (without "?").
+    """Return the response of *site* to a GET of *path* (as sent: percent-encoded) and *query* (without "?").
 
     >>> respond("faculty", "/staff").status
     301

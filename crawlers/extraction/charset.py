@@ -1,7 +1,7 @@
-"""Which characters the bytes of a page mean: gives UTF-8 for the parser and the name of the charset.
+"""Detects the charset of a page, and converts the page to UTF-8 for the parser.
 
-Nothing here raises, whatever the bytes, and nothing is remembered from page to page. A page that
-is valid UTF-8 costs one trial decoding; only others are looked at more closely.
+No function raises, whatever the bytes, and nothing is kept between pages. A page in valid UTF-8 costs
+one trial decoding; only other pages are examined further.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DEFAULT = "cp1252"  # what browsers take where nothing is declared and nothing can be told
+DEFAULT = "cp1252"  # the default of browsers if nothing is declared or detected
 
-# A declaration is believed as long as at most one character in so many non-ASCII ones is broken.
-# Text of another charset breaks about every second one; a page cut off or glued together, a few.
+# A declaration is accepted if at most one in this many non-ASCII characters is broken. In the wrong
+# charset about every second one is; in a page that is cut off or concatenated, only a few.
 _BROKEN_ONE_IN = 10
 
-# Three characters beyond ASCII that are well-formed UTF-8 by chance: one page in thousands for
-# KOI8-R or EUC-JP, and then a page of a few letters.
+# Three non-ASCII characters are valid UTF-8 by chance in one of thousands of pages in KOI8-R or
+# EUC-JP, and only in pages of a few letters.
 _SURE_UTF8_EXTRA_BYTES = 3
 
-# Fewer bytes beyond ASCII than this tell nothing about a language.
+# The language cannot be detected from fewer non-ASCII bytes.
 _DETECTABLE_BYTES = 6
-_SEARCHED_BYTES = 65536  # of a page, for text to detect from
+_SEARCHED_BYTES = 65536  # of a page, searched for text to detect the charset from
 _SAMPLE_BYTES = 4096  # of that text; detection takes 1 ms for it, 25 ms for a page with its tags
 
-# Charsets of web pages (others only where declared). Fewer candidates are told apart more surely.
+# Charsets of web pages (others only if declared). Fewer candidates are distinguished more reliably.
 _CANDIDATES = ["koi8_r", "cp1251", "cp1252", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256"]
 _CANDIDATES += ["euc_jp", "cp932", "gb18030", "big5", "euc_kr"]
 
-# The fifteen commonest letters make four fifths of a Russian text; read in the other Cyrillic
-# charset it has a third of them, and Greek half. Kana make more than half of a Japanese text.
+# The fifteen most frequent letters make up four fifths of a Russian text, a third of it if read in the
+# other Cyrillic charset, and half of a Greek text. More than half of a Japanese text is kana.
 _RUSSIAN = "оеаинтсрвлкмдпу"
 _RUSSIAN_SHARE = 0.65
 _KANA_SHARE = 0.2
 
-# Codecs of Python that are no charsets of pages; decoding punycode takes quadratic time.
+# Codecs of Python that are not charsets of pages; decoding punycode takes quadratic time.
 _NO_CHARSETS = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf-7"})
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
@@ -53,11 +53,10 @@ _UTF16 = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}  # no BOM, but a page begins
 def decode(body: bytes, content_type: str | None) -> tuple[bytes, str]:
     """Return *body* as UTF-8 without a BOM, and the name of the charset it was in.
 
-    Sources, the first that the bytes do not belie: BOM, well-formed UTF-8, charset of the HTTP
-    header *content_type*, declaration in the first 4 kB (meta, or XML prolog), detection. Labels
-    mean what they mean to browsers: iso-8859-1 is cp1252. The bytes returned are the very object
-    given if it was UTF-8 or ASCII; a few broken sequences may be left in it, which the parser
-    reads as U+FFFD.
+    The first source that the bytes do not contradict is used: BOM, well-formed UTF-8, charset of the HTTP
+    header *content_type*, declaration in the first 4 kB (meta, or XML prolog), detection. Labels are
+    interpreted as in browsers: iso-8859-1 is cp1252. A *body* in UTF-8 or ASCII is returned as the same
+    object; it may contain a few broken sequences, which the parser reads as U+FFFD.
 
     >>> decode("<p>Привет</p>".encode("koi8-r"), "text/html; charset=koi8-r")[1]
     'koi8-r'
@@ -86,10 +85,10 @@ def _utf8_extra_bytes(body: bytes) -> int:
 
 
 def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
-    """Yield what is declared, in the order in which it is to be believed.
+    """Yield the declared charsets in order of precedence.
 
-    Latin 1 in a header is what servers once said of every page (Apache's AddDefaultCharset), so
-    that a page that declares something else itself is believed instead.
+    Servers used to declare Latin 1 for every page (Apache's AddDefaultCharset), so a different declaration
+    in the page takes precedence over it.
     """
     header = http_content_type_encoding(content_type) if content_type else None
     inside = html_body_declared_encoding(body)
@@ -102,12 +101,12 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
 
 
 def _is_charset(name: str) -> bool:
-    # `_is_text_encoding` is how Python itself tells charsets from rot13 or zlib.
+    # Python itself uses `_is_text_encoding` to distinguish charsets from rot13 or zlib.
     return name not in _NO_CHARSETS and getattr(codecs.lookup(name), "_is_text_encoding", False)
 
 
 def _fits(body: bytes, charset: str) -> bool:
-    """Tell whether next to nothing is broken if *body* is read as *charset*."""
+    """Tell whether almost no characters are broken if *body* is read as *charset*."""
     text = _read(body, charset)
     broken = text.count("\ufffd")
     return broken == 0 or broken * _BROKEN_ONE_IN <= len(text) - len(text.encode("ascii", "ignore"))
@@ -116,7 +115,7 @@ def _fits(body: bytes, charset: str) -> bool:
 def _read(body: bytes, charset: str) -> str:
     try:
         return body.decode(charset, "replace")
-    except (LookupError, ValueError):  # a codec that doesn't know "replace", or wants whole units
+    except (LookupError, ValueError):  # a codec that does not support "replace", or requires complete units
         return body.decode(DEFAULT, "replace")
 
 
@@ -127,7 +126,7 @@ def _as_utf8(body: bytes, charset: str) -> bytes:
 
 
 def _detect(body: bytes) -> str:
-    """Return the most probable charset of bytes that nobody declares (truthfully)."""
+    """Return the most probable charset of bytes without a (correct) declaration."""
     if body[:2] in _UTF16:
         return _UTF16[body[:2]]
     if _ISO_2022_JP.search(body):
@@ -157,7 +156,7 @@ def _japanese(sample: bytes) -> str | None:
 
 def _russian(sample: bytes, high: int) -> str | None:
     """Return the charset in which *sample*, with *high* bytes beyond ASCII, looks Russian."""
-    # Whole words beyond ASCII, not an accent here and there.
+    # Russian text consists of whole non-ASCII words, not of single accented letters.
     if sum(map(len, _HIGH_RUN.findall(sample))) * 2 < high:
         return None
     for charset in ("cp1251", "koi8-r"):
@@ -168,7 +167,7 @@ def _russian(sample: bytes, high: int) -> str | None:
 
 
 def _sample(body: bytes) -> bytes:
-    """Return the first texts between tags that hold more than ASCII, not cut within a character."""
+    """Return the first texts between tags with non-ASCII characters, not cut within a character."""
     parts: list[bytes] = []
     room = _SAMPLE_BYTES
     for piece in body[:_SEARCHED_BYTES].split(b"<"):

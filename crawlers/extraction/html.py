@@ -1,7 +1,7 @@
-"""What a page says: its links, title, base, canonical URL and text, from one pass of Lexbor over its bytes.
+"""Parses a page: links, title, base, canonical URL and text, in one pass of Lexbor over its bytes.
 
-Parsed as a browser without scripting does: links in <noscript> count, links in comments, <template>,
-<noframes> and scripts don't. Nothing is resolved, judged or dropped here; that is the caller's.
+The page is parsed like in a browser without scripting: links in <noscript> count, links in comments,
+<template>, <noframes> and scripts do not. Resolving, classifying and filtering links is up to the caller.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ _ONLY_A = frozenset({"a"})
 _ROBOTS_SEPARATOR = re.compile(r"[\s,]+")
 
 _MAX_DEPTH = 512  # as in browsers
-_HARMLESS_BYTES = 8192  # too short for more than 70 MB and 70 ms
-_PROBE_EVERY = 16384  # nesting that is harmful is longer than this
+_HARMLESS_BYTES = 8192  # too short to take more than 70 MB and 70 ms
+_PROBE_EVERY = 16384  # harmful nesting is longer than this
 _PROBE_BYTES = 2048
-_PROBE_OPEN = 48  # of some 100 tags; other pages leave a third of that open (<br>, <meta>)
+_PROBE_OPEN = 48  # of some 100 tags; a third of them stays open in other pages (<br>, <meta>)
 _ANY_TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-# Void elements, and those that the next of their kind ends.
+# Void elements, and elements that end where the next of their kind begins.
 _NEVER_DEEP = frozenset(
     b"a area base br col dd dt embed frame hr img input li link meta option p param source td th tr wbr".split()
 )
-# Kept: links and metadata, and what hides tags from a parser.
+# Links, metadata, and elements whose content is not parsed as tags are kept.
 _OTHER_TAG = re.compile(
     rb"</?(?!(?:a|area|base|body|frame|frameset|head|html|iframe|link|meta|noframes|script|style|template"
     rb"|textarea|title)[\s/>])[a-zA-Z](?:(?:[^<>\"']|\"[^<\"]*\"|'[^<']*')*+>|[^<>]*>)",
     re.I,
 )
 
-_MOST_ATTRIBUTES = 256  # of a tag, with different names; Lexbor compares each with all before it
-_BLOCK_BYTES = 1024  # a tag that holds no whole block is short enough
-_MOST_ROOTS = 8  # <html> and <body> in a probe; the attributes of all are gathered in the first one
+_MOST_ATTRIBUTES = 256  # different attributes of one tag; Lexbor compares each with all previous ones
+_BLOCK_BYTES = 1024  # a tag that contains no complete block is short enough
+_MOST_ROOTS = 8  # <html> and <body> in a probe; the first one collects the attributes of all
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]++))?+"""
 _TAG = rb"<[a-zA-Z][^\s/>]*+"
 _CROWDED = re.compile(rb"%b(?:%b){%d}" % (_TAG, _ATTRIBUTE, _MOST_ATTRIBUTES + 1))
-# All that begins with <, so that what looks like a tag in a script is none; and what a tag has too many of.
+# Alternatives for everything that begins with <, so that text in scripts is not read as tags; then surplus attributes.
 _SURPLUS = re.compile(
     rb"(<!--.*?(?:-->|\Z)|<(?:script|style|textarea|title)\b.*?(?:</|\Z))|(%b(?:%b){0,%d}+)(?:%b)*+"
     % (_TAG, _ATTRIBUTE, _MOST_ATTRIBUTES, _ATTRIBUTE),
@@ -64,10 +64,10 @@ _ROOT_TAG = re.compile(rb"<(?:html|body)(?=[\s/>])[^>]*+>?", re.I)
 
 
 class ParsedPage:
-    """A page, parsed. Keeps the tree alive as long as it or one of its links lives.
+    """A parsed page. Keeps the tree alive as long as the page or one of its links is alive.
 
-    `hrefs` is for the hot path: the raw links in document order, stripped, repeated as often as on
-    the page, so that `Counter(page.hrefs)` counts them; `hrefs[i]` is the link `link(i)`.
+    `hrefs` is for the hot path: the raw links in document order, stripped, including duplicates, so that
+    `Counter(page.hrefs)` counts them; `hrefs[i]` belongs to the link `link(i)`.
     """
 
     __slots__ = (
@@ -77,12 +77,12 @@ class ParsedPage:
     def __init__(self, tree: LexborHTMLParser, charset: str, tags: frozenset[str]) -> None:
         self._tree = tree
         self._around = Surroundings()
-        self._json_ld: list[str] = []  # of the scripts that left the tree
+        self._json_ld: list[str] = []  # of the scripts removed from the tree
         self.charset = charset
         self.title = ""
         self.base: str | None = None  # raw href of the first <base href>
         self.canonical = ""  # raw href of the first <link rel=canonical>
-        self.robots: frozenset[str] = frozenset()  # out of noindex, nofollow
+        self.robots: frozenset[str] = frozenset()  # a subset of noindex, nofollow
         self._read_metadata()
         self._tag = next(iter(tags)) if len(tags) == 1 else ""
         self._nodes, self.hrefs = _links(tree, tags)
@@ -98,7 +98,7 @@ class ParsedPage:
 
     @property
     def links(self) -> list[RawLink]:
-        """All links in document order, made anew each time."""
+        """All links in document order, created anew on each access."""
         return [self.link(index) for index in range(len(self.hrefs))]
 
     def first(self) -> dict[str, int]:
@@ -109,9 +109,9 @@ class ParsedPage:
     def text(self) -> str:
         """Return the text of the body without scripts and styles, with the whitespace of the page.
 
-        To compare texts, drop whitespace at the speed of C: `text.encode().translate(None, b" \\t\\r\\n")`;
-        collapsing it takes three times as long as all the rest. Scripts leave the tree, which no link
-        notices.
+        To compare texts, remove whitespace with `text.encode().translate(None, b" \\t\\r\\n")`, which runs in C;
+        collapsing it takes three times as long as everything else. Scripts are removed from the tree, which does
+        not affect links.
         """
         root = self._tree.body or self._tree.root
         if root is None:
@@ -124,12 +124,12 @@ class ParsedPage:
 
     @property
     def tree(self) -> LexborHTMLParser:
-        """The tree, to be read only; after `text` without scripts and styles of the body."""
+        """The tree, for reading only; after `text` without scripts and styles of the body."""
         return self._tree
 
     @property
     def json_ld(self) -> list[str]:
-        """What scripts say in JSON-LD, raw, before or after `text`."""
+        """The raw contents of JSON-LD scripts; may be called before or after `text`."""
         return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
 
     def _read_metadata(self) -> None:
@@ -158,23 +158,23 @@ class ParsedPage:
 
 
 def parse_page(body: bytes, content_type: str | None, tags: frozenset[str]) -> ParsedPage:
-    """Return what the page *body* says; never raises, whatever the bytes.
+    """Return the parsed page *body*; never raises, whatever the bytes.
 
-    *content_type* is the HTTP header, which may name a charset; *tags* are those whose links are
-    wanted, out of `LINK_TAGS`. The caller limits the size of *body*.
+    *content_type* is the HTTP header, which may name a charset; *tags*, a subset of `LINK_TAGS`, selects
+    the links to return. The caller limits the size of *body*.
     """
     utf8, charset = decode(body, content_type)
     return ParsedPage(LexborHTMLParser(thin(_flatten(utf8))), charset, frozenset(tags & LINK_TAGS.keys()))
 
 
 def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNode], list[str]]:
-    """Return the nodes that are links, in document order, and their hrefs."""
+    """Return the nodes that are links, and their hrefs, in document order."""
     if not tags or tree.root is None:
         return [], []
     nodes = tree.css(_selector(tags))
     if tags == _ONLY_A:
         try:
-            # Nearly every page: one attribute, the same of all nodes, with a value.
+            # In nearly every page all nodes have the same attribute, with a value.
             hrefs = [node.attrs["href"].strip(_BLANK) for node in nodes]  # type: ignore[union-attr]
         except (KeyError, AttributeError):
             pass
@@ -191,22 +191,22 @@ def _selector(tags: frozenset[str]) -> str:
 
 
 def _href(node: LexborNode) -> str | None:
-    """Return the href of a node that `_selector` found; None if it is no link."""
+    """Return the href of a node that `_selector` found; None if it is not a link."""
     tag = node.tag or ""
     attributes = node.attributes
     name = LINK_TAGS.get(tag, "")
-    if name not in attributes:  # the selector takes SVG's xlink:href for href
+    if name not in attributes:  # the selector matches SVG's xlink:href as href
         return None
     value = attributes[name] or ""
     if tag == "meta":
         return _refresh(value) if _strip(attributes.get("http-equiv")).lower() == "refresh" else None
     href = value.strip(_BLANK)
-    # An empty href is the page itself; blanks alone are a slip, and an empty frame is an empty frame.
+    # An empty href links to the page itself; a blank one is a mistake, and an empty frame has no target.
     return href if href or (not value and name == "href") else None
 
 
 def _refresh(content: str) -> str | None:
-    """Return the URL in the *content* of a refresh, as browsers read it, None if it only reloads.
+    """Return the URL in the *content* of a refresh, as browsers read it; None if it only reloads.
 
     >>> _refresh("5; URL='next.html'"), _refresh("0;/end"), _refresh("30")
     ('next.html', '/end', None)
@@ -223,8 +223,7 @@ def _refresh(content: str) -> str | None:
 def _metadata(tree: LexborHTMLParser) -> Iterator[LexborNode]:
     """Yield title, base, link and meta of the head, and of the first children of the body.
 
-    An image in <noscript> (a tracking pixel) ends the head early; what was meant for the head then
-    begins the body.
+    An image in <noscript> (a tracking pixel) ends the head early; the rest of the head then begins the body.
     """
     if tree.head is not None:
         yield from tree.head.css("title,base,link,meta")
@@ -240,16 +239,16 @@ def _strip(value: str | None) -> str:
 
 
 def _flatten(body: bytes) -> bytes:
-    """Return *body*, freed of the tags that are no links if its elements nest too deep to be parsed.
+    """Return *body*, with only link and metadata tags if its elements nest too deeply to be parsed.
 
-    Lexbor takes time quadratic in the depth, as the HTML Standard has it (1 MB of <div>: 174 s), and
-    memory where styles are left open (30 kB of <p><font color=…>: 540 MB). Browsers stop at a depth of
-    512; a page that deep is broken, and its links are all that can be had.
+    Lexbor takes quadratic time in the depth, as the HTML Standard requires (1 MB of <div>: 174 s), and much
+    memory if styles are left open (30 kB of <p><font color=…>: 540 MB). Browsers stop at a depth of 512. A page
+    that deep is broken, and only its links are useful.
     """
     if len(body) < _HARMLESS_BYTES:
         return body
     for start in range(0, len(body), _PROBE_EVERY):
-        # Each level opens an element that this probe doesn't close; <br> and <p> look the same.
+        # Each level opens an element that this probe does not close; <br> and <p> look the same.
         end = start + _PROBE_BYTES
         if body.count(b"<", start, end) - 2 * body.count(b"</", start, end) > _PROBE_OPEN:
             return _OTHER_TAG.sub(b" ", body) if _depth(body) > _MAX_DEPTH else body
@@ -257,7 +256,7 @@ def _flatten(body: bytes) -> bytes:
 
 
 def _depth(body: bytes) -> int:
-    """Return how deep the elements of *body* nest, if each end tag ends the last one of its name."""
+    """Return the nesting depth of the elements in *body*, if each end tag closes the last open tag of its name."""
     opened: dict[bytes, int] = {}
     depth = deepest = 0
     for end, name in _ANY_TAG.findall(body):
@@ -276,9 +275,9 @@ def _depth(body: bytes) -> int:
 
 
 def thin(body: bytes) -> bytes:
-    """Return *body*, freed of surplus attributes if a tag has too many of them to be parsed.
+    """Return *body* without surplus attributes if a tag has too many of them to be parsed.
 
-    Lexbor takes time quadratic in them (40,000: 3 s), as in those of repeated <body>. Such a page is broken.
+    Lexbor takes quadratic time in their number (40,000: 3 s), also for repeated <body>. Such a page is broken.
     """
     if len(body) < _HARMLESS_BYTES:
         return body
@@ -291,7 +290,7 @@ def thin(body: bytes) -> bytes:
 
 
 def _is_crowded(body: bytes) -> bool:
-    """Whether a tag that is longer than usual has too many attributes."""
+    """Tell whether an unusually long tag has too many attributes."""
     for start in range(0, len(body) - _BLOCK_BYTES, _BLOCK_BYTES):
         if body.find(b">", start, start + _BLOCK_BYTES) < 0:
             tag = body.rfind(b"<", max(0, start - _BLOCK_BYTES), start + 1)

@@ -1,8 +1,8 @@
-"""What surrounds a link: its text, the text around it, the part of the page where it stands.
+"""The context of a link: its text, the surrounding text, and its part of the page.
 
-All of it is computed when asked for, since most links never are. Every walk is bounded by a number
-of nodes, and what could be long (a text, a chain of ancestors) is looked at once per page, so that
-asking for all links of a page takes time linear in the page, whatever the page.
+All values are computed on demand, since most are never needed. Every walk visits a bounded number of
+nodes, and everything that can be long (a text, a chain of ancestors) is examined once per page, so that
+querying all links of a page takes time linear in the page.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ANCHOR_CHARS = 200
 CONTEXT_CHARS = 100  # on each side
 
-# A link of 200 characters in more than 100 pieces is a page within a link; a block whose 40 nodes
-# next to a link hold fewer than 100 characters is markup, not text.
+# A link of 200 characters in more than 100 pieces contains a whole page; a block with fewer than 100
+# characters in the 40 nodes next to a link is markup, not text.
 _ANCHOR_NODES = 100
 _CONTEXT_NODES = 40
 
@@ -41,12 +41,12 @@ _BEFORE = (attrgetter("prev"), attrgetter("last_child"))
 
 
 def collapse(text: str) -> str:
-    """Return *text* with each run of whitespace made one space, and none at the ends."""
+    """Return *text* with each run of whitespace replaced by one space, and trimmed."""
     return " ".join(text.split())
 
 
 class Surroundings:
-    """What the links of one page share: looked up once, then remembered as long as the page."""
+    """Lookups shared by the links of one page, cached as long as the page exists."""
 
     __slots__ = ("_positions", "_texts")
 
@@ -103,7 +103,7 @@ class Surroundings:
         return collapse(before.rstrip()[-CONTEXT_CHARS:] + _joint(before, " ") + anchor + after[:CONTEXT_CHARS])
 
     def _beside(self, link: LexborNode, ways: tuple[Callable[..., LexborNode | None], ...], end: int) -> list[str]:
-        """Return texts next to *link* in one direction, nearest first, until there are enough."""
+        """Return texts next to *link* in one direction, nearest first, until they suffice."""
         beside, inside = ways
         parts: list[str] = []
         size = 0
@@ -132,7 +132,7 @@ class Surroundings:
         return parts
 
     def _ends(self, node: LexborNode) -> tuple[str, str]:
-        """Return the first 200 and the last 200 characters of a text node, spaces collapsed."""
+        """Return the first 200 and the last 200 characters of a text node, with spaces collapsed."""
         known = self._texts.get(node.mem_id)
         if known is not None:
             return known
@@ -144,7 +144,7 @@ class Surroundings:
 
 
 class RawLink:
-    """A link as the page has it: *href* stripped but not resolved; all else is computed when asked for."""
+    """A link as found on the page: *href* is stripped but not resolved; the rest is computed on demand."""
 
     __slots__ = ("_anchor", "_around", "_node", "href", "tag")
 
@@ -153,11 +153,11 @@ class RawLink:
         self.tag = tag
         self._node = node
         self._around = around
-        self._anchor: str | None = None  # the context needs it, too
+        self._anchor: str | None = None  # also used for the context
 
     @property
     def anchor(self) -> str:
-        """Text of the link, at most 200 characters; the alternative text where it is an image."""
+        """Text of the link, at most 200 characters; for an image, its alternative text."""
         if self._anchor is None:
             self._anchor = self._read_anchor()
         return self._anchor
@@ -174,7 +174,7 @@ class RawLink:
 
     @property
     def position(self) -> str:
-        """Part of the page: nav, header, footer, main or aside; "" if none is marked."""
+        """Part of the page: nav, header, footer, main or aside; "" if none is marked up."""
         return self._around.position(self._node)
 
     @property

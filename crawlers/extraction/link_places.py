@@ -1,4 +1,4 @@
-"""Where on its page a link stands, as a short text; asked for the new links of a page only."""
+"""The position of a link on its page as a short text; computed for the new links of a page only."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class LinkPlaces:
-    """The groups of one page's links, by where each target is linked to first. *targets* by raw href."""
+    """The groups of one page's links, by the first link to each target. *targets* are by raw href."""
 
     def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
         self._parsed = parsed
         self._targets = targets
         self._first: dict[int, int] | None = None  # target's key -> index of its first link
-        self._places: dict[int, str] = {}  # of parents met, since a list has many links
+        self._places: dict[int, str] = {}  # by parent, since a list has many links
 
     def group_of(self, target: Target) -> str:
-        """The name of the group that a link to *target* belongs to; see `link_groups.group_name`."""
+        """Return the name of the group that a link to *target* belongs to; see `link_groups.group_name`."""
         if self._first is None:
             self._first = {}
             for href, index in sorted(self._parsed.first().items(), key=lambda one: one[1]):
@@ -42,9 +42,9 @@ class LinkPlaces:
 
 
 def place(parent: LexborNode) -> str:
-    """Where the links in *parent* stand: `grandparent/parent.class`, of several classes the first.
+    """Return the position of the links in *parent*: `grandparent/parent.class`, with the first of several classes.
 
-    Longer paths, or the link's own class, tell no more apart that would matter.
+    Longer paths, or the class of the link itself, do not distinguish groups better.
     """
     grandparent = parent.parent
     classes = (parent.attributes.get("class") or "")[:NAME_CHARS].split()

@@ -1,4 +1,4 @@
-"""Reads pages with a topic in mind: what they say, and what their links promise."""
+"""Analyses pages for a topic: their terms, their similarity, and the expected relevance of their links."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
     from crawlers.items import Page
 
-MOST_TEXTS = 2_000  # links of a page whose texts are read; those behind are worth nothing, as a page of them all is
-REMEMBERED = 50_000  # texts of links whose worth is kept: those of menus stand on every page
+MOST_TEXTS = 2_000  # links of a page whose texts are read; pages with more are link lists, whose links are not relevant
+REMEMBERED = 50_000  # link texts whose relevance is cached, since menus repeat them on every page
 
 
 class PageAnalyzer:
-    """Adds to each page its terms, its similarity to *topic*, and what its links are worth.
+    """Adds to each page its terms, its similarity to *topic*, and the relevance of its links.
 
-    Links are worth what their texts are; with a *learning_rate* above 0, also what links of their kind led to.
+    The relevance of a link is that of its text; with a *learning_rate* above 0, also that of targets of similar links.
     """
 
     def __init__(self, topic: Topic, terms: Terms, learning_rate: float = 0.0) -> None:
@@ -38,11 +38,11 @@ class PageAnalyzer:
 
     @property
     def learns(self) -> bool:
-        """Whether `recall` wants the links of pages."""
+        """Whether `recall` needs the links of pages."""
         return self._learner is not None
 
     def recall(self, pages: Iterable[tuple[str, Mapping[str, int], Links]]) -> None:
-        """Take note of *pages* that were read before: URL, terms, and links if it `learns`."""
+        """Add *pages* that were read in previous runs: URL, terms, and links if it `learns`."""
         for url, counts, links in pages:
             if self._learner is None:
                 self._seen.add(counts)
@@ -50,12 +50,12 @@ class PageAnalyzer:
                 self._learner.read(url, self._similarity(counts), links)
 
     def _similarity(self, counts: Mapping[str, int]) -> float:
-        """That of a page that is read now."""
+        """Return the similarity of a page that is read now."""
         self._seen.add(counts)
         return self._topic.tf_idf_similarity(counts, self._seen)
 
     def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
-        """Study *page*; its links must be sorted already."""
+        """Analyse *page*; its links must be sorted already."""
         counts = self._terms(f"{page.title}\n{text}")
         page.similarity = self._similarity(counts)
         followed = {target.key for target, _ in (*page.links, *page.cross_site_links)}

@@ -1,9 +1,9 @@
-"""Processes for work that is too heavy for the reactor, or that may crash: pure functions of bytes.
+"""Worker processes for pure functions of bytes that are too slow for the reactor, or may crash.
 
-A worker is a Python of its own (`extraction.worker`) that is given calls over its standard input and gives results over
-its standard output. So nothing is forked, a script that uses it is not imported again, and a worker ends when the
-crawler does, however that ends: its input is at an end then. One that takes too long, or dies, takes no page but its
-own with it.
+A worker is a separate Python process (`extraction.worker`) that reads calls from its standard input and writes results
+to its standard output. So nothing is forked, the main script is not imported again, and a worker ends when the crawler
+ends in any way, because its input is closed. A worker that takes too long, or dies, affects only the page it is
+processing.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; a new worker costs half a second of its own
-MEMORY_BYTES = 2 * 1024**3  # of address space; an ordinary worker has 0.4 GB of it
-MOST_STRIKES = 4  # 30 s become 0.1 s, in which nearly every page is read
-START_S = 60.0  # for a worker to begin, on a machine that is busy with other things
+TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; starting a worker costs half a second
+MEMORY_BYTES = 2 * 1024**3  # of address space; a typical worker uses 0.4 GB
+MOST_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
+START_S = 60.0  # to start a worker, on a busy machine
 
 
 class ExtractionPool:
@@ -35,20 +35,20 @@ class ExtractionPool:
 
     def __init__(self, processes: int, timeout_s: float, memory_bytes: int = MEMORY_BYTES) -> None:
         self._timeout_s = timeout_s
-        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of owners at work
-        self._strikes: Counter[str] = Counter()  # pages of an owner, one after the other, that took too long
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of active owners
+        self._strikes: Counter[str] = Counter()  # consecutive pages of an owner that took too long
         self._workers = [_Worker(memory_bytes) for _ in range(processes)]
-        self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()  # the warm ones first
+        self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()  # warm workers first
         for worker in self._workers:
             self._idle.put_nowait(worker)
 
     async def run(self, owner: str, function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T | str:
-        """Return what *function* returns, or why it came to no end: "took longer than 30 s" …
+        """Return the result of *function*, or the reason for having none: "took longer than 30 s" …
 
-        No *owner* (a site) has all workers, and one whose work took too long has a quarter of the time for the next:
-        else one site, all of whose pages do, would take the workers from all others.
+        No *owner* (a site) gets all workers, and after each timeout its next call gets a quarter of the time; otherwise
+        one site whose pages all time out would block the workers for the others.
 
-        It is imported by its name in the worker. What it raises, other than for want of memory, is raised here.
+        The worker imports *function* by name. Its exceptions are raised here, except for lack of memory.
         """
         turn = self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
         async with turn:
@@ -65,24 +65,24 @@ class ExtractionPool:
             return result
 
     async def close(self) -> None:
-        """End the workers, also those that are at work."""
+        """End the workers, including busy ones."""
         await asyncio.gather(*(worker.end() for worker in self._workers))
 
 
 class _Worker:
-    """One process, replaced when it dies and after so many tasks."""
+    """One process, replaced when it dies and after a number of tasks."""
 
     def __init__(self, memory_bytes: int) -> None:
-        self.was_slow = False  # the latest task
+        self.was_slow = False  # whether the latest task timed out
         self._memory_bytes = memory_bytes
         self._process: asyncio.subprocess.Process | None = None
         self._tasks = 0
 
     async def run(self, call: bytes, timeout_s: float) -> Any:
         self.was_slow = False
-        for _ in range(2):  # one that died may have been killed for the memory of others
+        for _ in range(2):  # a worker that died may have been killed for the memory of others
             try:
-                kind, value = await self._answer(call, timeout_s)
+                kind, value = await self._call(call, timeout_s)
             except TimeoutError:
                 await self.end()
                 self.was_slow = True
@@ -91,7 +91,7 @@ class _Worker:
                 await self.end()
                 continue
             except asyncio.CancelledError:
-                await self.end()  # its answer would be taken for that of the next call
+                await self.end()  # otherwise its result would be read as that of the next call
                 raise
             if kind == MEMORY:
                 await self.end()
@@ -100,7 +100,7 @@ class _Worker:
             return value
         return "killed its process"
 
-    async def _answer(self, call: bytes, timeout_s: float) -> tuple[str, Any]:
+    async def _call(self, call: bytes, timeout_s: float) -> tuple[str, Any]:
         process = await self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -108,8 +108,8 @@ class _Worker:
         async with asyncio.timeout(timeout_s):
             await process.stdin.drain()
             (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
-            answer: tuple[str, Any] = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301 - our own
-        return answer
+            result: tuple[str, Any] = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301 - our own
+        return result
 
     async def _started(self) -> asyncio.subprocess.Process:
         if self._tasks >= TASKS_PER_WORKER:
@@ -120,15 +120,15 @@ class _Worker:
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # which may name an egg
-                start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers in its time
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # may contain an egg
+                start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers itself
             )
             assert self._process.stdout is not None
             try:
                 async with asyncio.timeout(START_S):
                     await self._process.stdout.readexactly(1)
             except TimeoutError as error:
-                raise OSError("the worker did not begin") from error
+                raise OSError("the worker did not start") from error
         self._tasks += 1
         return self._process
 

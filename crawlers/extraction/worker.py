@@ -1,9 +1,9 @@
-"""A process of `pool.ExtractionPool`: takes calls from its standard input, gives results on its standard output.
+"""A process of `pool.ExtractionPool`: reads calls from standard input, writes results to standard output.
 
-    python -m crawlers.extraction.worker BYTES      of address space that it may have
+        python -m crawlers.extraction.worker BYTES      limit of its address space
 
-A byte says that it is ready. Calls are (function, arguments, named arguments), results (kind, value), pickled, behind
-their length. It ends with its input, that is, with the process that reads its results.
+It writes one byte when it is ready. Calls are (function, arguments, named arguments), results (kind, value), pickled
+and preceded by their length. It ends when its input is closed, that is, when the process that reads its results ends.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import sys
 from typing import Any, BinaryIO
 
 LENGTH = struct.Struct(">Q")
-NICENESS = 5  # the reactor goes first
+NICENESS = 5  # the reactor has priority
 DONE, RAISED, MEMORY = "done", "raised", "memory"
 
 
 def main(memory_bytes: int) -> None:
-    """Serve until the input is at its end."""
+    """Serve calls until the input is closed."""
     calls, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no result
+    os.dup2(2, 1)  # output printed by libraries is not a result
     os.nice(NICENESS)
-    from crawlers.extraction import news_reader  # noqa: F401 - so that no call need wait for what it imports
+    from crawlers.extraction import news_reader  # noqa: F401 - no call has to wait for its imports
 
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     results.write(b"+")

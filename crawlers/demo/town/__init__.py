@@ -1,1 +1,1 @@
-"""Ten sites that link to each other a lot and change while they are crawled."""
+"""Ten densely linked sites that change while they are crawled."""

@@ -1,7 +1,7 @@
-"""The town: ten sites that link to each other a lot, for crawls across sites that visit pages again.
+"""The town: ten densely linked sites, for cross-site crawls that revisit pages.
 
-What a site answers is a function of the path, of the headers of the request and of what was asked for before
-(see `changes`): no clock, no network. `server` puts it on loopback.
+The response of a site is a function of the path, of the request headers and of the previous requests
+(see `changes`): no clock, no network. `server` serves it on loopback.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from crawlers.demo.town.changes import Asked
 
-_OPENING = 1_700_000_000  # the second the town opened: every Last-Modified is days after it
+_OPENING = 1_700_000_000  # when the town opened; every Last-Modified is days later
 _DAY_S = 86_400
 _OFFER = Page(*changes.OFFER, "An offer: raised beds", "gardening")
 _ENTRY = Page(*changes.ENTRY, "Spring is here", "gardening")
 
 
 def town(scale: int = 1) -> Web:
-    """Return the town at places that do not exist: http://portal.test and so on."""
+    """Return the town with origins that do not exist: http://portal.test and so on."""
     return Web(scale, {name: f"http://{name}.test" for name in SITES})
 
 
 def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, str] | None = None) -> WebResponse:
-    """Return what *site* answers to a GET of *path* (percent-encoded) after all that was *asked* for before.
+    """Return the response of *site* to a GET of *path* (percent-encoded) after the previous requests in *asked*.
 
     >>> respond(town(), "news", "/story-8.html", {}).status
     404
@@ -46,7 +46,7 @@ def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, 
 
 
 def _text(web: Web, site: str, path: str, asked: Asked) -> str | None:
-    """The page as HTML; None if there is none, or none now."""
+    """Return the page as HTML; None if it does not exist, or not now."""
     if (site, path) == changes.OFFER:
         return passing(web, _OFFER) if changes.has_offer(asked) else None
     if (site, path) == changes.ENTRY:
@@ -61,7 +61,7 @@ def _text(web: Web, site: str, path: str, asked: Asked) -> str | None:
 
 
 def _extra(site: str, asked: Asked) -> str:
-    """What a home page says besides: the only thing of the town's pages that changes."""
+    """Return the variable part of a home page; all other content is constant."""
     if site == "news":
         return "".join(f"<h2>{link(page.path, page.title)}</h2>" for page in map(story, changes.headlines(asked)))
     if site == "gardening":
@@ -73,13 +73,13 @@ def _extra(site: str, asked: Asked) -> str:
 
 
 def _validated(site: str, body: bytes, headers: Mapping[str, str]) -> WebResponse:
-    """The page with the mark of its version; 304 if the request names that version."""
+    """Return the page with its validator; 304 if the request contains the current one."""
     version = sha256(body).hexdigest()
     validator = SITES[site].validator
     if validator == "etag":
         name, condition, value = "ETag", "If-None-Match", f'"{version[:16]}"'
     elif validator == "date":
-        # No clock tells when a page changed: but another text has another date.
+        # No clock gives the time of a change, but a different text has a different date.
         name, condition, value = "Last-Modified", "If-Modified-Since", _date(int(version[:8], 16))
     else:
         return typed(HTML, body)

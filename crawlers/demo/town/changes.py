@@ -1,6 +1,6 @@
-"""What changes in the town while it is being visited: told by numbers of requests, never by a clock.
+"""The changes of the town during a crawl: determined by numbers of requests, never by a clock.
 
-*asked* says of each (site, path) how often it was asked for before: what comes is a function of it.
+*asked* counts the previous requests by (site, path); every change is a function of it.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ if TYPE_CHECKING:
     Asked = Mapping[tuple[str, str], int]
 
 FRONT = ("news", "/")
-EDITION_REQUESTS = 3  # after so many requests for the front page of the news it is a new one
-HEADLINES = 8  # stories of an edition: each adds one and drops one
-KEPT = 6  # editions that a story stays for once no headline leads to it
+EDITION_REQUESTS = 3  # after this many requests for the front page of the news, it changes
+HEADLINES = 8  # stories of an edition; each edition adds one and drops one
+KEPT = 6  # editions for which a story remains after its last headline
 
-# The garden's offer: gone for ever after so many requests, though its home page goes on to link to it.
+# The garden's offer: gone after this many requests, although the home page still links to it.
 OFFER = ("gardening", "/offer.html")
 OFFER_REQUESTS = 4
 
-# The diary's new page: not there until the diary's home page, which then links to it, was asked for so often.
+# The diary's new page: it appears, with a link, after this many requests for the diary's home page.
 ENTRY = ("diary", "/spring.html")
 ENTRY_AFTER_REQUESTS = 4
 
 
 def edition(asked: Asked) -> int:
-    """Return which edition the front page of the news is in, from 0."""
+    """Return the edition of the news front page, counted from 0."""
     return asked.get(FRONT, 0) // EDITION_REQUESTS
 
 
 def headlines(asked: Asked) -> range:
-    """Return the numbers of the stories that the front page leads to."""
+    """Return the numbers of the stories linked from the front page."""
     return range(edition(asked), edition(asked) + HEADLINES)
 
 
 def has_story(number: int, asked: Asked) -> bool:
-    """Whether story *number* has appeared, and is not yet taken down."""
+    """Return whether story *number* has appeared and is not yet removed."""
     return edition(asked) - KEPT <= number < edition(asked) + HEADLINES
 
 
 def has_offer(asked: Asked) -> bool:
-    """Whether the garden's offer still stands."""
+    """Return whether the garden's offer still exists."""
     return asked.get(OFFER, 0) < OFFER_REQUESTS
 
 
 def has_entry(asked: Asked) -> bool:
-    """Whether the diary's new page is there."""
+    """Return whether the diary's new page exists."""
     return asked.get((ENTRY[0], "/"), 0) >= ENTRY_AFTER_REQUESTS

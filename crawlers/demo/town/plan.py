@@ -1,7 +1,7 @@
-"""Which pages the town has, and which links lead from where to where: a scale-free graph with subjects.
+"""The pages and links of the town: a scale-free graph with subjects.
 
-Pages are built one after the other, and the more links lead to a page, the more likely is one more: so a few
-pages of the encyclopedia and of the portal, which were there first, have a large part of all links.
+Pages are added one after the other, and the more links lead to a page, the more likely it gets another one. So a
+few pages of the encyclopedia and of the portal, which come first, have a large part of all links.
 
 References
 ----------
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENGLISH = tuple(subject for subject, lang in SUBJECTS if lang == "en")
-CHILDREN = 3  # of a page, within its site: so each page can be reached from its home page
-OWN_SUBJECT_P = 0.7  # of a link to a page of the same subject
-LATE_LINKS = 2  # added when the whole town stands: old pages link to new ones, too
+CHILDREN = 3  # of a page, within its site: so every page can be reached from its home page
+OWN_SUBJECT_P = 0.7  # probability that a link leads to a page of the same subject
+LATE_LINKS = 2  # added at the end: old pages link to new ones, too
 
 
 class Site(NamedTuple):
-    """A site: its *name* for readers, what it is about, its size, and how it tells versions apart."""
+    """A site: its *name* for readers, its subjects, its size, and its validator."""
 
     name: str
     lang: str
     subjects: tuple[str, ...]
     pages: int  # at scale 1
-    links: int  # of a page, on average, beyond those to children and those of the frame
+    links: int  # of a page, on average, other than those to children and those of the frame
     validator: str  # "etag", "date" (Last-Modified) or ""
 
 
-OLDEST = ("portal", "encyclopedia")  # built before all others
-# News has only a home page here: its stories come and go, see `changes`.
+OLDEST = ("portal", "encyclopedia")  # added before all others
+# News has only a home page here; its stories come and go, see `changes`.
 SITES: Mapping[str, Site] = {
     "portal": Site("The portal", "en", ENGLISH, 9, 24, "date"),
     "encyclopedia": Site("The encyclopedia", "en", ENGLISH, 41, 5, "etag"),
@@ -58,10 +58,10 @@ SITES: Mapping[str, Site] = {
 
 
 class Page(NamedTuple):
-    """A page that is always there. Home pages have the subject of their site that comes first."""
+    """A page that always exists. Home pages have the first subject of their site."""
 
     site: str
-    path: str  # as it is asked for: percent-encoded
+    path: str  # as requested: percent-encoded
     title: str
     subject: str
 
@@ -73,7 +73,7 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The pages of the town, and the numbers of those that each links to."""
+    """The pages of the town, and the numbers of the link targets of each."""
 
     pages: tuple[Page, ...]
     links: tuple[tuple[int, ...], ...]
@@ -86,7 +86,7 @@ class Plan:
 
 @lru_cache(4)
 def plan(scale: int) -> Plan:
-    """Return the town: some 190 pages times *scale*, always the same ones."""
+    """Return the town, which has some 190 pages times *scale* and is always the same."""
     rng = rng_of(f"town {scale}")
     pages: list[Page] = []
     children: dict[int, list[int]] = defaultdict(list)
@@ -109,7 +109,7 @@ def plan(scale: int) -> Plan:
 
 
 class _Pools:
-    """Where links lead: each page stands in its pools once, and once more for each link to it."""
+    """Weighted link targets: each page is in its pools once, and once more for each link to it."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -141,7 +141,7 @@ def _pages(site: str, scale: int) -> list[Page]:
 
 
 def _building_order(pages: list[Page]) -> list[int]:
-    """The oldest sites as a whole, then page by page of the others in turn: none of these is older than another."""
+    """Return the oldest sites as a whole, then the pages of the others in turn, so that none of these is older."""
     turns: dict[str, int] = defaultdict(int)
     order = []
     for number, page in enumerate(pages):

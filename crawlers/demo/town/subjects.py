@@ -1,6 +1,6 @@
-"""What the pages of the town are about: the words of each subject, and sentences of three languages around them.
+"""The subjects of the town's pages: the words of each subject, and sentences in three languages.
 
-All terms stand in the nominative, so that a sentence of any language can take any of them.
+All terms are in the nominative, so that every sentence of any language can contain any of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Subject(NamedTuple):
-    """A subject in one language: *terms*, which pages are named by, and *asides*, which only it has."""
+    """A subject in one language: *terms*, which are titles of pages, and *asides*, which only this subject has."""
 
     terms: tuple[str, ...]
     asides: tuple[str, ...]
@@ -78,7 +78,7 @@ SUBJECTS: Mapping[tuple[str, str], Subject] = {
     ),
 }
 
-# {a} and {b} are terms, {x} an aside. Links stand in sentences, too: {a} may be an element of HTML.
+# {a} and {b} are terms, {x} is an aside. {a} may be an HTML element, so that links are parts of sentences.
 _SENTENCES: Mapping[str, tuple[str, ...]] = {
     "en": words(
         "Nobody understands {a} without {b}.|There is more to {a} than {b} {x}.|Here {a} is compared with {b} {x}."
@@ -91,7 +91,7 @@ _SENTENCES: Mapping[str, tuple[str, ...]] = {
     "zh": words("{a}是什么。{x}它和{b}不同。|{a}与{b}的关系。|{x}{a}很重要。|请先看{a}、再看{b}。"),
 }
 
-# Texts of links that say nothing about where they lead.
+# Link texts that do not describe their target.
 EMPTY_ANCHORS: Mapping[str, tuple[str, ...]] = {
     "en": words("here|read more|this page|a friend writes"),
     "ru": words("здесь|подробнее|на этой странице"),
@@ -100,7 +100,7 @@ EMPTY_ANCHORS: Mapping[str, tuple[str, ...]] = {
 
 
 def sentence(rng: random.Random, subject: str, lang: str, about: str) -> str:
-    """Return a sentence about *about*, a term or an element of HTML, in the words of the subject."""
+    """Return a sentence about *about*, a term or an HTML element, in the words of the subject."""
     terms, asides = SUBJECTS[subject, lang]
     text = rng.choice(_SENTENCES[lang]).format(a=about, b=rng.choice(terms), x=rng.choice(asides))
     return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""The pages of the town as HTML: sentences about their subject, links among them, and a frame of navigation."""
+"""The pages of the town as HTML: sentences about their subject, with links, and a navigation frame."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 EMPTY_ANCHOR_P = 0.15
 STORY_LINKS = 4
-_SECTIONS = 4  # pages of its own that a site names on each page
-_NEIGHBOURS = 3  # sites that a site is friends with
+_SECTIONS = 4  # own pages that a site links to on each page
+_NEIGHBOURS = 3  # sites that a site links to as friends
 _FRAME = {
     "en": ("Home", "Friends", "All sites"),
     "ru": ("Главная", "Друзья", "Все сайты"),
@@ -25,7 +25,7 @@ _FRAME = {
 
 
 def planned(web: Web, number: int, extra: str = "") -> str:
-    """Return page *number* of the plan; *extra* is HTML that stands below its text."""
+    """Return page *number* of the plan; *extra* is HTML below its text."""
     page = plan(web.scale).pages[number]
     return _document(web, page, list(plan(web.scale).links[number]), extra)
 
@@ -43,7 +43,7 @@ def story(number: int) -> Page:
 
 
 def _address(web: Web, source: Page, target: Page) -> str:
-    """As people write links: without the site if it is the page's own."""
+    """Return a link as people write it: without the origin if it is the page's own."""
     return target.path if source.site == target.site else web.origins[target.site] + target.path
 
 
@@ -76,7 +76,7 @@ def _header(web: Web, page: Page) -> str:
 def _footer(web: Web, page: Page) -> str:
     home, friends, all_sites = _FRAME[page.lang]
     names = list(SITES)
-    # The next ones in a ring, as sites of friends were in the nineties.
+    # The next ones in a ring, like the web rings of the nineties.
     near = [names[(names.index(page.site) + step) % len(names)] for step in range(1, _NEIGHBOURS + 1)]
     ring = " ".join(link(web.origins[name] + "/", SITES[name].name) for name in near if name != "portal")
     return f"<footer>{link('/', home)} | {friends}: {ring} | {link(web.origins['portal'] + '/', all_sites)}</footer>"

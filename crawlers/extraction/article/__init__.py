@@ -1,4 +1,4 @@
-"""An article out of a news page: its title, text, date, authors, section, language.
+"""Extracts the article from a news page: its title, text, date, authors, section, language.
 
 Begin with `article_reader`.
 """

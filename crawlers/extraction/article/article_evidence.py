@@ -1,7 +1,7 @@
-"""What the HTML of a page says for and against its being an article: evidence for `article_labels`.
+"""Extracts from the HTML of a page the evidence for and against an article, for `article_labels`.
 
-Runs in the reactor for every page, so it reads the tree that is there already, and texts of links only as far as
-they can matter.
+Runs in the reactor for every page, so it uses the existing tree, and reads link texts only as far as they can
+change the result.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from crawlers.extraction.html import ParsedPage
 
-BLOCK_CHARS = 800  # of paragraphs next to each other: an article, not teasers
-SPARSE = 0.3  # of the text in links: more is a list of teasers
-_MOST_LINKS = 1_000  # whose texts are read; behind them a page is a list anyway
-_MOST_JSON = 100_000  # characters of JSON-LD: more is a catalogue, and takes too long in the reactor
-_NEAR_H1 = 6  # elements up from the h1 in which its date stands
+BLOCK_CHARS = 800  # of adjacent paragraphs: an article, not teasers
+SPARSE = 0.3  # of the text in links: a higher share is a list of teasers
+_MOST_LINKS = 1_000  # whose texts are read; a page with more links is a list anyway
+_MOST_JSON = 100_000  # characters of JSON-LD: longer ones are catalogues, and too slow for the reactor
+_NEAR_H1 = 6  # levels from the h1 up to the element with the date
 
 _ITEM = '[itemtype*="Article"],[itemtype*="BlogPosting"]'
 _HEAD = (
@@ -30,9 +30,9 @@ _HEAD = (
 
 
 def evidence(parsed: ParsedPage, text: str, is_prefix_of: int = 0) -> Evidence:
-    """Return what speaks for and against an article on the page *parsed*, whose `text` is *text*.
+    """Return the evidence for and against an article on the page *parsed*, whose `text` is *text*.
 
-    *is_prefix_of*: how many URLs of its links begin with its own.
+    *is_prefix_of* is the number of links whose URLs begin with the URL of the page.
     """
     tree = parsed.tree
     has_date, kind, has_pagination = _head(tree)
@@ -51,7 +51,7 @@ def evidence(parsed: ParsedPage, text: str, is_prefix_of: int = 0) -> Evidence:
 
 
 def _head(tree: LexborHTMLParser) -> tuple[bool, str, bool]:
-    """Return whether the head tells a date of publication, its og:type, and whether it names a next page."""
+    """Return whether the head has a date of publication, its og:type, and whether it links to a next page."""
     has_date = has_pagination = False
     kind = ""
     for node in tree.css(_HEAD):
@@ -66,7 +66,7 @@ def _head(tree: LexborHTMLParser) -> tuple[bool, str, bool]:
 
 
 def _is_structured(parsed: ParsedPage) -> bool:
-    """Tell whether the page says that it is one article; one that lists several in microdata is none."""
+    """Tell whether the page is marked up as one article; several articles in microdata do not count."""
     scripts = parsed.json_ld
     if scripts and sum(map(len, scripts)) <= _MOST_JSON and any(map(is_article, statements(scripts))):
         return True
@@ -74,7 +74,7 @@ def _is_structured(parsed: ParsedPage) -> bool:
 
 
 def _has_date_near(heading: LexborNode) -> bool:
-    """Tell whether a <time datetime> stands near *heading*, in the smallest box around it that has one, alone."""
+    """Tell whether <time datetime> is alone near *heading*, in the smallest box around it that has one."""
     box = heading.parent
     for _ in range(_NEAR_H1):
         if box is None or box.tag in ("body", "html"):
@@ -93,12 +93,12 @@ def _link_density(parsed: ParsedPage, text: str) -> float:
 
 
 def _bytes(text: str) -> int:
-    """Return the length of *text* without blanks; in bytes, which is the same for a ratio, and fast."""
+    """Return the length of *text* without blanks, in bytes, which is fast and equivalent for a ratio."""
     return len(text.encode("utf-8", "replace").translate(None, b" \t\r\n"))
 
 
 def _has_block(tree: LexborHTMLParser) -> bool:
-    """Tell whether paragraphs with one parent hold more than `BLOCK_CHARS` characters, few of them in links."""
+    """Tell whether paragraphs of one parent have more than `BLOCK_CHARS` characters, few of them in links."""
     blocks: dict[int, int] = {}
     for node in tree.css("body p"):
         parent = node.parent

@@ -1,4 +1,4 @@
-"""The parts of an article as one source of them gives them: raw, unjudged, empty where the source says nothing."""
+"""The raw parts of an article from one source; empty where the source has no value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class ArticleParts(NamedTuple):
-    """What one source (a rule, JSON-LD, meta tags …) says of a page's article, in the page's words."""
+    """The values of one source (a rule, JSON-LD, meta tags …) for the article of a page, as written there."""
 
     title: str = ""
     text: str = ""

@@ -1,7 +1,7 @@
-"""The essential part of a news page: each part by the site's own rule, else by what the page says to machines, else
-by what it looks like.
+"""Extracts the article of a news page: each part by the site's own rule, else by machine-readable data, else by
+heuristics.
 
-Work of some 30 ms a page: it belongs into the pool, never into the reactor. Nothing here raises or reads the clock.
+This takes some 30 ms per page, so it runs in the pool, not in the reactor. No function raises or reads the clock.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-LEAST_CHARS = 200  # the shortest of the articles measured has 302 (docs/measurements/articles.md)
-MOST_BYTES = 4 * 1024 * 1024  # of a page; what stands behind is not read
+LEAST_CHARS = 200  # the shortest article measured has 302 (docs/measurements/articles.md)
+MOST_BYTES = 4 * 1024 * 1024  # of a page; the rest is not read
 MOST_TEXT = 200_000  # characters, some 60 pages of a book
 MOST_TITLE = 500
 MOST_SECTION = 200
 
-_MOST_TIMES = 5  # elements <time>; those behind belong to other articles
+_MOST_TIMES = 5  # <time> elements; later ones belong to other articles
 _LANGUAGE = re.compile(r"([a-z]{2})(?:[-_]|\Z)", re.I)
 
-# They warn of every page that has no text; that is an answer here, not news.
+# They log a warning for every page without text, which is a normal result here.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 logging.getLogger("htmldate").setLevel(logging.CRITICAL)
 
@@ -56,24 +56,24 @@ def extract_article(
     now: float,
     least_chars: int = LEAST_CHARS,
 ) -> Article | str:
-    """Return the article of the page *body* at *url*, or why there is none: "no text", "no title" …
+    """Return the article of the page *body* at *url*, or the reason for having none: "no text", "no title" …
 
     *content_type* is the HTTP header, which may name a charset; *rules* are the site's own, see `content_rules`;
-    dates after *now* are none; a text shorter than *least_chars* is none. Never raises.
+    dates after *now* and texts shorter than *least_chars* are ignored. Never raises.
     """
     utf8, _ = decode(body[:MOST_BYTES], content_type)
     try:
-        # libxml2 stops at a depth of 256 by itself: no need to flatten for it, as for Lexbor.
+        # libxml2 stops at a depth of 256 by itself, so the page need not be flattened as for Lexbor.
         tree = load_html(thin(utf8).decode("utf-8", "replace"))
         return "no text" if tree is None else _Page(tree, url, rules, now).article(least_chars)
     except RecursionError:
         return "too deep"
-    except Exception as error:  # libraries of heuristics on the worst input there is
+    except Exception as error:  # heuristic libraries on hostile input
         return f"extraction failed: {type(error).__name__}"
 
 
 class _Page:
-    """A page and what its sources say of its article."""
+    """A page, and the article parts of each source."""
 
     def __init__(self, tree: HtmlElement, url: str, rules: Mapping[str, str], now: float) -> None:
         self._tree = tree
@@ -93,7 +93,7 @@ class _Page:
         title = self._title()[:MOST_TITLE].rstrip()
         if not title:
             return "no title"
-        # Names before dates: htmldate takes elements out of the tree.
+        # Names come before dates because htmldate removes elements from the tree.
         names = self._authors()
         published_at, published = self._published() or (None, "")
         return Article(
@@ -147,12 +147,12 @@ class _Page:
 
     def _canonical(self) -> str:
         found = self._absolute([self._rule.canonical, self._meta.canonical])
-        # A canonical URL that is the home page is a slip of a template: it would make one document of all.
+        # A canonical URL that is the home page is a template error: it would merge all articles into one document.
         is_slip = urlsplit(found).path in ("", "/") and not urlsplit(found).query and found.rstrip("/") != self._url
         return self._url if is_slip else found
 
     def _absolute(self, said: Iterable[str]) -> str:
-        """Return the first URL of http or https in *said*, absolute; empty if there is none."""
+        """Return the first http or https URL in *said*, absolute; empty if there is none."""
         for raw in said:
             if raw and not raw.startswith("<"):
                 try:

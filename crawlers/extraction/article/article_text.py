@@ -1,4 +1,4 @@
-"""The text of an article as lines, one a paragraph: of elements, and of what a page says to machines."""
+"""The text of an article with one line per paragraph: from elements, and from machine-readable data."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MARKUP = re.compile(r"</?(?:p|br|div|h[1-6]|li|ul|a|b|i|em|strong|span)\b[^>]*>
 _CUT_OFF = re.compile(r"(?:…|\.\.\.|\[\+?\d* ?\w*\])\s*\Z")
 _WORD = re.compile(r"\w+")
 
-_LEAST_SHARE = 0.8  # of the length of the text seen: a text for machines that is shorter is its beginning
-_LEAST_COMMON = 0.5  # of its words: otherwise it is another text
-_LINE_HEAD = 40  # characters by which a line is known: behind them one copy may have a blank that the other has not
-_LEAST_LEAD = 80  # characters: a sentence, no name and no date
+_LEAST_SHARE = 0.8  # of the length of the visible text: a shorter machine-readable text is only its beginning
+_LEAST_COMMON = 0.5  # of its words: otherwise it is a different text
+_LINE_HEAD = 40  # characters that identify a line: the rest may differ in blanks
+_LEAST_LEAD = 80  # characters: long enough for a sentence, too long for a name or date
 
 
 def lines_of(node: HtmlElement) -> str:
-    """Return the text that a reader sees of *node*, one paragraph a line."""
+    """Return the visible text of *node*, one paragraph per line."""
     parts: list[str] = []
     walk = etree.iterwalk(node, events=("start", "end", "comment", "pi"))
     for event, part in walk:
@@ -45,15 +45,15 @@ def lines_of(node: HtmlElement) -> str:
 
 
 def as_lines(text: str) -> str:
-    """Return *text* with blanks collapsed and without empty lines."""
+    """Return *text* with blanks collapsed and empty lines removed."""
     return "\n".join(line for raw in text.splitlines() if (line := " ".join(raw.split())))
 
 
 def whole_text(said: str, seen: str) -> str | None:
-    """Return the text that a page *said* to machines, in the paragraphs of what is *seen*; None if it isn't the whole.
+    """Return the machine-readable text *said* in the paragraphs of the text *seen*; None if it is incomplete.
 
-    What is said for machines has no boxes and links between its paragraphs, but often no paragraphs either, and
-    behind paywalls or for short it is only the beginning.
+    Machine-readable text contains no boxes and links between paragraphs, but often no paragraphs either. Behind
+    paywalls, or to be short, it is only the beginning of the article.
     """
     if _MARKUP.search(said):
         said = lines_of(html.fragment_fromstring(said, create_parent="div"))
@@ -67,7 +67,7 @@ def whole_text(said: str, seen: str) -> str | None:
 
 
 def _in_paragraphs(said: str, seen: str) -> str:
-    """Return *said*, broken where a line of *seen* begins or ends, behind the lead that is seen before it."""
+    """Return *said*, broken where a line of *seen* begins or ends, after the lead that precedes it there."""
     breaks: set[int] = set()
     before: list[str] = []
     start = 0

@@ -1,4 +1,4 @@
-"""The names of authors, out of what pages write for them: "By Ann Lee and Bo Ek", addresses, accounts, the site."""
+"""Extracts author names from bylines: "By Ann Lee and Bo Ek", addresses, accounts, the site."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST_AUTHORS = 20
-_LONGEST_NAME = 80  # letters; a longer one is a sentence
+_LONGEST_NAME = 80  # letters; longer ones are sentences
 
 _TAG = re.compile(r"<[^>]*>")
 _NO_NAME = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S*|@\w*|\b[\w.-]+\[at\]\S+", re.I)
-# What stands before names, in the languages where it is common.
+# Words that precede names, in the languages where this is common.
 _BY = re.compile(
     r"\A(?:(?:written|words|reported|story|text|texte|artikel|article|geschrieben)\s+)?(?:by|von|de|par|por|di|av|af|door|"
     r"przez|от|автор|autor(?:a|en|in|es)?|authors?|auteure?s?|text|texte?s?|words|foto|fotos|photo|quelle)(?:\s*:\s*|\s+|\Z)",
@@ -33,9 +33,9 @@ _LETTERS = re.compile(r"[\W\d_]+")
 
 
 def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first of *sources* that holds some, each once, at most `MOST_AUTHORS`.
+    """Return the names in the first of *sources* that has some, without duplicates, at most `MOST_AUTHORS`.
 
-    Only where no source names anybody else, the site itself, by one of its *site_names*, or its staff is the author.
+    The site itself (one of *site_names*) or its staff is the author only if no source names anybody else.
 
     >>> authors([["The Example"], ["By Ann Lee and Bo Ek, PhD", "https://example.org/ann", "Ann Lee"]], ["The Example"])
     ('Ann Lee', 'Bo Ek')
@@ -52,7 +52,7 @@ def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tupl
 
 
 def _names(said: Iterable[str]) -> dict[str, str]:
-    """Return the names in *said*, by their letters."""
+    """Return the names in *said*, keyed by their letters."""
     found: dict[str, str] = {}
     for line in said:
         text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line)))

@@ -1,12 +1,12 @@
-"""A site's own rule for its articles: where each part stands on the page, as CSS or XPath.
+"""A site's own rules for its articles: CSS or XPath selectors of the parts.
 
     title: h1.headline
     text: div.story p
     published: //span[@class="when"]/@data-time
     authors: a[rel=author]::text
 
-What begins with a slash, a bracket or the name of a function is XPath, all else is CSS with parsel's `::text` and
-`::attr(name)`. Of several elements the first is taken, for text and authors all.
+Selectors that begin with a slash, a bracket or a function name are XPath, all others CSS with parsel's `::text` and
+`::attr(name)`. If several elements match, the first is used; for text and authors, all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PARTS = ("title", "text", "published", "authors", "section", "language", "canonical", "image")
 
 _XPATH = re.compile(r"\.{0,2}/|\(|[a-z-]+\(")
-# Where a part stands in an element that was selected for it; the first attribute that is there, else its text.
+# Where the value is in a selected element; the first existing attribute, else its text.
 _ATTRIBUTES = {
     "published": ("datetime", "content"),
     "language": ("lang", "content"),
@@ -39,21 +39,19 @@ _ATTRIBUTES = {
 
 
 def check_rules(rules: Mapping[str, str]) -> None:
-    """Raise `ConfigError` if one of *rules*, selectors by part, can't be used."""
+    """Raise `ConfigError` if one of *rules*, selectors by part, is invalid."""
     nothing = Selector("<html></html>")
     for part, selector in rules.items():
         if part not in PARTS:
-            raise ConfigError(
-                f"{part!r} is no part of an article that a rule can find: write one of {', '.join(PARTS)}"
-            )
+            raise ConfigError(f"Unknown article part {part!r}; choose one of: {', '.join(PARTS)}")
         try:
             _select(nothing, selector)
         except (ValueError, SelectorError) as error:
-            raise ConfigError(f"The rule for {part}, {selector!r}, is neither CSS nor XPath: {error}") from error
+            raise ConfigError(f"Invalid selector {selector!r} for {part}; write CSS or XPath ({error})") from error
 
 
 def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> ArticleParts:
-    """Return the parts of the page *tree* that *rules* find; what they don't find is empty."""
+    """Return the parts of the page *tree* selected by *rules*; missing parts are empty."""
     if not rules:
         return ArticleParts()
     page = Selector(root=tree, type="html")

@@ -1,4 +1,4 @@
-"""The title of an article, out of all the places where its page repeats it, without the name of the site."""
+"""Finds the title of an article among its copies on the page, without the name of the site."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?|ǀ|｜|_)\s*|\s*:\s+(?=\S+\Z)|:\s+")
 _NO_LETTERS = re.compile(r"[\W_]+")
-_LEAST_LABEL = 3  # letters of a part of a host that may be its name: "de" and "tv" are none
-_SURE_LABEL = 5  # that a name may begin with: "example.org" is "Example Weekly"
+_LEAST_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
+_SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
 _LONGEST_NAME = 4  # words
-_LEAST_SHARE = 0.6  # of an h1 that is the title, behind a kicker
+_LEAST_SHARE = 0.6  # of an h1 that is the title, after a kicker
 
 
 def headline(said: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
-    """Return the title of the article that a page says in several places; empty if in none.
+    """Return the title of the article from several places on the page; empty if all are empty.
 
-    *said* is the headline of its structured data, *visible* are its h1, *shared* is its title for social networks
-    and *window* that of its window. The title that most of these agree on is taken. What the page calls its site,
-    *names*, and the host of *url* are cut off either end.
+    *said* is the headline of its structured data, *visible* are its h1 elements, *shared* is its title for social
+    networks and *window* that of the browser window. The title on which most of these agree is returned. The *names*
+    that the page gives for its site, and the host of *url*, are removed from both ends.
     """
     sites = _site_names(names, url)
-    # Some pages give their title for the name of their site too: then nothing is cut off.
+    # Some pages also give their title as the name of the site: then nothing is removed.
     said, shared, window = (_without_site(title, sites) or " ".join(title.split()) for title in (said, shared, window))
     visible = [cut for title in visible if (cut := _without_site(title, sites))]
-    # One h1 is what a reader takes for the title; of several, some are the site's own or of boxes at the side.
+    # A single h1 is the title for a reader; of several, some belong to the site or to boxes at the side.
     candidates = [*visible, said, shared] if len(visible) == 1 else [said, shared, *visible]
     candidates = [title for title in candidates if title]
     if not candidates:
         return max(_SEPARATOR.split(window), key=len)
-    # Window and networks are usually given one text by one template: a single voice.
+    # One template usually gives window and social networks the same text: they count as one vote.
     behind_kickers = {_letters(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
     voices = [_ends([said]), _ends(visible) | behind_kickers, _ends([shared, window])]
     best = max(candidates, key=lambda title: sum(_letters(title) in voice for voice in voices))
-    # In machines' copies the punctuation is right where an h1 shows parts below each other.
+    # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
     return next(title for title in (said, shared, best) if _letters(title) == _letters(best))
 
 
@@ -49,7 +49,7 @@ def _site_names(names: Iterable[str], url: str) -> set[str]:
 
 
 def _without_site(title: str, sites: set[str]) -> str:
-    """Return *title* without the names of *sites* (letters only) at its ends; empty if nothing else is there."""
+    """Return *title* without the names of *sites* (letters only) at its ends; empty if nothing else remains."""
     title = " ".join(title.split())
     for _ in range(3):  # section, site, its owner
         for between in _SEPARATOR.finditer(title):
@@ -72,7 +72,7 @@ def _is_site(part: str, sites: set[str]) -> bool:
 
 
 def _ends(titles: Iterable[str]) -> set[str]:
-    """Return *titles*, and their beginnings and ends at a separator, as letters."""
+    """Return *titles*, and their beginnings and ends up to a separator, as letters."""
     found = set()
     for title in titles:
         found.add(_letters(title))
@@ -82,7 +82,7 @@ def _ends(titles: Iterable[str]) -> set[str]:
 
 
 def _is_most_of(title: str, visible: str) -> bool:
-    """Tell whether the h1 *visible* is *title* with a kicker before it."""
+    """Tell whether the h1 *visible* is *title* after a kicker."""
     return _letters(visible).endswith(_letters(title)) and len(title) > _LEAST_SHARE * len(visible)
 
 

@@ -1,7 +1,7 @@
-"""What a page says of its article to machines: schema.org, as JSON-LD or as microdata.
+"""Reads structured data about an article: schema.org, as JSON-LD or as microdata.
 
-Pages say it carelessly: several blocks, several articles (those of the sidebar too), names where objects belong,
-JSON that is none. What can't be read is skipped; nothing here raises.
+Pages are careless with it: several blocks, several articles (including those of the sidebar), names in place of
+objects, invalid JSON. Unreadable parts are skipped; nothing here raises.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _MOST_SCRIPTS = 50  # pages have one to five
-_MOST_CHARS = 2_000_000  # of a script; an article with all its comments has less
+_MOST_CHARS = 2_000_000  # of a script; an article with all its comments is shorter
 _MOST_NODES = 5_000  # of a page: a list of a hundred products has some thousands
-_DEEPEST = 12  # @graph, article, author, name is 4; in loops of references this is the end
+_DEEPEST = 12  # @graph, article, author, name is 4; also ends reference loops
 
 _WRAPPING = re.compile(r"[\s\ufeff;]*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)?\s*")
 _SALVAGED = re.compile(r'"(@type|headline|datePublished|articleSection|inLanguage)"\s*:\s*"([^"\\\n]+)"')
 _SALVAGED_AUTHOR = re.compile(r'"author"\s*:\s*\[?\s*\{[^{}]*?"name"\s*:\s*"([^"\\\n]+)"')
 _EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
 _OTHER_ARTICLES = frozenset(["blogposting", "liveblogposting", "report", "medicalwebpage"])
-# Under these names stand other articles than the page's.
+# These properties contain other articles than the page's own.
 _NOT_THE_PAGE = frozenset(
     "hasPart itemListElement comment citation mentions isPartOf relatedLink review liveBlogUpdate".split()  # noqa: SIM905
 )
@@ -40,7 +40,7 @@ _ARTICLE_ITEM = "//*[@itemscope and @itemtype and (contains(@itemtype, 'Article'
 def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
     """Return the parts of the article that the JSON-LD of the page *tree* describes; None if it describes none.
 
-    Of several the one that names one of *urls*, those that the page goes by, is taken, else the first.
+    If there are several, the one that names one of *urls* (the URLs of the page) is used, else the first.
     """
     scripts = [script.text_content() for script in tree.xpath("//script[contains(@type, 'ld+json')]")]
     nodes = statements(scripts)
@@ -62,17 +62,17 @@ def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
     persons = [node for node in nodes if "person" in _types(node)]
     if not parts.authors and len(persons) == 1:
         parts = parts._replace(authors=tuple(_author_names(persons, resolve)))
-    return parts if articles else parts._replace(title="")  # the name of a page has its site's in it
+    return parts if articles else parts._replace(title="")  # the name of a page includes the site's name
 
 
 def statements(scripts: list[str]) -> list[dict[str, Any]]:
-    """Return the objects in the JSON-LD *scripts* of a page that are about itself, not about pages that it lists."""
+    """Return the objects in the JSON-LD *scripts* of a page that describe the page, not pages that it lists."""
     nodes = (node for text in scripts[:_MOST_SCRIPTS] for value in _values(text) for node in _nodes(value, _DEEPEST))
     return list(islice(nodes, _MOST_NODES))
 
 
 def microdata(tree: HtmlElement) -> ArticleParts | None:
-    """Return the parts of the first article that attributes of the page *tree* mark up; None if there is none."""
+    """Return the parts of the first article marked up in microdata on the page *tree*; None if there is none."""
     for item in tree.xpath(_ARTICLE_ITEM)[:_MOST_SCRIPTS]:
         found: dict[str, list[Any]] = {}
         for node in item.iterdescendants():
@@ -110,7 +110,7 @@ def _plain_value(node: HtmlElement) -> str:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON values of a script, mended where that is plain."""
+    """Yield the JSON values of a script, repaired in obvious cases."""
     text = text[:_MOST_CHARS]
     for mended in (text, _EXTRA_COMMA.sub("", text)):
         decoder = json.JSONDecoder(strict=False)  # line breaks in strings are common
@@ -130,7 +130,7 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _salvaged(text: str) -> dict[str, Any]:
-    """Return what can be read of an article in JSON that is broken, by quotes within its texts for example."""
+    """Return the readable parts of an article from broken JSON, for example with unescaped quotes."""
     found: dict[str, Any] = {}
     for name, value in _SALVAGED.findall(text):
         found.setdefault(name, value)
@@ -141,7 +141,7 @@ def _salvaged(text: str) -> dict[str, Any]:
 
 
 def _nodes(value: Any, deeper: int) -> Iterator[dict[str, Any]]:
-    """Yield the objects in *value*, an outer one before those within, none that belong to another page."""
+    """Yield the objects in *value*, outer before inner ones, without those of other pages."""
     if isinstance(value, list):
         for part in value:
             yield from _nodes(part, deeper)
@@ -159,7 +159,7 @@ def _types(node: dict[str, Any]) -> Iterator[str]:
 
 
 def is_article(node: dict[str, Any]) -> bool:
-    """Tell whether the object *node* is an article of any kind, as schema.org names them."""
+    """Tell whether the object *node* is an article of any schema.org type."""
     return any(name.endswith("article") or name in _OTHER_ARTICLES for name in _types(node))
 
 
@@ -187,7 +187,7 @@ def _parts(get: Callable[[str], Any], resolve: Callable[[Any], Any]) -> ArticleP
 
 
 def _author_names(value: Any, resolve: Callable[[Any], Any]) -> Iterator[str]:
-    """Yield the names of persons; those of organisations where no person is named."""
+    """Yield the names of persons; if there are none, those of organisations."""
     authors = [resolve(author) for author in _listed(value)]
     persons = [author for author in authors if not (isinstance(author, dict) and "organization" in [*_types(author)])]
     for author in persons or authors:
@@ -220,7 +220,7 @@ def _text(value: Any) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Scripts need no references, yet many pages write them, some twice."""
+    """Return *text* unescaped: scripts need no character references, yet many pages have them, some twice."""
     return unescape(unescape(text)).strip()
 
 

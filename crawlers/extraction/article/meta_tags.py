@@ -1,4 +1,4 @@
-"""What the head of a page says of its article: meta tags of Open Graph, Dublin Core, Parsely … and links."""
+"""Reads the meta tags and links in the head of a page: Open Graph, Dublin Core, Parsely …"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawlers.extraction.article.article_parts import ArticleParts
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-# For each part the names that say it, the surest first; lower case, out of property, name or itemprop.
+# For each part the names of its tags, the most reliable first; lower case, from property, name or itemprop.
 _TITLES = ("og:title", "twitter:title", "dc.title", "dcterms.title", "citation_title", "parsely-title", "headline")
 _DATES = (
     "article:published_time", "og:article:published_time", "article:published", "datepublished", "date_published",
@@ -28,7 +28,7 @@ _LANGUAGES = ("og:locale", "dc.language", "language", "content-language")
 
 
 def meta_tags(tree: HtmlElement) -> ArticleParts:
-    """Return what the meta tags of the page *tree* say."""
+    """Return the article parts in the meta tags of the page *tree*."""
     said: dict[str, list[str]] = {}
     for node in tree.iter("meta"):
         content = (node.get("content") or "").strip()
@@ -41,7 +41,7 @@ def meta_tags(tree: HtmlElement) -> ArticleParts:
         return next((said[name][0] for name in names if name in said), "")
 
     def names(name: str) -> list[str]:
-        # Facebook wants the addresses of profiles there.
+        # Facebook expects addresses of profiles there.
         return [value for value in said.get(name, ()) if not value.lower().startswith(("http", "@"))]
 
     return ArticleParts(

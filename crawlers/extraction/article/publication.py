@@ -1,4 +1,4 @@
-"""When an article was published, out of what its page says: exact where the page is, never guessed further."""
+"""The date of publication of an article, as exact as the page gives it, never guessed further."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from crawlers.extraction.feeds.feed_dates import seconds_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no page of the Web is older
-DAY_S = 86400.0  # a time without zone may lie so much ahead
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
+DAY_S = 86400.0  # a time without a zone may be this far ahead
 
 _ISO = re.compile(
     r"(\d{4})-?(\d\d)-?(\d\d)(?:[T\s]+(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
@@ -21,15 +21,15 @@ _ISO = re.compile(
 )
 _MAIL = re.compile(r"[A-Z][a-z]{2},? \d\d? [A-Z][a-z]{2} \d{4} ")
 _EPOCH = re.compile(r"\A\d{10}(?:\d{3})?\Z")
-_ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; the few at quarters are not worth a false one
+_ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; the few zones at quarters are not worth a false one
 
 
 def publication(said: Iterable[str], now: float) -> tuple[float, str] | None:
-    """Return when an article was published: seconds since 1970, and in ISO 8601.
+    """Return the date of publication in seconds since 1970, and in ISO 8601.
 
-    That is an instant with its zone, or a day if no zone is known. The first of *said* that is a date, from
-    1990 to *now*, holds; the others may make it more exact: the time of a day, the publisher's zone of a time.
-    A time without zone counts as UTC in the seconds.
+    The result is an instant with its zone, or a day if no zone is known. The first valid date in *said*, from 1990
+    to *now*, is used; the others may refine it with the time of the day, or the publisher's zone. A time without a
+    zone counts as UTC in the seconds.
 
     >>> publication(["2024-05-03T16:19:08Z", "2024-05-03T18:19:08+0200"], 2e9)
     (1714753148.0, '2024-05-03T18:19:08+02:00')
@@ -49,7 +49,7 @@ def publication(said: Iterable[str], now: float) -> tuple[float, str] | None:
 
 
 def read_time(raw: str) -> tuple[datetime, bool] | None:
-    """Return the time that *raw* names, and whether that is a day only; None if it names none."""
+    """Return the time that *raw* names, and whether it is only a day; None if it names none."""
     raw = raw.strip()
     try:
         if _EPOCH.match(raw):
@@ -87,7 +87,7 @@ def _in_range(time: tuple[datetime, bool] | None, now: float) -> tuple[datetime,
 
 
 def _more_exact(one: tuple[datetime, bool], other: tuple[datetime, bool]) -> tuple[datetime, bool]:
-    """Return *one*, with the time and the zone that *other* knows if it means the same."""
+    """Return *one* with the time and the zone of *other*, if both mean the same."""
     when, is_day = one
     also, is_day_too = other
     if is_day:
@@ -95,7 +95,7 @@ def _more_exact(one: tuple[datetime, bool], other: tuple[datetime, bool]) -> tup
     if is_day_too or when.utcoffset():
         return one
     if when.tzinfo is not None and also.utcoffset():
-        return other if also == when else one  # UTC is what machines write; the other is where people are
+        return other if also == when else one  # machines write UTC; the other zone is the local one
     if (when.tzinfo is None) == (also.tzinfo is None):
         return one
     local, instant = (when, also) if when.tzinfo is None else (also, when)

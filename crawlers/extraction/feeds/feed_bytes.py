@@ -1,4 +1,4 @@
-"""The bytes of a feed or sitemap, made fit for a parser: inflated, in UTF-8, from its root element to its end."""
+"""Prepares the bytes of a feed or sitemap for a parser: inflated, in UTF-8, only the root element."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import zlib
 
 from crawlers.extraction.charset import decode
 
-INFLATED_MAX = 50_000_000  # bytes; what the protocol of sitemaps allows one of them
+INFLATED_MAX = 50_000_000  # bytes; the limit of the sitemap protocol
 GZIP = b"\x1f\x8b"
 
-_CHUNK = 1024  # what is lost before a damage
-_GZIP_WINDOW = 31  # zlib's word for: a gzip header, and any window
+_CHUNK = 1024  # lost before a damaged position
+_GZIP_WINDOW = 31  # makes zlib expect a gzip header, with any window size
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
 _ROOT = re.compile(
     rb"<(?:!doctype\s+(html)\b|(?:[\w.-]+:)?(rss|rdf|feed|channel|urlset|sitemapindex|html|head|body)(?=[\s/>]|\Z))",
     re.I,
 )
-# Ampersands that begin nothing that XML knows (addresses have them), and characters by number. In CDATA they are text.
+# Ampersands that do not begin an XML entity (common in addresses), and numeric references. In CDATA they are text.
 _REFERENCE = re.compile(
     rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,7}|x[0-9a-fA-F]{1,6});)?", re.S
 )
 
 
 def inflated(body: bytes, limit: int = INFLATED_MAX) -> tuple[bytes, str]:
-    """Return *body* without gzip, at most *limit* bytes of it, and what was wrong with it.
+    """Return *body* without gzip, at most *limit* bytes of it, and a description of the problem, if any.
 
-    What is cut or damaged gives what comes before.
+    Truncated or damaged data is returned up to that point.
     """
     problem = ""
-    levels = 2  # servers compress what is a .gz already
+    levels = 2  # servers compress files that are .gz already
     while body.startswith(GZIP) and levels:
         body, problem = _inflate(body, limit)
         levels -= 1
@@ -70,7 +70,7 @@ def as_utf8(body: bytes, content_type: str | None) -> bytes:
 
 
 def root_of(utf8: bytes) -> str:
-    """Return the local name of the root of a feed, sitemap or HTML page, in lower case; empty if there is none.
+    """Return the local name of the root element of a feed, sitemap or HTML page in lower case; empty if there is none.
 
     >>> root_of(b"<?xml version='1.0'?><rdf:RDF>")
     'rdf'
@@ -80,10 +80,10 @@ def root_of(utf8: bytes) -> str:
 
 
 def element(utf8: bytes) -> bytes:
-    """Return the root element alone, one known to `root_of`, with its ampersands repaired.
+    """Return only the root element, which must be known to `root_of`, with its ampersands repaired.
 
-    What stands before it (notices of a script, a DOCTYPE with entities that grow) and after it goes, and so does a
-    text that was cut: half an address would be a wrong one.
+    Everything before it (output of scripts, a DOCTYPE with growing entities) and after it is removed, and so is a
+    truncated text, because half an address would be a wrong one.
     """
     found = _ROOT.search(utf8)
     if found is None:

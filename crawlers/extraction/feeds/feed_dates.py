@@ -1,13 +1,13 @@
-"""The moment that a date in a feed means, however it is written: RFC 822, ISO 8601, and what people write instead."""
+"""Parses dates in feeds in any notation: RFC 822, ISO 8601, and human ones."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
 
-_DATE_CHARS = 100  # all before and after is no date
+_DATE_CHARS = 100  # longer texts are not dates
 _MILLISECONDS = 1e11  # as seconds it would be the year 5138
-_CENTURY = 70  # of two digits: 70 is 1970, 69 is 2069
+_CENTURY = 70  # two-digit years: 70 is 1970, 69 is 2069
 
 _COMPACT = re.compile(r"\b(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?(z|[+-]\d\d:?\d\d)?)?\b")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})(?:\s?[-/.月월]\s?(\d{1,2}))?(?!\d)")
@@ -41,7 +41,7 @@ _MONTHS = {
     for name in names.split()
 }
 
-# Hours east of Greenwich. Of names with several meanings the one of RFC 822, else that of the largest press.
+# Hours east of Greenwich. Ambiguous names have the meaning of RFC 822, else that of the largest press.
 _ZONES = {
     "wet": 0, "bst": 1, "west": 1, "cet": 1, "met": 1, "cest": 2, "mest": 2, "mesz": 2, "mez": 1, "sast": 2, "eet": 2,
     "eest": 3, "msk": 3, "ist": 5.5, "hkt": 8, "sgt": 8, "jst": 9, "kst": 9, "aest": 10, "aedt": 11, "nzst": 12,
@@ -56,9 +56,9 @@ _TIME = re.compile(
 
 
 def seconds_of(text: str) -> float | None:
-    """Return the seconds since 1970 of the date *text*; None if it is none, or could mean two days.
+    """Return the seconds since 1970 of the date *text*; None if it is not a date, or ambiguous.
 
-    Without a time it is midnight, without a zone (or with an unknown one) UTC.
+    A missing time is midnight, a missing or unknown zone UTC.
 
     >>> seconds_of("Sat, 21 Nov 2026 10:00:00 +0100"), seconds_of("2026-11-21T09:00Z"), seconds_of("21.11.26?")
     (1795251600.0, 1795251600.0, None)
@@ -86,7 +86,7 @@ def _moment(text: str) -> float | None:
     else:
         time = _TIME.search(text)
         clock, zone = _clock(time) if time is not None else (timedelta(), "")
-        # Unix writes the year after the time: what is left without the time is the date.
+        # Unix writes the year after the time, so the date is the text without the time.
         date = _date(text if time is None else f"{text[: time.start()]} {text[time.end() :]}")
     if date is None or clock >= timedelta(days=1, seconds=1):
         return None
@@ -113,7 +113,7 @@ def _date(text: str) -> tuple[int, int, int] | None:
         first, second = int(found[1]), int(found[3])
         if second > 12:
             return int(found[4]), first, second
-        if found[2] != "/" or first > 12 or first == second:  # 3/4/2026 is in March or in April
+        if found[2] != "/" or first > 12 or first == second:  # 3/4/2026 may be in March or in April
             return int(found[4]), second, first
     return None
 

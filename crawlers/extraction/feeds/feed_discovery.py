@@ -1,4 +1,4 @@
-"""Where a site's feeds and sitemaps are: what its home page and robots.txt say, and the usual places."""
+"""Finds the feeds and sitemaps of a site: from its home page, robots.txt, and the usual paths."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
 
-# Tried where nothing is given, the most usual first.
+# Tried if nothing is given, the most usual first.
 USUAL_PLACES = (
     "/feed", "/rss.xml", "/rss", "/sitemap.xml", "/feed.xml", "/atom.xml", "/index.xml", "/sitemap_index.xml",
     "/news-sitemap.xml", "/sitemap-news.xml", "/feeds/posts/default", "/feed.json",
 )  # fmt: skip
-FEEDS_MAX = 20  # of a page; a catalogue of feeds for every topic is no longer news
+FEEDS_MAX = 20  # of a page; a catalogue of feeds for every topic is not news
 SITEMAPS_MAX = 1000
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
-# Also the types of much else, such as an interface for programs.
+# These types have other uses, too, such as APIs.
 _VAGUE_TYPES = frozenset({"application/json", "application/rdf+xml", "application/xml", "text/xml"})
 _FEED_PATH = re.compile(r"feed|rss|atom|\.rdf\b", re.I)
 _COMMENTS = re.compile(r"\b(?:comments|comentarios|comentários|commentaires|commenti|kommentare|комментари\w+)\b", re.I)
@@ -25,7 +25,7 @@ _SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*(https?://[^\s#]+)", re
 
 
 def feeds_of(parsed: ParsedPage) -> list[str]:
-    """Return where the page *parsed* names feeds in its head or body, raw, in their order; not those of comments."""
+    """Return the raw feed URLs in head and body of the page *parsed*, in document order, without feeds of comments."""
     feeds: dict[str, None] = {}
     for node in parsed.tree.css("link[href]"):
         attributes = node.attributes
@@ -41,7 +41,7 @@ def feeds_of(parsed: ParsedPage) -> list[str]:
 
 
 def sitemaps_of_robots(text: str) -> list[str]:
-    """Return the URLs of the sitemaps that a robots.txt names, each once.
+    """Return the sitemap URLs in a robots.txt, without duplicates.
 
     >>> sitemaps_of_robots("User-agent: *\\nSitemap: https://example.com/news.xml # daily")
     ['https://example.com/news.xml']
@@ -50,7 +50,7 @@ def sitemaps_of_robots(text: str) -> list[str]:
 
 
 def _without_feed_scheme(href: str) -> str:
-    """Old readers wanted `feed:` instead of http, or before it."""
+    """Return *href* without `feed:`, which old feed readers required instead of http, or before it."""
     if href[:5].lower() != "feed:":
         return href
     return href[5:] if href[5:].lower().startswith(("http://", "https://")) else f"http:{href[5:]}"

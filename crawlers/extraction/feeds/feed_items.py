@@ -1,4 +1,4 @@
-"""What a feed or sitemap says, and how it is gathered: absolute links, each once, dated ones newest first."""
+"""Collects the contents of a feed or sitemap: absolute links without duplicates, newest first, undated last."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from crawlers.errors import BadUrl
 from crawlers.extraction.feeds.feed_dates import seconds_of
 from crawlers.extraction.link_context import collapse
 
-ITEMS_MAX = 50_000  # of a sitemap, by its protocol; feeds have tens
+ITEMS_MAX = 50_000  # the limit of the sitemap protocol; feeds have tens
 TITLE_CHARS = 500
-LANGUAGE_CHARS = 35  # what RFC 5646 wants buffers to hold
+LANGUAGE_CHARS = 35  # the buffer size required by RFC 5646
 
-_RAW_TITLE_CHARS = 4 * TITLE_CHARS  # markup and blanks leave it
-_DAY_S = 86_400.0  # clocks and time zones err by less
+_RAW_TITLE_CHARS = 4 * TITLE_CHARS  # includes markup and blanks, which are removed
+_DAY_S = 86_400.0  # the error of clocks and time zones is smaller
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # databases refuse some of them
 _WEB = ("http://", "https://")
@@ -24,19 +24,19 @@ _WEB = ("http://", "https://")
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """One link of a feed: absolute *url* without fragment, *published_at* in seconds since 1970 if it is told."""
+    """One link of a feed: absolute *url* without fragment, *published_at* in seconds since 1970 if given."""
 
     url: str
     published_at: float | None
     title: str
-    is_article: bool = True  # so it says; a sitemap has all pages of a site, of which some may be news
+    is_article: bool = True  # as declared; a sitemap lists all pages of a site, some of which may be news
 
 
 @dataclass(frozen=True, slots=True)
 class FeedContent:
-    """What a feed or sitemap holds. *problem* is what is wrong with it, in one sentence.
+    """The contents of a feed or sitemap. *problem* describes its fault in one sentence.
 
-    *kind* is one of rss, atom, json, news sitemap, sitemap, sitemap index; empty if it is nothing of these.
+    *kind* is one of rss, atom, json, news sitemap, sitemap, sitemap index; empty if it is none of these.
     *further* are the sitemaps that an index names, or the next pages of a feed (RFC 5005).
     """
 
@@ -49,7 +49,7 @@ class FeedContent:
 
 
 class Gathering:
-    """Takes up links as they are read. *url* is that of the feed; raises `BadUrl` if it is none."""
+    """Collects links as they are read. *url* is the URL of the feed; raises `BadUrl` if it is invalid."""
 
     def __init__(self, url: str, now: float) -> None:
         self._base = parsed(url)
@@ -60,14 +60,14 @@ class Gathering:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more will be taken up."""
+        """Whether no more items are accepted."""
         return max(len(self._items), len(self._further)) >= ITEMS_MAX
 
     def __bool__(self) -> bool:
         return bool(self._items or self._further)
 
     def item(self, href: str, date: str | float | None, title: str = "", *, is_article: bool = True) -> None:
-        """Take up the item at *href*, unless it is no web address; what a repeated one adds, the first one gets."""
+        """Add the item at *href*, unless it is not a web address; duplicates only fill gaps of the first one."""
         url = self._absolute(href)
         if url is None or (self.is_full and url not in self._items):
             return
@@ -79,13 +79,13 @@ class Gathering:
         self._items[url] = new
 
     def more(self, href: str, date: str | None = None) -> None:
-        """Take up another sitemap, or another page of the feed, at *href*."""
+        """Add another sitemap, or another page of the feed, at *href*."""
         url = self._absolute(href)
         if url is not None and url != self._own_url and not self.is_full:
             self._further.setdefault(url, self._seconds(date))
 
     def content(self, kind: str, problem: str = "", language: str = "", title: str = "") -> FeedContent:
-        """Return all that was taken up."""
+        """Return everything collected."""
         return FeedContent(
             kind,
             sorted(self._items.values(), key=lambda one: _newest_first(one.published_at)),
@@ -104,7 +104,7 @@ class Gathering:
 
     def _seconds(self, date: str | float | None) -> float | None:
         seconds = seconds_of(date) if isinstance(date, str) else date
-        # 1970 is how programs write that they don't know.
+        # Programs write 1970 for an unknown date.
         return seconds if seconds is not None and 0 < seconds <= self._latest else None
 
 

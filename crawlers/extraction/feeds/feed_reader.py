@@ -1,6 +1,6 @@
-"""Reads feeds and sitemaps of any format as a function of their bytes: nothing is fetched, nothing is raised.
+"""Reads feeds and sitemaps of any format as a function of their bytes: nothing is fetched or raised.
 
-RSS and Atom go to feedparser, rid of all that is not asked for here: some of its handlers take quadratic time
+RSS and Atom are parsed by feedparser after unneeded elements are removed: some of its handlers take quadratic time
 (authors, categories), and one fails (gml:pos).
 """
 
@@ -20,9 +20,9 @@ from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
 from crawlers.extraction.feeds.json_feed import read_json_feed
 from crawlers.extraction.feeds.sitemaps import is_text_sitemap, read_sitemap, read_text_sitemap
 
-_FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times what is usual
-_FEED_BYTES = 8_000_000  # thirty articles with their texts make 0.2 MB
-_READ_BYTES = 2_000_000  # without the texts; tags alone take feedparser 5 s a megabyte
+_FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times the usual number
+_FEED_BYTES = 8_000_000  # thirty articles with their texts take 0.2 MB
+_READ_BYTES = 2_000_000  # without the texts; feedparser takes 5 s per megabyte of tags
 _PROBLEM_CHARS = 200
 _SNIFFED_BYTES = 4096
 
@@ -37,8 +37,8 @@ _ANY_ELEMENT = re.compile(rb"<([a-zA-Z_][\w:.-]*)")
 _ITEM = re.compile(rb"<(?:[\w.-]+:)?(?:item|entry)(?=[\s/>])", re.I)
 _CONTENT = {"content-type": "application/xml; charset=utf-8"}
 
-# Texts too long for an address, a title or a date, which are most of a feed; images, whose titles and links are not
-# the feed's; and, outside of CDATA, elements that don't matter.
+# Texts that are too long for an address, a title or a date and make up most of a feed; images, whose titles and links
+# are not the feed's; and, outside CDATA, irrelevant elements.
 _VALUE_BYTES = 2000
 _WASTE = re.compile(
     rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|(?<=>)[^<]{2001,}"
@@ -51,16 +51,16 @@ _WASTE = re.compile(
 
 
 def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> FeedContent:
-    """Return what the feed or sitemap *body*, found at *url*, says; never raises, whatever the bytes.
+    """Return the contents of the feed or sitemap *body*, found at *url*; never raises, whatever the bytes.
 
-    What is broken gives what it holds, and says what is wrong with it. *content_type* is the HTTP header, *now* in
-    seconds since 1970: dates more than a day later are errors. The caller limits the size of *body*; it is inflated
-    here if it is gzip, up to 50 MB.
+    A broken feed returns its readable items and a problem. *content_type* is the HTTP header, *now* in seconds since
+    1970: dates more than a day later are errors. The caller limits the size of *body*; gzip is inflated here, up to
+    50 MB.
     """
     try:
         into = Gathering(url, now)
     except BadUrl as error:
-        return FeedContent(problem=f"the address of the feed is none: {error}")
+        return FeedContent(problem=f"invalid feed address: {error}")
     body, damage = inflated(body)
     utf8 = as_utf8(body, content_type)
     content = _read(utf8, into)
@@ -70,9 +70,9 @@ def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> Fe
 
 
 def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = False) -> bool:
-    """Tell whether an answer is to be read by `read_feed` rather than as HTML; of *body* the first kilobytes count.
+    """Tell whether `read_feed` should read a response instead of an HTML parser; the first kilobytes of *body* suffice.
 
-    With *is_sitemap* (robots.txt or an index names it so) a text of addresses is one, too.
+    With *is_sitemap* (named by robots.txt or an index) a text of addresses is accepted, too.
     """
     start = as_utf8(inflated(body[:_SNIFFED_BYTES], _SNIFFED_BYTES)[0], content_type)
     mime = (content_type or "").partition(";")[0].strip().lower()
@@ -81,7 +81,7 @@ def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = Fa
         return root in _FEED_ROOTS or root in _SITEMAP_ROOTS
     if start.startswith(b"{"):
         return mime in _FEED_TYPES or _JSON_FEED.search(start) is not None
-    if mime in _XML_TYPES:  # undecided where the prolog is long
+    if mime in _XML_TYPES:  # not decided by a long prolog
         return _ANY_ELEMENT.search(start) is None
     return mime in _FEED_TYPES or (is_sitemap and is_text_sitemap(start))
 
@@ -97,10 +97,10 @@ def _read(utf8: bytes, into: Gathering) -> FeedContent:
     if root in _SITEMAP_ROOTS:
         return read_sitemap(element(utf8), into)
     if root:
-        return into.content("", "an HTML page, no feed")
+        return into.content("", "not a feed but an HTML page")
     found = _ANY_ELEMENT.search(utf8)
     name = "" if found is None else found[1].decode()[:_PROBLEM_CHARS]
-    return into.content("", f"no feed: its first element is <{name}>" if name else "no feed: it has no element")
+    return into.content("", f"not a feed: its first element is <{name}>" if name else "not a feed: it has no element")
 
 
 def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
@@ -108,14 +108,14 @@ def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
     whole = _cut(xml, min(end, _FEED_BYTES))
     lean = _WASTE.sub(_without_waste, whole)
     short = _cut(lean, _READ_BYTES)
-    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else "too long a feed: the rest was left out"
+    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else "feed too long: the rest was left out"
     try:
-        # As a file, since bytes may be the name of one; without the feed's URL, so that links stay as they are.
+        # As a file, since bytes may be read as a file name; without the feed's URL, so that links are not resolved.
         feed = feedparser.parse(
             io.BytesIO(short), response_headers=_CONTENT, sanitize_html=False, resolve_relative_uris=False
         )
-    except Exception as error:  # it has many handlers, and its input is hostile
-        return into.content("", f"feedparser fails: {type(error).__name__}")
+    except Exception as error:  # many handlers, hostile input
+        return into.content("", f"feedparser failed: {type(error).__name__}")
     for entry in feed.entries:
         _take(entry, into)
     for link in feed.feed.get("links", ()):
@@ -144,7 +144,7 @@ def _take(entry: Any, into: Gathering) -> None:
     if not href and "link" in entry:
         href = identity  # an empty link before a guid
     if href == identity and not href.startswith(("http://", "https://", "/")):
-        href = ""  # a guid is a permanent link if nothing else is said, even where it is a number
+        href = ""  # a guid is a permanent link by default, even if it is a number
     if not href:
         links = entry.get("links", ())
         href = next((link.get("href", "") for link in links if link.get("rel") == "alternate"), "")
@@ -153,7 +153,7 @@ def _take(entry: Any, into: Gathering) -> None:
 
 def _seconds(entry: Any) -> float | None:
     for name in ("published", "updated", "created"):
-        # Not feedparser's own reading: it knows fewer zones, and takes 2004년 5월 for November.
+        # feedparser's own dates are not used: it knows fewer zones, and reads 2004년 5월 as November.
         seconds = seconds_of(_text(entry, name))
         if seconds is not None:
             return seconds
@@ -161,11 +161,11 @@ def _seconds(entry: Any) -> float | None:
 
 
 def _text(holder: Any, *names: str) -> str:
-    """Return the first of *names* that is a text with something in it; without feedparser's guesses and warnings."""
+    """Return the first non-empty text among *names*, without feedparser's guesses and warnings."""
     return next((value for name in names if isinstance(value := dict.get(holder, name), str) and value.strip()), "")
 
 
 def _sentence(error: object) -> str:
-    """Return what the XML parser says, without its place, which is that in our copy."""
+    """Return the XML parser's message without its position, which refers to our copy."""
     message = getattr(error, "getMessage", lambda: str(error))()
     return str(message)[:_PROBLEM_CHARS]

@@ -17,16 +17,16 @@ _WEB = ("http://", "https://")
 
 
 def read_json_feed(text: str, into: Gathering) -> FeedContent:
-    """Return what the JSON feed *text* holds; one that is cut gives the items before the cut."""
+    """Return the contents of the JSON feed *text*; a truncated one yields the items before the cut."""
     problem = ""
-    decoder = json.JSONDecoder(strict=False)  # people paste texts with line breaks in them
+    decoder = json.JSONDecoder(strict=False)  # strings with raw line breaks are common
     try:
         feed = decoder.decode(text)
     except (ValueError, RecursionError) as error:
-        problem = f"no valid JSON: {error}"
+        problem = f"invalid JSON: {error}"
         feed = {"items": _whole_items(text, decoder)}
     if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
-        return into.content("", problem or "JSON, but no JSON Feed: it has no list of items")
+        return into.content("", problem or "not a JSON Feed: it has no list of items")
     for item in feed["items"]:
         if into.is_full:
             break
@@ -50,10 +50,10 @@ def _whole_items(text: str, decoder: json.JSONDecoder) -> list[Any]:
             blank = _SEPARATOR.match(text, at)
             at = len(text) if blank is None else blank.end()
     except (ValueError, RecursionError):
-        pass  # here it was cut
+        pass  # the text is truncated here
     return items
 
 
 def _text(holder: dict[str, Any], *names: str) -> str:
-    """Return the first of *names* that is a text with something in it."""
+    """Return the first non-empty text among *names*."""
     return next((value for name in names if isinstance(value := holder.get(name), str) and value.strip()), "")

@@ -1,6 +1,6 @@
-"""Reads sitemaps, indexes of them and news sitemaps, of XML or of lines of text (https://www.sitemaps.org/protocol.html).
+"""Reads sitemaps, sitemap indexes and news sitemaps, in XML or as text lines (https://www.sitemaps.org/protocol.html).
 
-The XML is never a tree in memory, so that 50 MB of it cost no more than the items that are taken up.
+The XML is never held as a tree in memory, so that 50 MB of it need only the memory of the items.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
 
 _CHUNK = 65_536
-_VALUE_CHARS = 10_000  # of an address or a title; what is longer is neither
+_VALUE_CHARS = 10_000  # of an address or a title; longer values are ignored
 _PROBLEM_CHARS = 200
 _ENTRIES = ("url", "sitemap")
 _VALUES = frozenset(
@@ -30,12 +30,12 @@ _TEXT = re.compile(rb"\s*https?://", re.I)
 
 
 def is_text_sitemap(utf8: bytes) -> bool:
-    """Tell whether the bytes begin as a sitemap of one address a line does."""
+    """Tell whether the bytes begin like a sitemap with one address per line."""
     return _TEXT.match(utf8) is not None
 
 
 def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
-    """Return the addresses of a sitemap that is a text."""
+    """Return the addresses of a text sitemap."""
     for line in utf8.decode("utf-8", "replace").splitlines()[:ITEMS_MAX]:
         if line.lstrip()[:4].lower() == "http":
             into.item(line.strip(), None, is_article=False)
@@ -43,9 +43,9 @@ def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
 
 
 def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
-    """Return what the sitemap or index *xml* holds, which is the root element alone.
+    """Return the contents of the sitemap or index *xml*, which must be the root element only.
 
-    The date of an item is that of its news, else the one on which it was last changed. What is no news is no article.
+    An item has the date of its news, else of its last change. Only news items are articles.
     """
     target = _Target(into)
     parser = etree.XMLParser(target=target, recover=True, no_network=True, resolve_entities=False, remove_pis=True)
@@ -56,14 +56,14 @@ def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
                 break
         parser.close()
     except (etree.LxmlError, UnicodeDecodeError):
-        target.close()  # too broken to go on; what came before counts, and the log says why
+        target.close()  # parsing cannot continue; the items so far are kept, and the error log has the cause
     error = next(iter(parser.feed_error_log.filter_from_errors()), None)
     problem = "" if error is None or into.is_full else f"broken XML: {str(error.message)[:_PROBLEM_CHARS]}"
     return into.content(target.kind, problem, target.language)
 
 
 class _Target:
-    """What lxml tells of the elements as they come and go."""
+    """The target of lxml's parser events."""
 
     def __init__(self, into: Gathering) -> None:
         self.kind = SITEMAP
@@ -71,7 +71,7 @@ class _Target:
         self._into = into
         self._path: list[str] = []
         self._entry = ""
-        self._is_news = False  # the entry
+        self._is_news = False  # whether the entry is news
         self._values: dict[str, str] = {}
         self._value: list[str] | None = None
 
@@ -79,7 +79,7 @@ class _Target:
         name = tag.rpartition("}")[2].rpartition(":")[2].lower()
         parent = self._path[-1] if self._path else ""
         if name in _ENTRIES:
-            self._hand_over()  # one that was not ended
+            self._hand_over()  # the previous entry has no end tag
             self._entry = name
         elif name == "sitemapindex":
             self.kind = "sitemap index"

@@ -101,8 +101,8 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
     assert errors == [
         "Left out: new.yml:3: site is missing; write `site: https://example.org`",
         "Left out: new.yml:5: 'ftp://d': not the address of a site; write http://host[:port]/ or https://host[:port]/",
-        "Left out: new.yml:9: The rule for text, 'div[', is neither CSS nor XPath: Expected ident or '*', got "
-        "<EOF at 4>",
+        "Left out: new.yml:9: Invalid selector 'div[' for text; write CSS or XPath (Expected ident or '*', got "
+        "<EOF at 4>)",
         "Left out: 3 of 5 entries; mend them, and import the file again",
     ]
     (tmp_path / "new.yml").write_text("sites: []")

@@ -1,4 +1,4 @@
-"""`python -m crawlers.demo` runs by itself and says the right numbers; no site of it makes a traceback."""
+"""`python -m crawlers.demo` runs unattended and reports correct numbers without tracebacks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates fol
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """The folder of a demo that ran, and what it said."""
+    """The folder of a demo run, and its output."""
     folder = tmp_path_factory.mktemp("demo")
     process = subprocess.run(
         [sys.executable, "-W", "error", "-m", "crawlers.demo", str(folder)],
@@ -45,13 +45,13 @@ def origins(demo):
 
 
 def said(output, site):
-    """Pages, edges, duplicates and deepest level that the demo tells of *site*."""
+    """Return pages, edges, duplicates and deepest level that the demo reports for *site*."""
     (line,) = (line for line in output.splitlines() if line.split()[:1] == [site])
     return [int(number) for number in LINE.search(line).groups()]
 
 
 @pytest.mark.parametrize("site", ["library", "faculty", "mirror"])
-def test_demo_says_the_true_numbers(demo, origins, site):
+def test_demo_reports_the_true_numbers(demo, origins, site):
     settings = Settings()
     settings.setmodule("crawlers.settings")
     options = normalization(settings)
@@ -61,7 +61,7 @@ def test_demo_says_the_true_numbers(demo, origins, site):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_demo_says_what_the_graph_files_have(demo, origins, site):
+def test_demo_reports_the_numbers_of_the_graph_files(demo, origins, site):
     folder, output = demo
     graph = networkx.read_gexf(folder / "result" / f"{file_stem(origins[site])}.gexf")
     pages, edges, duplicates, _ = said(output, site)
@@ -70,7 +70,7 @@ def test_demo_says_what_the_graph_files_have(demo, origins, site):
     assert pages > 10
 
 
-def test_demo_says_why_the_rest_was_not_fetched(demo):
+def test_demo_reports_why_other_urls_were_not_fetched(demo):
     _, output = demo
     for reason in (
         "rejected: trap: ",
@@ -81,7 +81,7 @@ def test_demo_says_why_the_rest_was_not_fetched(demo):
         assert reason in output
 
 
-def test_files_that_the_demo_names_are_there(demo):
+def test_files_that_the_demo_names_exist(demo):
     folder, _ = demo
     assert (folder / "crawl.sqlite").is_file()
     assert len(list((folder / "result").glob("*.gexf"))) == len(SITES)
@@ -98,7 +98,7 @@ def test_commands_that_the_demo_recommends_work(demo, origins):
     assert f"of the {len(SITES)} target sites" in graph.output
 
 
-def test_harvest_of_the_demo_spends_its_pages_on_all_sites(demo):
+def test_harvest_of_the_demo_spreads_its_pages_over_all_sites(demo):
     folder, output = demo
     assert "RULE=auto, ORDER=groups: 200 pages" in output
     rows = Project(folder / "harvest").query("SELECT count(*), count(DISTINCT site_id), sum(reward) > 100 FROM pull")
@@ -112,7 +112,7 @@ def listed(output, heading):
     return [tuple(line.split(maxsplit=2)) for line in lines[start + 1 : start + 11]]
 
 
-def test_important_pages_of_the_town_are_those_of_pagerank(demo):
+def test_important_pages_of_the_town_agree_with_pagerank(demo):
     folder, output = demo
     project = Project(folder / "town")
     pages = {number: (site, title) for number, site, title in project.query(
@@ -132,14 +132,14 @@ def test_important_pages_of_the_town_are_those_of_pagerank(demo):
     assert set(said) <= set(most[:20])
 
 
-def test_budget_of_the_town_is_spent_on_pages_that_are_read_again(demo):
+def test_budget_of_the_town_includes_revisits(demo):
     rows = Project(demo[0] / "town").query("SELECT count(*) FROM importance WHERE queue = 1")
     assert 100 < rows[0][0] < 250
-    assert "400 of its" in demo[1]
+    assert "400 pages are downloaded" in demo[1]
     assert not list((demo[0] / "town" / "result").glob("127*"))  # graphs of whole sites nobody asked for
 
 
-def test_pages_about_the_topic_are_about_it(demo):
+def test_pages_found_for_the_topic_are_relevant(demo):
     found = listed(demo[1], "similarity")
     values = [float(value) for value, _, _ in found]
     assert values == sorted(values, reverse=True)
@@ -148,7 +148,7 @@ def test_pages_about_the_topic_are_about_it(demo):
     assert sum(title in about or "encodings" in title for _, _, title in found) >= 7
 
 
-def test_no_site_however_grumpy_makes_a_traceback(demo):
+def test_no_site_causes_a_traceback(demo):
     folder, output = demo
     log = "".join(path.read_text("utf-8") for path in folder.rglob("crawl.log"))
     assert "Traceback" not in log + output

@@ -1,4 +1,4 @@
-"""The demo server says what `respond` says, on a port per site, and never outlives its owner."""
+"""The demo server returns the responses of `respond`, on one port per site, and never outlives its owner."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def web():
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_server_says_what_the_pure_function_says(web, site):
+def test_server_returns_the_response_of_the_pure_function(web, site):
     for path, query in [
         ("/", ""),
         ("/robots.txt", ""),
@@ -56,7 +56,7 @@ def test_server_says_what_the_pure_function_says(web, site):
         assert headers["Content-Type"] == wanted.header("content-type")
 
 
-def test_every_page_of_the_mirror_is_served_as_the_truth_says(web):
+def test_every_page_of_the_mirror_is_served_as_in_the_truth(web):
     found = truth("mirror", web.origins)
     for url in found.pages:
         parts = urlsplit(url)
@@ -64,7 +64,7 @@ def test_every_page_of_the_mirror_is_served_as_the_truth_says(web):
     assert all(get(url)[0] == 301 for url in found.moved)
 
 
-def test_headers_are_sent_as_they_are_and_a_missing_type_stays_missing(web):
+def test_headers_are_sent_unchanged_and_a_missing_type_stays_missing(web):
     for path, (content_type, _) in babel.TYPES.items():
         assert get(web.origins["babel"] + path)[1].get("Content-Type", "") == content_type
     status, headers, body = get(web.urls["grumpy"] + "gzip.html")
@@ -79,7 +79,7 @@ def test_flaky_pages_fail_once_each(web):
     assert get(f"{url}5")[1]["Retry-After"] == "1"
 
 
-def test_town_is_served_and_keeps_count_of_requests():
+def test_town_is_served_and_counts_requests():
     with serve(scale=2, town=True) as town:
         assert list(town.origins) == list(TOWN)
         asked = Counter()
@@ -92,7 +92,7 @@ def test_town_is_served_and_keeps_count_of_requests():
         assert status == 200  # which is so after three requests for the front page only
 
 
-def test_town_does_not_send_again_what_the_visitor_has():
+def test_town_responds_304_for_a_current_validator():
     with serve(town=True) as town:
         for site, name, condition in [
             ("astronomy", "ETag", "If-None-Match"),
@@ -118,7 +118,7 @@ def test_server_ends_with_its_block_and_frees_its_ports():
 
 
 @pytest.mark.parametrize("how", ["stdin", "sigterm"])
-def test_server_ends_when_told(how):
+def test_server_ends_on_request(how):
     command = [sys.executable, "-m", "crawlers.demo.server"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdin is not None
@@ -157,7 +157,7 @@ def test_kill_9_of_the_owner_ends_the_server():
             raise
 
 
-def test_ports_file_keeps_the_urls_from_run_to_run(tmp_path):
+def test_ports_file_keeps_the_urls_between_runs(tmp_path):
     file = tmp_path / "ports"
     with serve(ports_file=file) as first:
         assert file.read_text().split() == [word for item in first.urls.items() for word in item]
@@ -165,17 +165,17 @@ def test_ports_file_keeps_the_urls_from_run_to_run(tmp_path):
         assert second.urls == first.urls
 
 
-def test_taken_port_is_one_clear_sentence(tmp_path):
+def test_occupied_port_is_reported_in_one_sentence(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         file = tmp_path / "ports"
         file.write_text(f"faculty http://127.0.0.1:{port}/\n")
-        with pytest.raises(SystemExit, match=rf"ports: port {port} of faculty can't be used: .*in use"):
+        with pytest.raises(SystemExit, match=rf"ports: port {port} of faculty is not available: .*in use"):
             main(["--ports-file", str(file)])
 
 
 @pytest.mark.parametrize("text", ["library\n", "library http://127.0.0.1:many/\n"])
-def test_unreadable_ports_file_is_one_clear_sentence(tmp_path, text):
+def test_invalid_ports_file_is_reported_in_one_sentence(tmp_path, text):
     file = tmp_path / "ports"
     file.write_text(text)
     with pytest.raises(SystemExit, match="each line must be"):

@@ -1,4 +1,4 @@
-"""The truth about the demo sites has the features that a crawler is to be held against."""
+"""The ground truth about the demo sites has the features that crawlers are tested for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_library_is_deep_and_pages_are_reachable_on_several_levels():
 
 
 @pytest.mark.parametrize("site", ["library", "faculty", "mirror"])
-def test_levels_are_those_of_a_breadth_first_walk(site):
+def test_levels_are_those_of_a_breadth_first_search(site):
     found = truth(site, normalize=normalize)
     walked = nx.single_source_shortest_path_length(nx.DiGraph(list(found.edges)), found.start)
     behind_copies = {url for url, level in found.nodes.items() if level != walked[url]}
@@ -63,7 +63,7 @@ def test_normalisation_does_not_change_the_folded_graph(site):
 
 
 @pytest.mark.parametrize("site", ["library", "faculty", "mirror"])
-def test_truth_does_not_depend_on_where_the_web_is(site):
+def test_truth_does_not_depend_on_the_origins(site):
     origins = {name: f"http://127.0.0.1:{n}" for n, name in enumerate(Web().origins, 8001)}
     here, there = truth(site), truth(site, origins)
     assert {urlsplit(url)._replace(netloc="") for url in here.pages} == {
@@ -81,7 +81,7 @@ def test_faculty_redirects_end_where_they_should():
     assert found.refused == {f"{FACULTY}/no-such-page.html": 404, f"{FACULTY}/lost": 302}
 
 
-def test_a_redirect_costs_no_click():
+def test_redirect_does_not_add_a_level():
     found = truth("faculty")
     lectures = [found.pages[f"{FACULTY}/courses/course-7/lecture-{n}.html"] for n in range(1, 8)]
     assert lectures == [3, 4, 5, 6, 7, 1, 2]
@@ -95,7 +95,7 @@ def test_normalised_folder_and_its_redirect_are_one_page():
     assert found.spellings[f"{FACULTY}/staff/"] >= {f"{FACULTY}/staff", f"{FACULTY}/staff/"}
 
 
-def test_frames_areas_and_refreshes_are_seen_only_if_asked_for():
+def test_frames_areas_and_refreshes_are_followed_only_if_selected():
     anchors, everything = truth("faculty", tags=("a",)), truth("faculty")
     hidden = {urlsplit(url).path for url in set(everything.pages) - set(anchors.pages)}
     assert hidden >= {"/frames/menu.html", "/frames/under/deep.html", "/news/latest.html"}
@@ -103,7 +103,7 @@ def test_frames_areas_and_refreshes_are_seen_only_if_asked_for():
     assert set(anchors.pages) < set(everything.pages)
 
 
-def test_base_is_honoured_and_comments_and_scripts_are_not_read():
+def test_base_is_applied_and_comments_and_scripts_are_ignored():
     found = truth("faculty")
     paths = {urlsplit(url).path for url in found.pages}
     assert {"/rooms/x/hidden.html", "/base/deep/down.html", "/base/only-by-base-target.html"} <= paths
@@ -111,7 +111,7 @@ def test_base_is_honoured_and_comments_and_scripts_are_not_read():
     assert "http://archive.test/records/4.html" in found.external
 
 
-def test_mirror_copies_lie_above_and_below_their_originals():
+def test_mirror_copies_are_above_and_below_their_originals():
     found = truth("mirror", normalize=normalize)
     assert found.copies[f"{MIRROR}/article/3/"] == f"{MIRROR}/front-again.html"
     assert found.copies[f"{MIRROR}/old/7/copy.html"] == f"{MIRROR}/article/4/"
@@ -120,7 +120,7 @@ def test_mirror_copies_lie_above_and_below_their_originals():
     assert len(found.copies) > 10
 
 
-def test_links_of_a_copy_count_for_the_page_that_stands_for_it():
+def test_links_of_a_copy_count_for_its_representative():
     found = truth("mirror", normalize=normalize)
     group = next(group for group in found.groups if f"{MIRROR}/read/1.html" in group)
     assert f"{MIRROR}/print/1.html" in group
@@ -128,7 +128,7 @@ def test_links_of_a_copy_count_for_the_page_that_stands_for_it():
         assert (group[0], f"{MIRROR}/{kind}/notes/1.html") in found.edges
 
 
-def test_without_normalisation_all_spellings_are_copies():
+def test_without_normalisation_all_variants_are_copies():
     plain, normalized = truth("mirror"), truth("mirror", normalize=normalize)
     assert len(plain.pages) > 2 * len(normalized.pages)
     spelt = [urls for urls in normalized.spellings.values() if len(urls) > 1]

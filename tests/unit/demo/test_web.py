@@ -1,4 +1,4 @@
-"""The demo web keeps its promises: pure answers, known sizes, endless traps, true encodings."""
+"""The demo web as documented: pure responses, known sizes, endless traps, true encodings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def title_of(text: str) -> str:
 )
 @example("mirror", "*", "")
 @example("library", "/" + "9" * 10_000, "")
-def test_any_request_has_an_answer_and_always_the_same(site, path, query):
+def test_every_request_has_a_constant_response(site, path, query):
     answer = respond(site, path, query)
     assert 200 <= answer.status < 600
     assert respond(site, path, query) == answer
@@ -73,14 +73,14 @@ def test_pages_link_across_sites_below_the_home_pages():
     assert {urlsplit(href).netloc for href in deep} >= {f"{site}.test" for site in SITES if site != "library"}
 
 
-def test_links_lead_to_where_the_web_is():
+def test_links_lead_to_the_origins_of_the_web():
     web = Web(1, {site: f"http://127.0.0.1:{9000 + n}" for n, site in enumerate(SITES)})
     for site in SITES:
         assert b".test" not in respond(site, "/", "", web).body
     assert respond("faculty", "/off", "", web).header("location") == "http://127.0.0.1:9000/heron-2/"
 
 
-def test_titles_are_all_different_and_the_odd_ones_appear():
+def test_titles_are_unique_and_include_the_odd_ones():
     web = Web(2)
     titles = [
         title_of(respond("library", library.path_of(web, number), "", web).body.decode()) for number in range(320)
@@ -99,9 +99,9 @@ def test_no_title_ends_its_element_early():
 # mirror
 
 
-def test_all_spellings_of_a_key_give_the_same_bytes():
-    spellings = [mirror._spelling(Web(), "/", 7, which) for which in range(7)]
-    parts = [urlsplit(urljoin("http://mirror.test/", spelling)) for spelling in spellings]
+def test_all_variants_of_a_key_give_the_same_bytes():
+    variants = [mirror._variant(Web(), "/", 7, which) for which in range(7)]
+    parts = [urlsplit(urljoin("http://mirror.test/", variant)) for variant in variants]
     assert len({(part.path, part.query) for part in parts}) == 7
     assert len({respond("mirror", part.path, part.query) for part in parts}) == 1
     assert respond("mirror", "/list", "b=2&a=1") == respond("mirror", "//list/", "a=1&c=&b=2&utm_x=1")
@@ -110,12 +110,12 @@ def test_all_spellings_of_a_key_give_the_same_bytes():
 
 @settings(derandomize=True, deadline=None, database=None)
 @given(PATHS.map("/".join).map("/".__add__), st.text(alphabet="ab=&1%sidutm_"))
-def test_a_key_is_its_own_key(path, query):
+def test_key_is_idempotent(path, query):
     key = mirror.key_of(path, query)
     assert mirror.key_of(*key) == key
 
 
-def test_copies_have_relative_links_that_lead_elsewhere():
+def test_relative_links_of_copies_have_other_targets():
     assert respond("mirror", "/print/7.html") == respond("mirror", "/read/7.html")
     assert "notes/7.html" in hrefs(respond("mirror", "/read/7.html").body)
     assert respond("mirror", "/print/notes/7.html") != respond("mirror", "/read/notes/7.html")
@@ -139,7 +139,7 @@ def test_all_sixty_records_are_reachable_without_a_trap():
     ("start", "which"),
     [("/calendar/2024-05/", 0), ("/calendar/2024-05/", 1), ("/deep/", 0), ("/room?desk=1", 0)],
 )
-def test_trap_has_no_end(start, which):
+def test_trap_is_endless(start, which):
     url, seen = "http://archive.test" + start, set()
     for _ in range(400):
         assert url not in seen
@@ -160,7 +160,7 @@ def test_calendar_goes_back_before_the_year_one():
 
 
 @pytest.mark.parametrize("path", babel.TEXTS)
-def test_text_is_in_the_encoding_that_the_table_says(path):
+def test_text_is_in_the_encoding_of_the_table(path):
     text, answer = babel.TEXTS[path], respond("babel", path)
     bare = answer.body.removeprefix(codecs.BOM_UTF16_LE).removeprefix(codecs.BOM_UTF16_BE)
     decoded = bare.decode(text.codec)
@@ -169,7 +169,7 @@ def test_text_is_in_the_encoding_that_the_table_says(path):
     assert (f"charset={text.meta}" in decoded) if text.meta else ("charset" not in decoded)
 
 
-def test_some_declarations_are_false_and_some_are_absent():
+def test_some_declarations_are_false_and_some_are_missing():
     false = {path for path, text in babel.TEXTS.items() if text.header and text.header != text.codec}
     assert false >= {"/false-header.html", "/false-both.html", "/false-cousin.html", "/false-bom.html"}
     assert sum(not text.header and not text.meta for text in babel.TEXTS.values()) >= 10
@@ -205,7 +205,7 @@ def test_statuses_of_the_grumpy_site():
     assert respond("grumpy", "/empty.html").body == b""
 
 
-def test_sizes_are_as_promised():
+def test_sizes_are_as_documented():
     assert len(respond("grumpy", "/big.html").body) == 3_000_000
     many = hrefs(respond("grumpy", "/many.html").body)
     assert 2_000 <= len(many) <= 2_020
@@ -240,6 +240,6 @@ def test_all_five_redirect_statuses_are_used():
     assert {status for status, _ in faculty.REDIRECTS.values()} == {301, 302, 303, 307, 308}
 
 
-def test_base_may_stand_twice_or_without_href():
+def test_base_may_occur_twice_or_without_href():
     assert respond("faculty", "/base/two.html").body.count(b"<base ") == 2
     assert b'<base target="_top">' in respond("faculty", "/base/target.html").body

@@ -1,4 +1,4 @@
-"""What the bytes of a page mean, declared, misdeclared or not declared at all."""
+"""Charsets of pages: declared, misdeclared or undeclared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page(text: str, charset: str, declared: str = "") -> bytes:
     return f"<html><head>{meta}<title>{text}</title></head><body><p>{text}</p></body></html>".encode(charset)
 
 
-def test_utf8_and_ascii_come_back_as_the_very_object() -> None:
+def test_utf8_and_ascii_are_returned_as_the_same_object() -> None:
     for body in (page(RUSSIAN, "utf-8"), page("plain", "ascii"), b""):
         assert decode(body, None)[0] is body
         assert decode(body, "text/html; charset=iso-8859-1") == (body, "utf-8")
@@ -55,35 +55,35 @@ def test_undeclared_page_is_detected(text: str, charset: str, length: int) -> No
     ("text", "charset"), [(RUSSIAN, "koi8-r"), (RUSSIAN, "cp1251"), (JAPANESE, "cp932"), (JAPANESE, "euc_jp")]
 )
 @pytest.mark.parametrize(("header", "meta"), [("utf-8", ""), ("", "utf-8"), ("utf-8", "utf-8")])
-def test_declared_utf8_that_is_none_is_not_believed(text: str, charset: str, header: str, meta: str) -> None:
+def test_false_declaration_of_utf8_is_ignored(text: str, charset: str, header: str, meta: str) -> None:
     utf8, found = decode(page(text, charset, meta), f"text/html; charset={header}" if header else None)
     assert found == charset
     assert text in utf8.decode()
 
 
-def test_lying_header_gives_way_to_meta() -> None:
+def test_meta_takes_precedence_over_a_false_header() -> None:
     body = page("Ёжик", "koi8-r", "koi8-r")
     assert decode(body, "text/html; charset=utf-8")[1] == "koi8-r"
     assert decode(body, "text/html; charset=ISO-8859-1")[1] == "koi8-r"
 
 
-def test_header_is_believed_before_meta() -> None:
+def test_header_takes_precedence_over_meta() -> None:
     assert decode(page("Ёж", "cp1251", "koi8-r"), "text/html; charset=windows-1251")[1] == "cp1251"
 
 
-def test_bom_is_believed_before_everything_and_taken_off() -> None:
+def test_bom_takes_precedence_and_is_removed() -> None:
     for charset in ("utf-8", "utf-16-le", "utf-16-be"):
         body = "\ufeff<p>Ёж</p>".encode(charset)
         assert decode(body, "text/html; charset=koi8-r") == ("<p>Ёж</p>".encode(), charset)
 
 
-def test_labels_mean_what_they_mean_to_browsers() -> None:
+def test_labels_are_interpreted_as_in_browsers() -> None:
     body = "<p>“café”</p>".encode("cp1252")
     assert decode(body, "text/html; charset=ISO-8859-1") == ("<p>“café”</p>".encode(), "cp1252")
 
 
 @pytest.mark.parametrize("label", ["nonsense", "rot13", "zlib", "punycode", "utf-7", "undefined", '"', ""])
-def test_unknown_label_falls_through_to_the_next_source(label: str) -> None:
+def test_unknown_label_falls_back_to_the_next_source(label: str) -> None:
     assert decode(page("Ёж", "koi8-r", "koi8-r"), f"text/html; charset={label}")[1] == "koi8-r"
 
 
@@ -92,13 +92,13 @@ def test_xml_prolog_declares_a_charset() -> None:
     assert decode(body, None) == (body.decode("koi8-r").encode(), "koi8-r")
 
 
-def test_few_broken_bytes_leave_utf8_as_it_is() -> None:
+def test_utf8_with_few_broken_bytes_is_kept() -> None:
     body = page(RUSSIAN, "utf-8")[:-40] + b"\xff\xd0"
     assert decode(body, "text/html; charset=utf-8") == (body, "utf-8")
     assert decode(body, None) == (body, "utf-8")
 
 
-def test_utf8_is_seen_through_a_header_that_says_latin1() -> None:
+def test_utf8_is_detected_despite_a_latin1_header() -> None:
     assert decode(page(RUSSIAN, "utf-8"), "text/html; charset=iso-8859-1")[1] == "utf-8"
 
 
@@ -106,7 +106,7 @@ def test_lone_accent_is_western() -> None:
     assert decode("<p>café</p>".encode("cp1252"), None) == ("<p>café</p>".encode(), "cp1252")
 
 
-def test_accented_text_is_not_taken_for_russian_or_japanese() -> None:
+def test_accented_text_is_not_detected_as_russian_or_japanese() -> None:
     text = "Les élèves français étaient à la fête près du château où l’été s’achève, naguère très fréquenté."
     assert decode(page(text * 3, "cp1252"), None)[1] not in {"cp1251", "koi8-r", "euc_jp", "cp932"}
 
@@ -121,7 +121,7 @@ def test_accented_text_is_not_taken_for_russian_or_japanese() -> None:
     ],
     ids=["text", "brackets", "metas", "high"],
 )
-def test_large_rubbish_takes_linear_time(body: bytes) -> None:
+def test_large_garbage_takes_linear_time(body: bytes) -> None:
     start = time.process_time()
     decode(body, "text/html; charset=utf-8")
     assert time.process_time() - start < 2  # it is 0.05 s; quadratic would be minutes
@@ -132,7 +132,7 @@ def test_large_rubbish_takes_linear_time(body: bytes) -> None:
     st.none() | st.text(max_size=30) | st.sampled_from(["utf-16", "iso-2022-jp", "hz", "gb18030", "utf-32"]),
     st.binary(max_size=12),
 )
-def test_no_bytes_raise(body: bytes, label: str | None, prefix: bytes) -> None:
+def test_bytes_never_raise(body: bytes, label: str | None, prefix: bytes) -> None:
     utf8, charset = decode(prefix + body, None if label is None else f"text/html; charset={label}")
     assert isinstance(utf8, bytes)
     assert charset

@@ -1,4 +1,4 @@
-"""Links, title, base, canonical URL, robots and text of a page, however it is written."""
+"""Links, title, base, canonical URL, robots and text of pages, valid or broken."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def parse(html: str, tags: frozenset[str] = A) -> ParsedPage:
     return parse_page(html.encode(), None, tags)
 
 
-def test_links_come_in_document_order_as_often_as_they_stand_there() -> None:
+def test_links_are_in_document_order_with_duplicates() -> None:
     page = parse("<a href=b>1</a><p><a href=a>2</a></p><a href=b>3</a>")
     assert page.hrefs == ["b", "a", "b"]
     assert Counter(page.hrefs) == {"b": 2, "a": 1}
     assert [page.link(i).anchor for i in sorted(page.first().values())] == ["1", "2"]
 
 
-def test_five_tags_hold_links_and_only_those_asked_for_count() -> None:
+def test_only_links_of_the_selected_tags_count() -> None:
     html = '<meta http-equiv=Refresh content="5; url=m"><area href=ar><a href=a></a><iframe src=i></iframe>'
     assert [(link.tag, link.href) for link in parse(html, ALL).links] == [
         ("meta", "m"), ("area", "ar"), ("a", "a"), ("iframe", "i"),
@@ -58,31 +58,31 @@ def test_refresh_is_read_as_browsers_read_it(content: str, href: str | None) -> 
     assert parse(html, ALL).hrefs == ([] if href is None else [href])
 
 
-def test_meta_that_is_no_refresh_is_no_link() -> None:
+def test_meta_without_refresh_is_not_a_link() -> None:
     assert (
         parse('<meta http-equiv=content-type content="0; url=x"><meta name=refresh content="0;url=y">', ALL).hrefs == []
     )
 
 
-def test_empty_href_is_a_link_to_the_page_and_blank_or_missing_is_none() -> None:
+def test_empty_href_links_to_the_page_and_blank_or_missing_href_is_ignored() -> None:
     html = '<a href="">1</a><a href>2</a><a href=" \n">3</a><a name=x>4</a><iframe src=""></iframe>'
     assert [link.anchor for link in parse(html).links] == ["1", "2"]
     assert parse(html, ALL).hrefs == ["", ""]
 
 
-def test_href_is_stripped_as_the_url_standard_strips() -> None:
+def test_href_is_stripped_as_in_the_url_standard() -> None:
     assert parse('<a href=" \t\x01/x y\n ">t</a><a href="\u00a0/z">t</a>').hrefs == ["/x y", "\u00a0/z"]
 
 
-def test_entities_and_upper_case_are_understood() -> None:
+def test_entities_and_upper_case_are_decoded() -> None:
     assert parse("<A HREF='?a=1&amp;b=2'>t</A>").hrefs == ["?a=1&b=2"]
 
 
-def test_xlink_of_svg_is_no_link_but_its_href_is() -> None:
+def test_xlink_of_svg_is_not_a_link_but_its_href_is() -> None:
     assert parse("<svg><a xlink:href=/x>1</a><a xlink:href=/y href=/z>2</a></svg>").hrefs == ["/z"]
 
 
-def test_page_is_read_as_without_scripting() -> None:
+def test_page_is_parsed_without_scripting() -> None:
     html = (
         "<noscript><a href=noscript>1</a></noscript><template><a href=template>2</a></template>"
         "<!-- <a href=comment>3</a> --><noframes><a href=noframes>4</a></noframes>"
@@ -97,13 +97,13 @@ def test_title_is_collapsed_and_cut() -> None:
     assert parse("<svg><title>no</title></svg>").title == ""
 
 
-def test_first_base_with_href_counts_wherever_it_stands() -> None:
+def test_first_base_with_href_counts_anywhere() -> None:
     assert parse("<base target=_top><base href=' /a/ '><base href=/b/>").base == "/a/"
     assert parse("<p>x<div><base href=/deep/></div>").base == "/deep/"
     assert parse("<p>x").base is None
 
 
-def test_canonical_and_robots_are_read_in_any_spelling() -> None:
+def test_canonical_and_robots_are_read_in_any_notation() -> None:
     page = parse(
         '<LINK REL="Canonical shortlink" HREF=" /c "><link rel=canonical href=/d>'
         '<meta name=Robots content="NoFollow, all">'
@@ -128,7 +128,7 @@ def test_text_has_neither_scripts_nor_styles_and_links_survive_it() -> None:
     assert parse("").text() == ""
 
 
-def test_charset_decides_what_the_hrefs_are() -> None:
+def test_hrefs_depend_on_the_charset() -> None:
     body = "<a href='/путь'>Ёж</a>".encode("koi8-r")
     page = parse_page(body, "text/html; charset=koi8-r", A)
     assert (page.charset, page.hrefs, page.link(0).anchor) == ("koi8-r", ["/путь"], "Ёж")
@@ -153,7 +153,7 @@ def test_bom_does_not_end_the_head() -> None:
         b"\xff\xfe<\0",
     ],
 )
-def test_rubbish_is_a_page_too(body: bytes) -> None:
+def test_garbage_is_parsed_as_a_page(body: bytes) -> None:
     page = parse_page(body, None, ALL)
     assert len(page.links) == len(page.hrefs)
     page.text()
@@ -170,14 +170,14 @@ def test_rubbish_is_a_page_too(body: bytes) -> None:
     ],
     ids=["open", "closed", "styles", "tables", "hidden"],
 )  # fmt: skip
-def test_page_nested_without_measure_still_gives_its_links(body: bytes) -> None:
+def test_links_of_an_extremely_nested_page_are_found(body: bytes) -> None:
     start = time.process_time()
     assert parse_page(body, None, A).hrefs == ["x"]
     assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take minutes or gigabytes
 
 
 @pytest.mark.parametrize("piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "])
-def test_tags_that_never_end_take_linear_time(piece: bytes) -> None:
+def test_unterminated_tags_take_linear_time(piece: bytes) -> None:
     start = time.process_time()
     parse_page(piece * 50_001, None, ALL)
     assert time.process_time() - start < 3  # it is 0.1 s
@@ -199,13 +199,13 @@ def attributes(count: int, form: str = " a%d=1") -> bytes:
     ],
     ids=["one tag", "slashes", "quotes", "many tags", "bodies", "link"],
 )
-def test_attributes_without_measure_still_give_the_links(body: bytes) -> None:
+def test_links_of_a_page_with_excessive_attributes_are_found(body: bytes) -> None:
     start = time.process_time()
     assert parse_page(body, None, A).hrefs == ["x"]
     assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take 20 s
 
 
-def test_tag_with_as_many_attributes_as_tags_have_keeps_them_and_scripts_keep_all() -> None:
+def test_usual_number_of_attributes_is_kept_and_scripts_keep_all() -> None:
     words = " ".join(f"w{number}" for number in range(3_000))
     page = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(99).decode()} title='{words}'>")
     assert page.json_ld == [f"1<b {words}"]
@@ -217,7 +217,7 @@ def test_tag_with_as_many_attributes_as_tags_have_keeps_them_and_scripts_keep_al
     assert crowded.text().split() == ["t"]
 
 
-def test_page_nested_as_deep_as_pages_are_keeps_its_structure() -> None:
+def test_usual_nesting_keeps_the_structure() -> None:
     page = parse("<nav>" + "<div>" * 400 + "<a href=x>t</a>" + "x" * 10_000)
     assert page.link(0).position == "nav"
 
@@ -232,7 +232,7 @@ MARKUP = st.lists(st.sampled_from(PIECES.strip().replace("\n", "|").split("|")),
 
 
 @given(MARKUP.map("".join).map(str.encode) | st.binary(max_size=300), st.sets(st.sampled_from(sorted(LINK_TAGS))))
-def test_no_page_raises(body: bytes, tags: set[str]) -> None:
+def test_pages_never_raise(body: bytes, tags: set[str]) -> None:
     page = parse_page(body, None, frozenset(tags))
     for link in page.links:
         assert link.tag in tags
@@ -247,6 +247,6 @@ def test_no_page_raises(body: bytes, tags: set[str]) -> None:
 
 
 @given(MARKUP.map("".join))
-def test_links_of_all_tags_are_those_of_each_tag_together(html: str) -> None:
+def test_links_of_all_tags_are_the_union_over_tags(html: str) -> None:
     each = [href for tag in LINK_TAGS for href in parse(html, frozenset({tag})).hrefs]
     assert Counter(parse(html, ALL).hrefs) == Counter(each)

@@ -1,4 +1,4 @@
-"""Text of a link, text around it, part of the page, and that none of it gets slow."""
+"""Text of a link, text around it, part of the page; all in linear time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_anchor_is_cut_at_200_characters() -> None:
     assert link(f"<a href=x>{'ab ' * 1000}</a>").anchor == ("ab " * 67)[:200].rstrip()
 
 
-def test_rel_is_kept_in_one_spelling() -> None:
+def test_rel_is_normalised() -> None:
     assert link("<a href=x rel=' NoFollow\n ugc '>t</a>").rel == "nofollow ugc"
     assert link("<a href=x>t</a>").rel == ""
 
@@ -67,7 +67,7 @@ def test_position_is_the_nearest_landmark(html: str, position: str) -> None:
     assert link(html).position == position
 
 
-def test_position_of_one_link_is_not_taken_for_another() -> None:
+def test_position_of_one_link_is_not_used_for_another() -> None:
     html = "<div><nav><p><a href=1>t</a><a href=2>t</a></p></nav><p><a href=3>t</a></p></div><a href=4>t</a>"
     found = links(html)
     assert [found[i].position for i in (2, 0, 3, 1)] == ["", "nav", "", "nav"]
@@ -109,7 +109,7 @@ def test_context_ends_after_100_characters_on_each_side() -> None:
     ],
     ids=["one-paragraph", "no-text", "long-text", "nested-styles", "nested-links", "deep"],
 )
-def test_asking_for_everything_stays_linear(html: str) -> None:
+def test_querying_everything_takes_linear_time(html: str) -> None:
     start = time.process_time()
     for found in links(html):
         assert found.anchor + found.context + found.position is not None

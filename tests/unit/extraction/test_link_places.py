@@ -1,4 +1,4 @@
-"""Where a link stands on its page, in trees of every kind; and to which group it belongs."""
+"""The position of a link on its page, in trees of every kind, and its group."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def groups(body: str) -> dict[str, str]:
         ("<form><select><option><a href=x>x</a></select></form><a href=x>x</a>", "html/body"),
     ],
 )
-def test_place_of_a_link_is_told_by_the_tags_around_it(body, wanted):
+def test_place_of_a_link_is_given_by_the_surrounding_tags(body, wanted):
     assert places(body)[-1] == wanted
 
 
 @given(st.text("<>/ ='\"acdilpuv\n\t", max_size=80).map(lambda text: f"{text}<a href=x>x</a>"))
-def test_there_is_a_place_in_any_broken_page(body):
+def test_links_of_broken_pages_have_a_place(body):
     for one in places(body):
         assert one.count("/") >= 1
 
@@ -99,23 +99,23 @@ def test_links_of_one_list_and_one_folder_form_a_group():
     }
 
 
-def test_of_several_links_to_one_target_the_first_tells():
+def test_first_of_several_links_to_a_target_counts():
     body = "<dt><a href=/x>1</a></dt><ul><li><a href=/x>2</a></ul><p><a href=/y>3</a></p><dt><a href=/y>4</a></dt>"
     assert groups(body) == {"/x": f"body/dt {SITE}/", "/y": f"body/p {SITE}/"}
 
 
-def test_spellings_of_one_target_stand_where_the_first_of_them_does():
+def test_url_variants_have_the_place_of_the_first_one():
     body = "<dt><a href=/x/>1</a></dt><ul><li><a href=/x>2</a><li><a href='//a.example/x/'>3</a></ul>"
     page = read(body)
     assert {page.group_of(target).partition(" ")[0] for target, _ in page.links} == {"body/dt"}
 
 
-def test_numbered_headings_and_classes_are_one():
+def test_numbered_headings_and_classes_are_merged():
     body = "<h2 class=c1><a href=/x>1</a></h2><h3 class=c27><a href=/y>2</a></h3>"
     assert set(groups(body).values()) == {f"body/h0.c0 {SITE}/"}
 
 
-def test_bad_and_external_links_are_passed_over():
+def test_bad_and_external_links_are_ignored():
     body = "<h1><a href='http://['>1</a><a href=http://b.example/x>2</a></h1><p><a href=/x>3</a>"
     assert groups(body) == {"/x": f"body/p {SITE}/"}
 
@@ -140,7 +140,7 @@ def test_frames_and_refreshes_have_groups():
     }
 
 
-def test_scripts_leave_the_tree_and_the_places_of_links_beside_them_stay():
+def test_removing_scripts_keeps_the_places_of_adjacent_links():
     script = "<script>document.write('<a href=/no>')</script><style>a{}</style>"
     body = f"<ul>{script}<li>{script}<a href=/x>{script}1</a>{script}</ul>{script}<a href=/y>2</a>"
     assert groups(body) == {"/x": f"ul/li {SITE}/", "/y": f"html/body {SITE}/"}
@@ -148,7 +148,7 @@ def test_scripts_leave_the_tree_and_the_places_of_links_beside_them_stay():
 
 @pytest.mark.parametrize("outer", ["svg", "math"])
 @pytest.mark.parametrize("inner", ["script", "style"])
-def test_links_within_what_leaves_the_tree_have_a_group_without_a_place(outer, inner):
+def test_links_within_removed_elements_have_a_group_without_a_place(outer, inner):
     """In SVG and MathML scripts and styles are elements like others, and may hold links."""
     body = f"<p><a href=/a>1</a></p><{outer}><{inner}><g><a href=/x>2</a></g></{inner}></{outer}><p><a href=/b>3</a>"
     found = groups(body)
@@ -156,7 +156,7 @@ def test_links_within_what_leaves_the_tree_have_a_group_without_a_place(outer, i
     assert set(found.values()) <= {f" {SITE}/"}
 
 
-def test_groups_are_told_in_any_order_and_again():
+def test_groups_can_be_queried_repeatedly_in_any_order():
     page = read("".join(f"<div class={'abc'[n % 3]}><a href=/f{n}/x>1</a></div>" for n in range(50)))
     targets = [target for target, _ in page.links]
     once = [page.group_of(target) for target in reversed(targets)]
@@ -164,7 +164,7 @@ def test_groups_are_told_in_any_order_and_again():
     assert len(set(once)) == 3
 
 
-def test_pages_whose_tags_nest_too_deep_have_groups():
+def test_pages_with_too_deep_nesting_have_groups():
     found = groups("<div>" * 20_000 + "<a href=/x>1</a>")
     assert found == {"/x": f"html/body {SITE}/"}
 
@@ -181,7 +181,7 @@ def test_every_internal_link_of_any_page_has_a_group(parts):
 # Nobody asked, or no links
 
 
-def test_without_groups_no_page_can_tell_them():
+def test_reader_without_groups_returns_none():
     assert read("<a href=/x>1</a>", groups=False).group_of is None
 
 

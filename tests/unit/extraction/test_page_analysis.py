@@ -1,4 +1,4 @@
-"""What a topic crawl learns of a page: its terms, its similarity, and what its links promise."""
+"""Page analysis of a topic crawl: terms, similarity, and the relevance of links."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def worth(page):
     return {values[key]: value for key, value in page.analysis.link_values.items()}
 
 
-def test_terms_are_those_of_title_and_text(analysis):
+def test_terms_come_from_title_and_text(analysis):
     page = read(analysis, "<title>Unicode</title><p>Tables of <b>fonts</b> <script>var unicode</script>")
     assert page.analysis.terms == {"unicod": 1, "tabl": 1, "font": 1}
 
 
-def test_similarity_is_by_the_pages_read_until_then(analysis):
+def test_similarity_depends_on_the_pages_read_so_far(analysis):
     assert read(analysis, "<p>unicode fonts").similarity == pytest.approx(1 / sqrt(2))
     # Of two pages both have "unicod" and the second alone has "tabl".
     second = read(analysis, "<p>unicode tables")
     assert second.similarity == pytest.approx(1 / sqrt(1 + (1 + log(2)) ** 2))
 
 
-def test_pages_that_were_read_before_count(analysis):
+def test_recalled_pages_count(analysis):
     analysis.recall([("http://a.example/before", {"unicod": 3}, {})])
     assert read(analysis, "<p>unicode tables").similarity == pytest.approx(1 / sqrt(1 + (1 + log(2)) ** 2))
 
@@ -58,7 +58,7 @@ def test_page_without_terms_has_similarity_0(analysis):
     assert (page.similarity, page.analysis.terms) == (0.0, {})
 
 
-def test_link_is_worth_what_it_says_and_what_stands_around_it(analysis):
+def test_relevance_of_a_link_is_that_of_its_text_and_context(analysis):
     page = read(
         analysis,
         '<p><a href="/1">unicode</a></p><p><a href="/2">here</a> are tables of unicode</p>'
@@ -69,19 +69,19 @@ def test_link_is_worth_what_it_says_and_what_stands_around_it(analysis):
     )
 
 
-def test_of_several_links_to_a_page_the_best_counts(analysis):
+def test_best_of_several_links_to_a_page_counts(analysis):
     links = "".join(f'<p><a href="/1">{text}</a></p>' for text in ("weather", "unicode", "unicode tables"))
     page = read(analysis, links)
     assert worth(page) == {"http://a.example/1": 1.0}
     assert [text.anchor for text in page.analysis.link_texts] == ["weather", "unicode", "unicode tables"]
 
 
-def test_equal_texts_of_links_to_a_page_are_kept_once(analysis):
+def test_equal_link_texts_are_stored_once(analysis):
     page = read(analysis, '<p><a href="/1">unicode</a></p>' * 3)
     assert len(page.analysis.link_texts) == 1
 
 
-def test_links_to_sites_of_the_scope_are_studied_and_external_ones_are_not(analysis):
+def test_links_within_the_scope_are_analysed_and_external_ones_are_not(analysis):
     html = '<p><a href="http://b.example/">unicode</a></p><p><a href="http://c.example/">unicode</a></p>'
     page = read(analysis, html, Scope("b.example", ["http://a.example"]))
     assert worth(page) == {"http://b.example/": 1.0}
@@ -89,7 +89,7 @@ def test_links_to_sites_of_the_scope_are_studied_and_external_ones_are_not(analy
     assert [link.url for link, _ in page.external] == ["http://c.example/"]
 
 
-def test_links_behind_the_first_thousands_are_worth_nothing(analysis, monkeypatch):
+def test_links_beyond_the_limit_have_no_relevance(analysis, monkeypatch):
     monkeypatch.setattr(page_analysis, "MOST_TEXTS", 2)
     page = read(analysis, "".join(f'<p><a href="/{n}">unicode</a></p>' for n in range(4)))
     assert len(page.links) == 4
@@ -119,7 +119,7 @@ def pages_before():
     ]
 
 
-def test_links_are_worth_more_where_their_kind_led_to_relevant_pages(analysis):
+def test_links_similar_to_successful_ones_are_more_relevant(analysis):
     learnt = learning()
     for url, html in pages_before():
         read_at(learnt, url, html)
@@ -130,7 +130,7 @@ def test_links_are_worth_more_where_their_kind_led_to_relevant_pages(analysis):
     assert worths[f"{URL}cooking/next"] == 0.0
 
 
-def test_what_was_learnt_is_recalled(analysis):
+def test_learner_is_restored_by_recall(analysis):
     undisturbed, recalled = learning(), learning()
     assert (analysis.learns, recalled.learns) == (False, True)
     before = []

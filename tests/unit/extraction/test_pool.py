@@ -1,4 +1,4 @@
-"""Real processes: what runs in them are functions of the standard library, which every worker can import."""
+"""Real worker processes, which run functions of the standard library, since every worker can import them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(scenario, processes=1, timeout_s=30.0, **options):
     return asyncio.run(main())
 
 
-def test_results_come_from_other_processes_of_lower_priority():
+def test_functions_run_in_other_processes_of_lower_priority():
     async def scenario(pool):
         return await pool.run("site", os.getpid), await pool.run("site", os.nice, 0)
 
@@ -52,7 +52,7 @@ def test_results_come_from_other_processes_of_lower_priority():
     assert niceness == min(os.nice(0) + worker.NICENESS, 19)
 
 
-def test_an_article_comes_whole_through_the_pool():
+def test_article_is_returned_complete_by_the_pool():
     page = b"<html><head><title>A title</title></head><body><h1>A title</h1><p>%s</p></body></html>" % (
         b"Some words. " * 40
     )
@@ -64,7 +64,7 @@ def test_an_article_comes_whole_through_the_pool():
     assert (article.title, article.extractor) == ("A title", "trafilatura")
 
 
-def test_what_takes_too_long_yields_a_reason_and_others_go_on():
+def test_timeout_yields_a_reason_and_other_calls_continue():
     async def scenario(pool):
         slow = asyncio.ensure_future(pool.run("slow", time.sleep, 60))
         return await pool.run("site", math.sqrt, 16.0), await slow, await pool.run("site", math.sqrt, 9.0)
@@ -72,21 +72,21 @@ def test_what_takes_too_long_yields_a_reason_and_others_go_on():
     assert run(scenario, processes=2, timeout_s=0.8) == (4.0, "took longer than 0.8 s", 3.0)
 
 
-def test_what_kills_its_worker_yields_a_reason_and_the_pool_goes_on():
+def test_killed_worker_yields_a_reason_and_the_pool_continues():
     async def scenario(pool):
         return await pool.run("site", os._exit, 11), await pool.run("site", math.sqrt, 9.0)
 
     assert run(scenario) == ("killed its process", 3.0)
 
 
-def test_what_wants_too_much_memory_yields_a_reason_and_the_pool_goes_on():
+def test_lack_of_memory_yields_a_reason_and_the_pool_continues():
     async def scenario(pool):
         return await pool.run("site", bytearray, 2**30), await pool.run("site", math.sqrt, 9.0)
 
     assert run(scenario, memory_bytes=2**30) == ("out of memory", 3.0)
 
 
-def test_what_a_function_raises_is_raised():
+def test_exception_of_a_function_is_raised():
     async def scenario(pool):
         await pool.run("site", math.sqrt, -1.0)
 
@@ -94,7 +94,7 @@ def test_what_a_function_raises_is_raised():
         run(scenario)
 
 
-def test_workers_are_replaced_after_their_share_of_tasks(monkeypatch):
+def test_workers_are_replaced_after_a_number_of_tasks(monkeypatch):
     monkeypatch.setattr(pool_module, "TASKS_PER_WORKER", 2)
 
     async def scenario(pool):
@@ -119,7 +119,7 @@ def test_workers_end_when_the_crawler_is_killed(tmp_path):
         os.close(worker)
 
 
-def test_a_call_that_was_given_up_leaves_its_answer_to_nobody():
+def test_result_of_a_cancelled_call_is_discarded():
     async def scenario(pool):
         task = asyncio.ensure_future(pool.run("site", time.sleep, 0.5))
         await asyncio.sleep(0)
@@ -130,14 +130,14 @@ def test_a_call_that_was_given_up_leaves_its_answer_to_nobody():
     assert run(scenario) == 3.0
 
 
-def test_what_a_library_prints_is_no_result():
+def test_output_of_libraries_is_not_a_result():
     async def scenario(pool):
         return await pool.run("site", print, "hello"), await pool.run("site", math.sqrt, 9.0)
 
     assert run(scenario) == (None, 3.0)
 
 
-def test_a_site_that_is_too_slow_has_less_time_each_time_until_a_page_is_read():
+def test_timeout_of_a_slow_site_shrinks_until_a_page_is_read():
     async def scenario(pool):
         late = [await pool.run("slow", time.sleep, 60) for _ in range(2)]
         await pool.run("slow", math.sqrt, 9.0)
@@ -146,7 +146,7 @@ def test_a_site_that_is_too_slow_has_less_time_each_time_until_a_page_is_read():
     assert run(scenario, timeout_s=0.8) == [f"took longer than {limit} s" for limit in ("0.8", "0.2", "0.8")]
 
 
-def test_no_site_has_all_workers():
+def test_no_site_gets_all_workers():
     async def scenario(pool):
         slow = [asyncio.ensure_future(pool.run("slow", time.sleep, 60)) for _ in range(5)]
         try:

@@ -1,4 +1,4 @@
-"""The town answers by what it was asked before: pages change, come and go, and say which version they are."""
+"""The town responds by previous requests: pages change, come and go, and have validators."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Visitor:
 
 @settings(derandomize=True, deadline=None, database=None)
 @given(st.sampled_from(list(SITES)), st.sampled_from(PATHS) | st.text().map("/".__add__), st.integers(0, 99))
-def test_any_request_has_an_answer_which_depends_on_nothing_but_the_requests_before(site, path, before):
+def test_response_depends_only_on_the_previous_requests(site, path, before):
     asked = {(site, "/"): before, ("news", "/"): before}
     answer = respond(WEB, site, path, asked)
     assert answer.status in (200, 404)
@@ -41,14 +41,14 @@ def test_any_request_has_an_answer_which_depends_on_nothing_but_the_requests_bef
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_every_page_of_the_plan_is_there_whatever_was_asked(site):
+def test_every_page_of_the_plan_always_exists(site):
     asked = Counter({(name, "/"): 1000 for name in SITES})
     for page in plan(1).pages:
         if page.site == site:
             assert respond(WEB, site, page.path, asked).status == 200
 
 
-def test_front_page_of_the_news_is_a_new_one_every_third_request():
+def test_front_page_of_the_news_changes_every_third_request():
     visitor = Visitor()
     bodies = [visitor.get("news", "/").body for _ in range(9)]
     assert [bodies.index(body) for body in bodies] == [0, 0, 0, 3, 3, 3, 6, 6, 6]
@@ -57,7 +57,7 @@ def test_front_page_of_the_news_is_a_new_one_every_third_request():
     assert b"story-8.html" in bodies[3]
 
 
-def test_stories_appear_with_the_first_headline_and_are_taken_down_long_after_the_last():
+def test_stories_appear_with_the_first_headline_and_vanish_long_after_the_last():
     visitor = Visitor()
     lives = []
     for _ in range(16):
@@ -69,7 +69,7 @@ def test_stories_appear_with_the_first_headline_and_are_taken_down_long_after_th
     assert later == (404,) + (200,) * 14 + (404,)
 
 
-def test_offer_vanishes_and_its_link_stays():
+def test_offer_vanishes_and_its_link_remains():
     visitor = Visitor()
     assert [visitor.status("gardening", "/offer.html") for _ in range(6)] == [200] * 4 + [404] * 2
     assert b"/offer.html" in visitor.get("gardening", "/").body
@@ -90,7 +90,7 @@ def test_diary_counts_its_visitors():
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_a_page_that_did_not_change_is_not_sent_again_where_sites_mark_versions(site):
+def test_unchanged_page_with_a_validator_is_not_sent_again(site):
     name, condition = {"etag": ("ETag", "If_None_Match"), "date": ("Last-Modified", "If_Modified_Since"), "": ("", "")}[
         SITES[site].validator
     ]
@@ -103,12 +103,12 @@ def test_a_page_that_did_not_change_is_not_sent_again_where_sites_mark_versions(
         assert visitor.get(site, "/", **{condition: "another"}).status == 200
 
 
-def test_a_page_that_changed_has_another_mark():
+def test_changed_page_has_another_validator():
     visitor = Visitor()
     marks = [visitor.get("news", "/").header("ETag") for _ in range(4)]
     assert marks[0] == marks[2] != marks[3]
     assert visitor.get("news", "/", If_None_Match=marks[0]).status == 200
 
 
-def test_all_three_ways_to_mark_versions_are_there():
+def test_all_three_kinds_of_validators_occur():
     assert {site.validator for site in SITES.values()} == {"etag", "date", ""}

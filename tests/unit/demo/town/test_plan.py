@@ -1,4 +1,4 @@
-"""The town is a scale-free web: hubs, links across sites that prefer their subject, and every page can be reached."""
+"""The town is a scale-free web: hubs, cross-site links that prefer their subject, and every page is reachable."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_town_grows_with_its_scale(scale):
 
 
 @pytest.mark.parametrize("scale", [1, 4])
-def test_every_page_can_be_reached_from_the_home_page_of_its_site_by_links_within_it(scale):
+def test_every_page_is_reachable_from_its_home_page_within_the_site(scale):
     found, graph = graph_of(scale)
     for site in SITES:
         own = [number for number, page in enumerate(found.pages) if page.site == site]
@@ -41,7 +41,7 @@ def test_every_page_can_be_reached_from_the_home_page_of_its_site_by_links_withi
         assert len(within) == len(own) - 1
 
 
-def test_most_links_lead_to_other_sites_and_most_of_these_to_pages_about_the_same():
+def test_most_links_lead_to_other_sites_and_mostly_to_the_same_subject():
     found, graph = graph_of(4)
     across = [(found.pages[a], found.pages[b]) for a, b in graph.edges if found.pages[a].site != found.pages[b].site]
     assert len(across) > graph.number_of_edges() / 2
@@ -49,7 +49,7 @@ def test_most_links_lead_to_other_sites_and_most_of_these_to_pages_about_the_sam
     assert {(a.site, b.site) for a, b in across} >= {(a, b) for a in SITES for b in OLDEST if a != b}
 
 
-def test_a_few_pages_have_a_large_part_of_the_links_and_most_of_them_are_of_the_oldest_sites():
+def test_few_pages_of_mostly_old_sites_have_a_large_part_of_the_links():
     found, graph = graph_of(10)
     by_links = sorted(graph.nodes, key=graph.in_degree, reverse=True)
     links = [graph.in_degree(number) for number in by_links]

@@ -1,4 +1,4 @@
-"""What the pages of the town say belongs to their subject and language."""
+"""The texts of the town belong to their subject and language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawlers.demo.town.subjects import SUBJECTS, paragraph, sentence
 
 
 @pytest.mark.parametrize(("subject", "lang"), SUBJECTS)
-def test_a_sentence_is_about_what_it_is_told_to_be_about(subject, lang):
+def test_sentence_contains_the_given_term(subject, lang):
     rng = rng_of("about")
     for _ in range(20):
         text = sentence(rng, subject, lang, "<a>it</a>")
@@ -18,7 +18,7 @@ def test_a_sentence_is_about_what_it_is_told_to_be_about(subject, lang):
 
 
 @pytest.mark.parametrize(("subject", "lang"), SUBJECTS)
-def test_a_paragraph_has_words_of_its_subject_and_is_always_the_same(subject, lang):
+def test_paragraph_has_words_of_its_subject_and_is_constant(subject, lang):
     text = paragraph(rng_of("x"), subject, lang, 3)
     assert text == paragraph(rng_of("x"), subject, lang, 3)
     assert sum(term.lower() in text.lower() for term in SUBJECTS[subject, lang].terms) > 1

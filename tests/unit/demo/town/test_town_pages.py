@@ -35,7 +35,7 @@ def test_main_part_of_a_page_has_the_links_of_the_plan(site):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_frame_leads_home_to_sections_to_friends_and_to_the_portal(site):
+def test_frame_links_to_home_sections_friends_and_portal(site):
     number = PLAN.numbers[site, "/"] + (site != "news")
     before, _, after = re.split("</?main>", planned(WEB, number))
     assert ("/", SITES[site].name) in links(before)
@@ -44,7 +44,7 @@ def test_frame_leads_home_to_sections_to_friends_and_to_the_portal(site):
     assert len(links(after)) >= 4
 
 
-def test_most_links_are_called_as_the_page_is_that_they_lead_to():
+def test_most_anchor_texts_are_the_title_of_the_target():
     titles = {address(page): page.title for page in PLAN.pages}
     named = [
         titles[urljoin(address(page), unescape(href))] == unescape(text)
@@ -62,7 +62,7 @@ def test_two_sites_are_not_english(site, letters):
     assert len(re.findall(letters, text)) > len(re.findall("[a-zA-Z]", text))
 
 
-def test_a_story_leads_to_pages_about_its_subject():
+def test_story_links_to_pages_about_its_subject():
     page = story(7)
     main = passing(WEB, page).split("<main>")[1].split("</main>")[0]
     subjects = {address(one): one.subject for one in PLAN.pages}

@@ -18,7 +18,7 @@ def seen(html, **known):
 @pytest.mark.parametrize(
     "html", [f"<head>{JSON}</head><body>x", f"<body>{JSON}x", "<body><p itemtype='/NewsArticle'>x"]
 )
-def test_markup_of_an_article_is_seen(html):
+def test_markup_of_an_article_is_recognised(html):
     assert seen(html).structured
 
 
@@ -30,7 +30,7 @@ def test_markup_of_an_article_is_seen(html):
         "<script>var article = {'@type': 'NewsArticle'}</script>",
     ],
 )
-def test_a_list_of_articles_is_no_article(html):
+def test_list_of_articles_is_not_an_article(html):
     assert not seen(html).structured
 
 
@@ -46,17 +46,17 @@ def test_open_graph_is_read():
         '<body><div><header><h1>x</h1></header><time datetime="2024-05-03">May</time></div>',
     ],
 )
-def test_a_date_is_seen(html):
+def test_date_is_recognised(html):
     assert seen(html).has_date
 
 
-def test_the_dates_of_teasers_are_not_that_of_the_page():
+def test_dates_of_teasers_are_ignored():
     assert not seen(
         "<body><div><h1>News</h1>" + '<p><time datetime="2024-05-03">May</time></p>' * 5 + "</div>"
     ).has_date
 
 
-def test_a_block_of_text_under_one_heading_is_an_article_by_its_looks():
+def test_block_of_text_under_one_heading_looks_like_an_article():
     assert seen(f"<body><h1>x</h1>{LONG}").is_texty
     assert not seen(f"<body><h1>x</h1><h1>y</h1>{LONG}").is_texty
     assert not seen("<body><h1>x</h1>" + LONG.replace("<p>", "<p><a href=x>").replace("</p>", "</a></p>")).is_texty
@@ -70,9 +70,9 @@ def test_the_density_of_links_is_a_share_of_the_letters():
 
 
 @pytest.mark.parametrize("html", ['<head><link rel="next" href="2">', '<body><a rel="prev" href="1">x</a>'])
-def test_pagination_is_seen(html):
+def test_pagination_is_recognised(html):
     assert seen(html).has_pagination
 
 
-def test_what_the_caller_knows_is_passed_on():
+def test_value_of_the_caller_is_passed_on():
     assert seen("<body>x", is_prefix_of=7) == Evidence(is_prefix_of=7)

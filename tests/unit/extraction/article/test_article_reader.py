@@ -43,7 +43,7 @@ def extract(body, rules=None, url=URL, **options):
     return extract_article(body, url, "text/html", rules or {}, NOW, **options)
 
 
-def test_all_parts_of_a_page_that_says_them():
+def test_all_parts_of_a_marked_up_page_are_extracted():
     assert extract(page(json_ld() + '<link rel="canonical" href="/news/storm?full">')) == Article(
         title="A storm in May",
         text="\n".join(["A storm in May", *PARAGRAPHS]),
@@ -58,13 +58,13 @@ def test_all_parts_of_a_page_that_says_them():
     )
 
 
-def test_a_page_that_says_nothing_to_machines_has_title_and_text():
+def test_page_without_metadata_has_title_and_text():
     article = extract(page())
     assert (article.title, article.published_at, article.published, article.authors) == ("A storm in May", None, "", ())
     assert (article.section, article.language, article.canonical_url, article.image) == ("", "", URL, "")
 
 
-def test_the_rule_of_the_site_goes_before_all_else():
+def test_rule_of_the_site_takes_precedence():
     rules = {
         "title": "h1 b",
         "text": "//article/p[position() > 1]",
@@ -84,12 +84,12 @@ def test_the_rule_of_the_site_goes_before_all_else():
     assert (article.language, article.extractor) == ("en", "rule")
 
 
-def test_rules_that_find_nothing_leave_the_page_to_speak():
+def test_rules_without_a_match_fall_back_to_the_page():
     article = extract(page(json_ld()), dict.fromkeys(("title", "text", "published", "authors"), ".none"))
     assert (article.title, article.authors, article.extractor) == ("A storm in May", ("Ann Lee",), "trafilatura")
 
 
-def test_a_whole_text_for_machines_is_taken():
+def test_complete_machine_readable_text_is_used():
     article = extract(page(json_ld(articleBody=" ".join(PARAGRAPHS) + " Only said.")))
     assert article.text.splitlines() == [*PARAGRAPHS, "Only said."]
     assert article.extractor == "json-ld"
@@ -98,11 +98,11 @@ def test_a_whole_text_for_machines_is_taken():
 @pytest.mark.parametrize(
     "body", [b"", b" \n ", b"\0", b"<", b"plain words", b"<html></html>", b"\xff\xfe", b"GIF89a\x01"]
 )
-def test_what_is_no_page_has_no_text(body):
+def test_body_that_is_not_a_page_has_no_text(body):
     assert extract(body) == "no text"
 
 
-def test_a_short_text_is_none_unless_it_is_wanted():
+def test_short_text_is_ignored_unless_accepted():
     body = (
         b"<html><head><title>Short</title></head><body><h1>Short</h1><p>It rained in May, they said.</p></body></html>"
     )
@@ -110,7 +110,7 @@ def test_a_short_text_is_none_unless_it_is_wanted():
     assert extract(body, least_chars=10).title == "Short"
 
 
-def test_a_text_without_title_is_none():
+def test_text_without_title_is_not_an_article():
     text = b"<p>" + b"Words without any title. " * 30
     assert extract(b"<html><body>%s</body></html>" % text) == "no title"
 
@@ -119,16 +119,16 @@ def test_dates_after_now_are_none():
     assert extract(page(json_ld(datePublished="2035-01-01"))).published == ""
 
 
-def test_the_day_is_found_where_it_is_only_shown():
+def test_visible_date_is_found():
     assert extract(page(body="<p class=date>Published: 3 May 2024</p>")).published == "2024-05-03"
 
 
-def test_a_canonical_url_that_is_the_home_page_is_a_slip():
+def test_canonical_url_of_the_home_page_is_ignored():
     assert extract(page('<link rel="canonical" href="https://www.post.test/">')).canonical_url == URL
 
 
 @pytest.mark.parametrize("href", ["javascript:void(0)", "http://[broken", "mailto:a@post.test", "#top", ""])
-def test_the_canonical_url_is_of_the_web(href):
+def test_canonical_url_must_be_a_web_address(href):
     assert extract(page(f'<link rel="canonical" href="{href}">')).canonical_url == URL
 
 
@@ -139,7 +139,7 @@ def test_texts_are_bounded(monkeypatch):
     assert (len(article.text), article.title) == (300, "A storm")
 
 
-def test_a_page_is_read_up_to_its_bound(monkeypatch):
+def test_page_is_read_up_to_the_limit(monkeypatch):
     monkeypatch.setattr(module, "MOST_BYTES", 40)
     assert extract(page()) == "no text"
 
@@ -154,11 +154,11 @@ def test_other_charsets_are_read():
 @pytest.mark.parametrize(
     "piece", [b"<div>", b"<b>x", b"<p><font color=red>", b"<table><tr><td>", b'<a href="x">', b"<!--"]
 )
-def test_nesting_without_end_is_survived(piece):
+def test_endless_nesting_does_not_crash(piece):
     assert isinstance(extract(page() + piece * 20_000), Article | str)
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.lists(st.sampled_from(page(json_ld()).split(b">")) | st.binary(max_size=20), max_size=30))
-def test_broken_pages_are_survived(pieces):
+def test_broken_pages_do_not_crash(pieces):
     assert isinstance(extract(b">".join(pieces), least_chars=1), Article | str)

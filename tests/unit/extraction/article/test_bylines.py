@@ -27,11 +27,11 @@ from crawlers.extraction.article.bylines import MOST_AUTHORS, authors
         ("x" * 200, ()),
     ],
 )
-def test_names_are_taken_out_of_what_stands_around_them(said, expected):
+def test_names_are_extracted_from_bylines(said, expected):
     assert authors([[said]], []) == expected
 
 
-def test_the_first_source_that_names_persons_holds():
+def test_first_source_with_persons_is_used():
     assert authors([["@ann"], ["Ann Lee"], ["Bo Ek"]], []) == ("Ann Lee",)
 
 
@@ -40,6 +40,6 @@ def test_the_site_is_the_author_only_if_nobody_else_is():
     assert authors([["The Post"], ["Staff"]], ["the post"]) == ("The Post",)
 
 
-def test_names_are_given_once_and_not_without_end():
+def test_names_are_unique_and_bounded():
     assert authors([["Ann Lee", "ann lee"]], []) == ("Ann Lee",)
     assert len(authors([[f"Ann L{'e' * n}" for n in range(50)]], [])) == MOST_AUTHORS

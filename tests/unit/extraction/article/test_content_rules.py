@@ -35,16 +35,16 @@ def test_rules_find_parts(part, selector, expected):
     assert getattr(by_rules(PAGE, {part: selector}), part) == expected
 
 
-def test_no_rules_find_nothing():
+def test_without_rules_all_parts_are_empty():
     assert by_rules(PAGE, {}) == ArticleParts()
 
 
 @pytest.mark.parametrize("selector", ["h1[", "//h1[", "p::nonsense(", "", "unknown-function(1)"])
-def test_what_is_no_selector_is_said_with_its_part(selector):
-    with pytest.raises(ConfigError, match="The rule for title"):
+def test_invalid_selector_is_reported_with_its_part(selector):
+    with pytest.raises(ConfigError, match=r"Invalid selector .* for title"):
         check_rules({"title": selector})
 
 
-def test_an_unknown_part_is_said_with_those_that_are_known():
+def test_unknown_part_is_reported_with_the_known_ones():
     with pytest.raises(ConfigError, match=f"'headline'.*{PARTS[0]}"):
         check_rules({"headline": "h1"})

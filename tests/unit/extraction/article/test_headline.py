@@ -23,16 +23,16 @@ def test_the_site_is_cut_off(window, names):
     assert headline("", [], "", window, names, URL) == "A storm in May"
 
 
-def test_a_dash_within_a_title_stays():
+def test_dash_within_a_title_is_kept():
     assert headline("", ["A storm - and a calm"], "", "", ["Daily"], URL) == "A storm - and a calm"
 
 
-def test_what_most_places_say_is_the_title():
+def test_most_frequent_title_is_chosen():
     assert headline("A storm", ["Storm!"], "A storm", "A storm | Daily", ["Daily"], URL) == "A storm"
     assert headline("", ["Big news", "A storm"], "A storm", "A storm", [], URL) == "A storm"
 
 
-def test_the_only_h1_goes_before_what_is_written_for_searchers():
+def test_only_h1_is_preferred_to_titles_for_search_engines():
     assert headline("", ["A storm"], "10 facts about storms", "10 facts about storms", [], URL) == "A storm"
 
 
@@ -42,7 +42,7 @@ def test_a_kicker_in_the_h1_is_cut_off_if_another_place_has_the_title_without_it
     )
 
 
-def test_punctuation_is_that_of_the_copies_for_machines():
+def test_punctuation_is_taken_from_machine_readable_copies():
     assert headline("Weather: a storm", ["Weather a storm"], "", "", [], URL) == "Weather: a storm"
 
 

@@ -19,19 +19,19 @@ def test_all_parts_are_read():
     ) == ArticleParts("Title", "", "2024-05-03", ("Ann Lee",), "World", "en-GB", "/a", "/a.png", "Post")
 
 
-def test_profiles_are_no_names():
+def test_profile_addresses_are_not_names():
     head = '<meta property="article:author" content="https://social.test/post"><meta name="byl" content="Ann Lee">'
     assert tags(head).authors == ("Ann Lee",)
 
 
-def test_the_surest_name_of_a_part_goes_first():
+def test_most_reliable_name_of_a_part_is_preferred():
     head = '<meta name="date" content="2020-01-01"><meta property="article:published_time" content="2024-05-03">'
     assert tags(head).published == "2024-05-03"
 
 
-def test_the_locale_stands_in_for_the_language():
+def test_locale_replaces_a_missing_language():
     assert tags('<meta property="og:locale" content="de_AT">').language == "de_AT"
 
 
-def test_a_page_without_tags_says_nothing():
+def test_page_without_tags_has_no_parts():
     assert tags("<meta name=author><meta content=x><link rel=canonical>") == ArticleParts()

@@ -30,23 +30,23 @@ def said(*raw):
         ("3 мая 2024 г., 14:30", "2024-05-03"),
     ],
 )
-def test_dates_are_read_with_the_zone_that_they_have(raw, expected):
+def test_dates_are_read_with_their_zone(raw, expected):
     assert said(raw) == expected
 
 
 @pytest.mark.parametrize(
     "raw", ["", "soon", "2024-13-03", "2024-02-30T00:00Z", "1985-01-01", "2026-02-01", "9999-12-31"]
 )
-def test_what_is_no_date_or_of_an_impossible_time_is_none(raw):
+def test_invalid_and_impossible_dates_are_none(raw):
     assert said(raw) is None
 
 
-def test_seconds_are_those_of_the_instant():
+def test_seconds_are_the_instant():
     assert publication(["2024-05-03T18:19:08+02:00"], NOW) == (1714753148.0, "2024-05-03T18:19:08+02:00")
     assert publication(["2024-05-03"], NOW) == (1714694400.0, "2024-05-03")
 
 
-def test_the_first_date_holds():
+def test_first_date_is_used():
     assert said("rubbish", "2024-05-03", "2023-01-01T10:00:00Z") == "2024-05-03"
 
 
@@ -61,7 +61,7 @@ def test_the_zone_of_the_publisher_is_found(other):
     assert said("2024-05-03T22:30:59Z", other) == "2024-05-04T00:30:59+02:00"
 
 
-def test_a_zone_is_not_made_of_other_times():
+def test_zone_is_not_derived_from_different_times():
     assert said("2024-05-03T22:30:59Z", "2024-05-03 20:17:00") == "2024-05-03T22:30:59+00:00"
     assert said("2024-05-03T22:30:59Z", "2024-05-01T10:00:00+02:00") == "2024-05-03T22:30:59+00:00"
 

@@ -1,4 +1,4 @@
-"""Dates as feeds write them."""
+"""Dates in the notations of feeds."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ NOON = MIDNIGHT + 43_200
         "  Sat,\n 21 Nov 2026\t12:00:00 GMT ",
     ],
 )
-def test_noon_in_many_spellings(text: str) -> None:
+def test_noon_in_many_notations(text: str) -> None:
     assert seconds_of(text) == NOON
 
 
 @pytest.mark.parametrize("text", ["2026-11-21", "21 Nov 2026", "Sat, 21 Nov 2026", "November 21, 2026", "20261121"])
-def test_a_day_alone_is_its_midnight(text: str) -> None:
+def test_date_without_a_time_is_midnight(text: str) -> None:
     assert seconds_of(text) == MIDNIGHT
 
 
-def test_a_month_alone_is_its_first_day() -> None:
+def test_month_without_a_day_is_its_first_day() -> None:
     assert seconds_of("2026-11") == MIDNIGHT - 20 * 86_400
 
 
-def test_the_day_ends_at_24_hours_and_may_have_a_leap_second() -> None:
+def test_24_hours_and_leap_seconds_are_read() -> None:
     assert seconds_of("2026-11-20T24:00:00Z") == MIDNIGHT
     assert seconds_of("2026-11-20T23:59:60Z") == MIDNIGHT
 
 
-def test_two_digits_of_a_year_are_of_the_century_that_is_near() -> None:
+def test_two_digit_years_belong_to_the_nearest_century() -> None:
     assert seconds_of("01 Jan 70 00:00 GMT") == 0
     assert seconds_of("21 Nov 26 00:00 GMT") == MIDNIGHT
 
@@ -91,11 +91,11 @@ def test_two_digits_of_a_year_are_of_the_century_that_is_near() -> None:
         "0000-00-00",
     ],
 )
-def test_what_is_no_date_or_could_be_two(text: str) -> None:
+def test_invalid_and_ambiguous_dates_are_none(text: str) -> None:
     assert seconds_of(text) is None
 
 
 @given(st.text(max_size=60) | st.text("0123456789:-/. TZ+apm", max_size=40))
 @settings(max_examples=40)
-def test_no_text_raises(text: str) -> None:
+def test_texts_never_raise(text: str) -> None:
     assert isinstance(seconds_of(text), float | None)

@@ -1,4 +1,4 @@
-"""Feeds that a page names, sitemaps that robots.txt names."""
+"""Discovery of feeds on pages, and of sitemaps in robots.txt."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def parsed(body: bytes) -> ParsedPage:
     return parse_page(body, "text/html", frozenset({"a"}))
 
 
-def test_feeds_come_in_the_order_of_the_page_each_once() -> None:
+def test_feeds_are_in_document_order_without_duplicates() -> None:
     head = f"""<link {RSS} href=/b>
         <link rel="Alternate home" type="application/atom+xml; charset=utf-8" href="a.atom#x">
         <link rel=alternate type=application/feed+json href=//cdn.example.net/f.json><link {RSS} href=/b>"""
     assert feeds(head) == ["/b", "a.atom#x", "//cdn.example.net/f.json"]
 
 
-def test_links_to_other_things_are_no_feeds() -> None:
+def test_other_links_are_not_feeds() -> None:
     head = """<link rel=stylesheet type=application/rss+xml href=/a><link rel=alternate hreflang=de href=/de>
         <link rel=alternate type=application/json href=/wp-json/wp/v2/pages/2>
         <link rel=alternate type=application/json+oembed href=/feed/oembed><link rel=alternate type=application/rss+xml>
@@ -34,7 +34,7 @@ def test_links_to_other_things_are_no_feeds() -> None:
     assert feeds(head) == []
 
 
-def test_vague_types_are_feeds_if_the_address_says_so() -> None:
+def test_vague_types_are_feeds_if_the_address_looks_like_one() -> None:
     head = "<link rel=alternate type=application/json href=/feed.json><link rel=alternate type=text/xml href=/rss>"
     assert feeds(head) == ["/feed.json", "/rss"]
 
@@ -46,7 +46,7 @@ def test_feeds_of_comments_are_left_out() -> None:
     assert feeds(head) == ["/feed/"]
 
 
-def test_the_scheme_of_old_readers_is_understood() -> None:
+def test_feed_scheme_of_old_readers_is_accepted() -> None:
     head = f"<link {RSS} href=feed://example.com/a><link {RSS} href=feed:https://example.com/b>"
     assert feeds(head) == ["http://example.com/a", "https://example.com/b"]
 
@@ -74,6 +74,6 @@ def test_usual_places_are_few_paths() -> None:
 
 @given(st.binary(max_size=200))
 @settings(max_examples=40)
-def test_no_bytes_raise(body: bytes) -> None:
+def test_bytes_never_raise(body: bytes) -> None:
     for prefix in (b"", b"<link rel=alternate type=application/rss+xml href=", b"<link rel type=text/xml href="):
         assert feeds_of(parsed(prefix + body)) == feeds_of(parsed(prefix + body))

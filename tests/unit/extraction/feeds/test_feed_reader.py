@@ -1,4 +1,4 @@
-"""Feeds of every format, whole and broken: what they hold, and never an exception."""
+"""Feeds of every format, intact and broken: their items, and never an exception."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_atom_gives_alternate_links_resolved_by_the_bases_it_declares() -> None:
     ("body", "title", "published_at"),
     [(RDF, "A", NOON), (RSS_090, "A", None), (RSS_091, "A b", None)],
 )
-def test_the_older_formats_are_read_as_well(body: str, title: str, published_at: float | None) -> None:
+def test_older_formats_are_read(body: str, title: str, published_at: float | None) -> None:
     content = read(body)
     assert content.kind == "rss"
     assert [(item.url, item.published_at, item.title) for item in content.items] == [
@@ -111,7 +111,7 @@ def test_atom_whose_elements_all_have_a_prefix_is_read() -> None:
     assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
 
 
-def test_titles_of_media_are_not_those_of_the_item() -> None:
+def test_titles_of_media_are_not_titles_of_the_item() -> None:
     body = rss('<title>T</title><link>/x</link><media:content url="/y"><media:title>M</media:title></media:content>')
     body = body.replace("<rss", '<rss xmlns:media="http://search.yahoo.com/mrss/"')
     assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
@@ -133,11 +133,11 @@ def test_titles_of_media_are_not_those_of_the_item() -> None:
         ('<enclosure url="https://example.com/a.mp3"/>', []),
     ],
 )
-def test_which_link_of_an_item_counts(item: str, found: list[str]) -> None:
+def test_preferred_link_of_an_item(item: str, found: list[str]) -> None:
     assert urls(rss(item)) == found
 
 
-def test_repeated_items_are_one_which_has_what_any_of_them_says() -> None:
+def test_repeated_items_are_merged() -> None:
     body = rss(
         "<link>/x</link>",
         "<title>T</title><link>/x#2</link><pubDate>21 Nov 2026 12:00 GMT</pubDate>",
@@ -148,7 +148,7 @@ def test_repeated_items_are_one_which_has_what_any_of_them_says() -> None:
     ]
 
 
-def test_dates_that_lie_in_the_future_or_are_none_are_unknown() -> None:
+def test_future_and_invalid_dates_are_unknown() -> None:
     dates = ["Mon, 23 Nov 2026 01:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", "", "31 Feb 2026 10:00 GMT"]
     content = read(rss(*(f"<link>/{i}</link><pubDate>{date}</pubDate>" for i, date in enumerate(dates))))
     assert [item.published_at for item in content.items] == [None] * len(dates)
@@ -188,12 +188,12 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_feed_gives_what_it_holds(name: str) -> None:
+def test_broken_feed_gives_its_readable_items(name: str) -> None:
     body, found = BROKEN[name]
     assert urls(body) == (found or urls(RSS))
 
 
-def test_what_is_broken_is_said() -> None:
+def test_damage_is_described() -> None:
     assert read(rss("<p><link>/x</link>")).problem == "broken XML: mismatched tag"
     assert "broken XML" in read(RSS[:900]).problem
 
@@ -209,7 +209,7 @@ def test_what_is_broken_is_said() -> None:
         ("koi8-r", "utf-8", "application/xml"),
     ],
 )
-def test_the_charset_is_found_whatever_is_declared(charset: str, declared: str, content_type: str | None) -> None:
+def test_charset_is_detected_whatever_is_declared(charset: str, declared: str, content_type: str | None) -> None:
     title = "Сегодня в городе открыли новую станцию метро, первую за десять лет"
     body = f'<?xml version="1.0" encoding="{declared}"?>' + rss(f"<title>{title}</title><link>/x</link>")
     content = read(body.encode(charset), content_type)
@@ -219,26 +219,26 @@ def test_the_charset_is_found_whatever_is_declared(charset: str, declared: str, 
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ("<!DOCTYPE html><html><body><p>Not found</p></body></html>", "an HTML page, no feed"),
-        ("<html><head></head></html>", "an HTML page, no feed"),
-        ("<opml><outline/></opml>", "no feed: its first element is <opml>"),
-        ("", "no feed: it has no element"),
-        ("Error 500", "no feed: it has no element"),
+        ("<!DOCTYPE html><html><body><p>Not found</p></body></html>", "not a feed but an HTML page"),
+        ("<html><head></head></html>", "not a feed but an HTML page"),
+        ("<opml><outline/></opml>", "not a feed: its first element is <opml>"),
+        ("", "not a feed: it has no element"),
+        ("Error 500", "not a feed: it has no element"),
     ],
 )
-def test_what_is_no_feed_is_said_to_be_none(body: str, problem: str) -> None:
+def test_document_that_is_not_a_feed_is_reported(body: str, problem: str) -> None:
     assert read(body) == FeedContent(problem=problem)
 
 
-def test_an_address_that_is_none_is_a_problem_and_no_exception() -> None:
-    assert read_feed(RSS.encode(), "no address", None, NOW).problem.startswith("the address of the feed is none")
+def test_invalid_address_is_a_problem_and_not_an_exception() -> None:
+    assert read_feed(RSS.encode(), "no address", None, NOW).problem.startswith("invalid feed address")
 
 
 def test_a_feed_within_gzip_is_inflated() -> None:
     assert read(gzip.compress(RSS.encode())) == read(RSS)
 
 
-def test_entities_that_grow_stay_small() -> None:
+def test_growing_entities_are_not_expanded() -> None:
     entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
     doctype = (
         f'<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a0 "ha">{entities}<!ENTITY f SYSTEM "file:///etc/passwd">]>'
@@ -261,7 +261,7 @@ def test_items_are_bounded() -> None:
     body = "<rss><channel>" + "<item/>" * 10_000 + "<item><link>/x</link></item></channel></rss>"
     content = read(body)
     assert content.items == []
-    assert content.problem == "too long a feed: the rest was left out"
+    assert content.problem == "feed too long: the rest was left out"
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_items_are_bounded() -> None:
     ],
     ids=["categories", "author", "position", "nesting", "cdata", "comments", "attributes", "ampersands", "images"],
 )
-def test_what_takes_feedparser_too_long_does_not(item: str) -> None:
+def test_elements_that_are_slow_in_feedparser_are_removed(item: str) -> None:
     body = rss(f"<link>/x</link>{item}").replace("<rss", '<rss xmlns:gml="http://www.opengis.net/gml"')
     started = time.process_time()
     assert urls(body) == ["https://example.com/x"]
@@ -308,16 +308,16 @@ def test_what_takes_feedparser_too_long_does_not(item: str) -> None:
         ("https://example.com/a\n", "text/plain", False),
     ],
 )
-def test_what_looks_like_a_feed(start: str, content_type: str | None, expected: bool) -> None:
+def test_feed_is_recognised_by_its_beginning(start: str, content_type: str | None, expected: bool) -> None:
     assert looks_like_feed(start.encode(), content_type) is expected
 
 
-def test_a_text_is_a_sitemap_only_where_one_is_expected() -> None:
+def test_text_is_a_sitemap_only_if_one_is_expected() -> None:
     assert looks_like_feed(b"https://example.com/a\n", "text/plain", is_sitemap=True)
     assert not looks_like_feed(b"Not found", "text/plain", is_sitemap=True)
 
 
-def test_gzip_is_looked_into() -> None:
+def test_gzip_is_inspected() -> None:
     sitemap = gzip.compress(b"<?xml version='1.0'?><urlset><url><loc>https://example.com/</loc></url></urlset>" * 100)
     assert looks_like_feed(sitemap[:100], "application/gzip")
     assert not looks_like_feed(gzip.compress(b"<html>"), "application/gzip")
@@ -325,7 +325,7 @@ def test_gzip_is_looked_into() -> None:
 
 @given(st.binary(max_size=300), st.none() | st.text(max_size=20))
 @settings(max_examples=40)
-def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
+def test_bytes_never_raise(body: bytes, content_type: str | None) -> None:
     for prefix in (b"", b"<rss><channel><item>", b'{"items":[', b"\x1f\x8b\x08\0", b"http://", b"<urlset><url><loc>"):
         assert isinstance(read(prefix + body, content_type), FeedContent)
         assert looks_like_feed(prefix + body, content_type) in (True, False)
@@ -333,7 +333,7 @@ def test_no_bytes_raise(body: bytes, content_type: str | None) -> None:
 
 @given(st.sampled_from([RSS, ATOM, RDF]), st.data())
 @settings(max_examples=40)
-def test_no_damage_raises_or_invents_addresses(feed: str, data: st.DataObject) -> None:
+def test_damage_never_raises_or_invents_addresses(feed: str, data: st.DataObject) -> None:
     body = bytearray(feed.encode())
     for _ in range(data.draw(st.integers(1, 5))):
         at = data.draw(st.integers(0, len(body) - 1))

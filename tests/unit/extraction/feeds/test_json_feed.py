@@ -1,4 +1,4 @@
-"""JSON Feed, whole and cut."""
+"""JSON Feed, complete and truncated."""
 
 from __future__ import annotations
 
@@ -48,40 +48,40 @@ def found(content: FeedContent) -> list[tuple[str, float | None, str]]:
     return [(item.url, item.published_at, item.title) for item in content.items]
 
 
-def test_items_come_newest_first_with_what_they_say() -> None:
+def test_items_have_their_values_newest_first() -> None:
     content = read(json.dumps(FEED))
     assert (content.kind, content.problem, content.title, content.language) == ("json", "", "My feed", "en-US")
     assert content.further == ["https://example.com/feed.json?page=2"]
     assert found(content) == FOUND
 
 
-def test_a_cut_feed_gives_the_items_before_the_cut() -> None:
+def test_truncated_feed_gives_the_items_before_the_cut() -> None:
     text = json.dumps(FEED)
     content = read(text[: text.index("external_url") + 20])
     assert content.kind == "json"
-    assert content.problem.startswith("no valid JSON: ")
+    assert content.problem.startswith("invalid JSON: ")
     assert found(content) == FOUND[:2]
 
 
-def test_line_breaks_within_texts_and_a_byte_order_mark_are_endured() -> None:
+def test_line_breaks_within_texts_and_a_byte_order_mark_are_accepted() -> None:
     text = json.dumps(FEED).replace("My feed", "My\nfeed")
     assert read("\ufeff" + text).title == "My feed"
 
 
-def test_characters_that_no_database_takes_are_dropped() -> None:
+def test_characters_that_databases_reject_are_removed() -> None:
     (item,) = read(r'{"items": [{"url": "/\ud800", "title": "a\u0000b\ud800c&#0;"}]}').items
     assert (item.url, item.title) == ("https://example.com/%EF%BF%BD", "a b c\ufffd")
 
 
 @pytest.mark.parametrize("text", ["{}", '{"items": {}}', '{"items": 1, "version": 2}'])
-def test_other_json_is_no_feed(text: str) -> None:
-    assert read(text) == FeedContent(problem="JSON, but no JSON Feed: it has no list of items")
+def test_other_json_is_not_a_feed(text: str) -> None:
+    assert read(text) == FeedContent(problem="not a JSON Feed: it has no list of items")
 
 
 @pytest.mark.parametrize(
     "text", ["{", '{"a": ' + "[" * 100_000, '{"items": [' + "[" * 100_000, '{"a": ' + "1" * 5000 + "}"]
 )
-def test_broken_json_is_a_problem_and_no_exception(text: str) -> None:
+def test_broken_json_is_a_problem_and_not_an_exception(text: str) -> None:
     content = read(text)
     assert content.kind == ""
     assert content.items == []
@@ -90,7 +90,7 @@ def test_broken_json_is_a_problem_and_no_exception(text: str) -> None:
 
 @given(st.data())
 @settings(max_examples=40)
-def test_no_damage_raises(data: st.DataObject) -> None:
+def test_damage_never_raises(data: st.DataObject) -> None:
     text = json.dumps(FEED)
     at = data.draw(st.integers(1, len(text)))
     assert len(read(text[:at] + data.draw(st.text(max_size=5)) + text[at + data.draw(st.integers(0, 20)) :]).items) <= 6

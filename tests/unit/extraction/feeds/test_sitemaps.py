@@ -1,4 +1,4 @@
-"""Sitemaps, news sitemaps and indexes of them, whole and broken."""
+"""Sitemaps, news sitemaps and sitemap indexes, intact and broken."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_news_sitemap_gives_dates_and_titles_of_the_news() -> None:
     ]
 
 
-def test_of_a_mixed_sitemap_only_the_news_are_articles() -> None:
+def test_only_the_news_of_a_mixed_sitemap_are_articles() -> None:
     content = read(NEWS.replace("</urlset>", "") + "".join(URLSET.rpartition("<url><loc>")[1:]))
     assert content.kind == "news sitemap"
     assert {item.url: item.is_article for item in content.items} == {
@@ -78,7 +78,7 @@ def test_of_a_mixed_sitemap_only_the_news_are_articles() -> None:
     assert not any(item.is_article for item in read(URLSET).items)
 
 
-def test_what_is_news_in_one_entry_is_news_though_another_names_it_too() -> None:
+def test_url_that_is_news_in_one_entry_is_news() -> None:
     again = "<url><loc>https://example.com/a</loc></url></urlset>"
     assert [item.is_article for item in read(NEWS.replace("</urlset>", again)).items] == [True]
 
@@ -89,7 +89,7 @@ def test_an_index_gives_other_sitemaps_the_last_changed_first() -> None:
     assert content.further == ["https://example.com/3.xml", "https://example.com/1.xml.gz", "https://example.com/2.xml"]
 
 
-def test_a_text_of_addresses_is_a_sitemap() -> None:
+def test_text_of_addresses_is_a_sitemap() -> None:
     content = read(
         "\ufeffhttps://example.com/a\r\n\r\n https://example.com/b\nno address\nhttps://example.com/a\n", "text/plain"
     )
@@ -121,7 +121,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_sitemap_gives_what_it_holds(name: str) -> None:
+def test_broken_sitemap_gives_its_readable_items(name: str) -> None:
     body, found = BROKEN[name]
     if found is None:
         assert "https://example.com/b" in urls(body)
@@ -129,11 +129,11 @@ def test_a_broken_sitemap_gives_what_it_holds(name: str) -> None:
         assert urls(body) == [url if url.startswith("http") else f"https://example.com{url}" for url in found]
 
 
-def test_what_is_broken_is_said() -> None:
+def test_damage_is_described() -> None:
     assert read(urlset("/a", "/b")[:50]).problem.startswith("broken XML: ")
 
 
-def test_gzip_is_inflated_though_it_be_cut_or_damaged_or_doubled() -> None:
+def test_gzip_is_inflated_even_if_truncated_damaged_or_doubled() -> None:
     body = urlset(*(f"/{i * i * 7919 % 100_003}" for i in range(2000))).encode()
     packed = gzip.compress(body)
     whole = read(body)
@@ -146,7 +146,7 @@ def test_gzip_is_inflated_though_it_be_cut_or_damaged_or_doubled() -> None:
     assert 500 < len(cut.items) < len(damaged.items) <= len(whole.items)
 
 
-def test_gzip_that_grows_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_bomb_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(b"\0" * 5_000_000)
     text, problem = feed_bytes.inflated(bomb, 100_000)
     assert len(text) == 100_000
@@ -154,7 +154,7 @@ def test_gzip_that_grows_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert feed_bytes.inflated(gzip.compress(bomb), 100_000) == (text, problem)
 
 
-def test_gzip_within_gzip_within_gzip_is_given_up() -> None:
+def test_gzip_nested_three_times_is_not_inflated() -> None:
     body = gzip.compress(gzip.compress(gzip.compress(urlset("/a").encode())))
     assert read(body).items == []
 
@@ -168,13 +168,13 @@ def test_items_are_bounded() -> None:
 @pytest.mark.parametrize(
     "junk", ["<a>", "<loc>", "<url>", "<!--", "<![CDATA[", "&a;", "<news:news>", "<url><loc>/b</loc>"]
 )
-def test_junk_without_end_costs_nothing(junk: str) -> None:
+def test_endless_junk_takes_linear_time(junk: str) -> None:
     assert "https://example.com/a" in urls(urlset("/a")[:-9] + junk * 10_000)
 
 
 @given(st.sampled_from([URLSET, NEWS, INDEX]), st.data())
 @settings(max_examples=40)
-def test_no_damage_raises(sitemap: str, data: st.DataObject) -> None:
+def test_damage_never_raises(sitemap: str, data: st.DataObject) -> None:
     body = bytearray(sitemap.encode())
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(body) - 1))
