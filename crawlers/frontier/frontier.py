@@ -6,6 +6,7 @@ the frontier store.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -212,17 +213,16 @@ class QueuedFrontier:
         """Queue the variant of the same URL to which the server redirects."""
         assert page.moved_to is not None
         page.state = State.WAITING
-        lease.url = page.moved_to.url
-        lease.hops += 1
-        self._failed(site, lease, f"redirected to {lease.url}", now, changes)  # it was a download
-        self._wait(site, self._entry(lease))
+        variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
+        self._failed(site, variant, f"redirected to {variant.url}", now, changes)  # it was a download
+        self._wait(site, self._entry(variant))
         site.pending += 1
         self._schedule.settle(site, now)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
-        lease.attempts += failed
         if failed:
+            lease = replace(lease, attempts=lease.attempts + 1)
             self._failed(site, lease, reason, lease.leased_at, ChangeSet())
         else:
             self.pulls.cancelled(site, lease)

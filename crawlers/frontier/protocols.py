@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
     place: QueueSlot | None = None  # its queue slot, under an order with slots
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A URL in flight, identified by its page id; *attempts* counts the earlier failures."""
 
@@ -55,7 +55,7 @@ class Lease:
         return self.previous is not None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SiteState:
     """The facts of a site that the frontier needs before its first candidate."""
 
