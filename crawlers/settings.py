@@ -154,12 +154,12 @@ SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
 ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # behind everybody else's
     "crawlers.pipelines.document_items.DocumentPipeline": 950,
+    "crawlers.pipelines.graphs.GraphPipeline": 960,
+    "crawlers.pipelines.topic.TopicPipeline": 970,
 }
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.stopping.Stopping": 0,
-    "crawlers.pipelines.graphs.Graphs": 0,
-    "crawlers.pipelines.topic.TopicResults": 0,
     "crawlers.extensions.news_chart.NewsChart": 0,
     "crawlers.extensions.parquet.ParquetExport": 0,
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,

@@ -1,4 +1,8 @@
-"""Writes the graph of every site when the crawl stops, from the store."""
+"""Writes the graph of every site when the crawl stops, from the store.
+
+Scrapy closes pipelines before the scheduler, and only logs what they raise; so the files are written by way of the
+scheduler, which marks a crawl as finished only if they are there.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,6 @@ from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.export import write_site_graphs
 from crawlers.graphs.files import FORMATS
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.signals import crawl_stored
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_folder
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Graphs:
+class GraphPipeline:
     """One graph a site and format in *folder*; only of spiders that crawl listed sites."""
 
     def __init__(self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str]) -> None:
@@ -50,11 +53,14 @@ class Graphs:
         unknown = set(measures) - set(MEASURES)
         if unknown:
             raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
-        extension = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
-        if isinstance(crawler.spider, SiteSpider):
-            check_folder(extension._folder, "RESULT_FOLDER")
-            crawler.signals.connect(extension._write, crawl_stored)
-        return extension
+        pipeline = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
+        if not isinstance(crawler.spider, SiteSpider):
+            raise NotConfigured  # a plain Scrapy spider has no sites whose graphs could be drawn
+        check_folder(pipeline._folder, "RESULT_FOLDER")
+        return pipeline
+
+    def close_spider(self) -> None:
+        self._crawler.engine.scheduler.write_output(self._write)  # type: ignore[union-attr]  # our own scheduler
 
     def _write(self) -> None:
         settings = self._crawler.settings

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.errors import ConfigError
+from crawlers.graphs.files import write_graph
+from crawlers.graphs.topic_graph import TopicGraph
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.pipelines.topic_results import ENDINGS, result_path, write_topic_results
-from crawlers.signals import crawl_stored
+from crawlers.reports.topic_list import write_topic_list
 from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
@@ -19,6 +20,7 @@ from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic.topic_similarity import settle_similarities
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -26,10 +28,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class TopicResults:
+ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # of the kinds of results
+
+
+class TopicPipeline:
     """The results of the crawl *name*, of all *kinds*, in *folder*; only of a spider that has a topic."""
 
-    def __init__(self, database_url: str, name: str, folder: Path, kinds: list[str]) -> None:
+    def __init__(self, crawler: Crawler, database_url: str, name: str, folder: Path, kinds: list[str]) -> None:
+        self._crawler = crawler
         self._database_url = database_url
         self._name = name
         self._folder = folder
@@ -46,11 +52,13 @@ class TopicResults:
             known = ", ".join(ENDINGS)
             raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; known are: {known}")
         name = crawl_name(settings, crawler.spider)
-        extension = cls(settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
+        pipeline = cls(crawler, settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
         for kind in kinds:
-            check_file(result_path(extension._folder, name, kind), "RESULT_FOLDER")
-        crawler.signals.connect(extension._write, crawl_stored)
-        return extension
+            check_file(result_path(pipeline._folder, name, kind), "RESULT_FOLDER")
+        return pipeline
+
+    def close_spider(self) -> None:
+        self._crawler.engine.scheduler.write_output(self._write)  # type: ignore[union-attr]  # our own scheduler
 
     def _write(self) -> None:
         database = Database(self._database_url, create=False)
@@ -65,3 +73,31 @@ class TopicResults:
                 logger.info("%s: %s in %s", crawl.name, content, path)
         finally:
             database.close()
+
+
+def result_path(folder: Path, crawl: str, kind: str) -> Path:
+    """The file of one kind of results of the crawl of that name.
+
+    >>> from pathlib import Path
+    >>> result_path(Path("result"), "unicode", "csv").as_posix()
+    'result/unicode.pages.csv'
+    """
+    return folder / (crawl.replace("/", "_") + ENDINGS[kind])
+
+
+def write_topic_results(
+    database: Database, crawl_id: int, name: str, folder: Path, kinds: Collection[str]
+) -> dict[Path, str]:
+    """Write the results of a topic crawl called *name* in all *kinds*; says in words what is in each file.
+
+    Raises as `write_graph`.
+    """
+    written = {}
+    if "csv" in kinds:
+        path = result_path(folder, name, "csv")
+        written[path] = f"{write_topic_list(database, crawl_id, path)} pages"
+    if "gexf" in kinds:
+        path = result_path(folder, name, "gexf")
+        size = write_graph(TopicGraph(database, crawl_id, name), path.with_suffix(""))
+        written[path] = f"{size.nodes} pages, {size.edges} edges"
+    return written

@@ -42,7 +42,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from scrapy import Request
@@ -64,6 +64,7 @@ class AdaptiveScheduler(BaseScheduler):
         self.crawler = crawler
         self.failure: BaseException | None = None  # why the store gave up, for whoever reports it
         self.session: CrawlSession | None = None
+        self._lacks_output = False  # a file that belongs to a finished crawl could not be written
         self._settings = crawler.settings
         self._retries = retries
         self._ends_early = crawler.settings.getbool("NEWS_ONCE")
@@ -158,18 +159,35 @@ class AdaptiveScheduler(BaseScheduler):
         self._wakeup.cancel()
         if self.session is None:
             return
-        self._crawl_stats.close()
         try:
+            self._crawl_stats.close()
             self.session.commit()
             # Only when its graphs are written a crawl is finished: a kill before that lets it go on here.
             is_told = self._tell_stored()
-            finished = reason == "finished" and is_told and not self.frontier.is_waiting
+            is_complete = is_told and not self._lacks_output and not self.frontier.is_waiting
+            finished = reason == "finished" and is_complete
             is_finished = self.session.end(finished=finished, reason=reason, now=self._clock())
             logger.info("Crawl %s (%s): %s", self.session.name, reason, self.session.outcome(is_finished=is_finished))
         except StoreError as error:
             self._fail(error)
         finally:
             self.session.close_all()
+
+    def write_output(self, write: Callable[[], None]) -> None:
+        """Call *write* once everything learnt is committed; for pipelines when they close.
+
+        What it raises is reported and keeps the crawl from being finished: the same command continues with it.
+        """
+        if self.session is None:
+            return
+        try:
+            self.session.commit()
+            write()
+        except Exception as error:
+            if not isinstance(error, CrawlersError):
+                logger.exception("Internal error")
+            self._lacks_output = True
+            self._fail(error)
 
     def _tell_stored(self) -> bool:
         """Whether all who work on the complete store (graphs) succeeded."""

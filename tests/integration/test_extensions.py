@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from crawlers.errors import ConfigError
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.extensions.stopping import Stopping
-from crawlers.pipelines.graphs import Graphs
+from crawlers.pipelines.graphs import GraphPipeline
 from crawlers.spiders.base import SiteSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -67,12 +67,12 @@ def test_no_graphs_are_written_when_none_are_wanted(tmp_path):
 )
 def test_unknown_formats_and_measures_are_named(settings, why, tmp_path):
     with pytest.raises(ConfigError, match=why):
-        Graphs.from_crawler(crawler(RESULT_FOLDER=str(tmp_path), **settings))
+        GraphPipeline.from_crawler(crawler(RESULT_FOLDER=str(tmp_path), **settings))
 
 
 def test_graphs_are_off_without_a_format():
     with pytest.raises(NotConfigured, match=r"^$"):  # a reason would be logged as a warning
-        Graphs.from_crawler(crawler(GRAPH_FORMATS=""))
+        GraphPipeline.from_crawler(crawler(GRAPH_FORMATS=""))
 
 
 # Stopping

@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
-from crawlers.pipelines.topic import TopicResults
+from crawlers.pipelines.topic import TopicPipeline
 from crawlers.spiders.base import SiteSpider
 from crawlers.spiders.topic import TopicSpider
 from tests.support.sites.project import Project
@@ -113,11 +113,11 @@ def test_spider_without_a_topic_has_no_results():
     crawler = Crawler(Spider, {})
     crawler.spider = SiteSpider(name="x")
     with pytest.raises(NotConfigured, match=r"^$"):
-        TopicResults.from_crawler(crawler)
+        TopicPipeline.from_crawler(crawler)
 
 
 def test_unknown_kinds_are_named(tmp_path):
     crawler = Crawler(Spider, {"TOPIC_RESULTS": "csv,pdf,dot", "RESULT_FOLDER": str(tmp_path)})
     crawler.spider = TopicSpider()
     with pytest.raises(ConfigError, match="TOPIC_RESULTS=dot,pdf is unknown; known are: csv, gexf"):
-        TopicResults.from_crawler(crawler)
+        TopicPipeline.from_crawler(crawler)

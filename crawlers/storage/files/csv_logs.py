@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ class CsvLogs:
         try:
             self._write(page, now, is_error, reason)
         except OSError as error:
-            raise StoreError(f"the logs can't be written: {error.strerror}; free some space and go on") from error
+            raise _full(error) from error
 
     def _write(self, page: Page, now: float, is_error: bool, reason: str) -> None:
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
@@ -63,7 +64,16 @@ class CsvLogs:
             file.flush()
 
     def close(self) -> None:
-        for file in self._files:
-            file.close()
-        self._files.clear()
+        """Close both files. Raises `StoreError` when the disk is full."""
+        files, self._files = self._files, []
         self._common = self._errors = None
+        try:
+            with ExitStack() as stack:
+                for file in files:
+                    stack.enter_context(file)
+        except OSError as error:
+            raise _full(error) from error
+
+
+def _full(error: OSError) -> StoreError:
+    return StoreError(f"the logs can't be written: {error.strerror}; free some space and go on")

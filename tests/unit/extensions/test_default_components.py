@@ -11,7 +11,11 @@ from scrapy.utils.conf import build_component_list
 from crawlers.pipelines.store import StorePipeline
 
 STORE = "crawlers.pipelines.store.StorePipeline"
-DOCUMENTS = "crawlers.pipelines.document_items.DocumentPipeline"
+BEHIND = [
+    "crawlers.pipelines.document_items.DocumentPipeline",
+    "crawlers.pipelines.graphs.GraphPipeline",
+    "crawlers.pipelines.topic.TopicPipeline",
+]
 
 
 class OwnSpider(Spider):
@@ -38,11 +42,11 @@ def components(name, spider=Spider, **cmdline):
 )
 def test_pipeline_of_a_user_comes_before_the_store(own):
     built = components("ITEM_PIPELINES", ITEM_PIPELINES=own)
-    assert built == ["tests.support.sites.ordinary.ItemsPipeline", STORE, DOCUMENTS]
+    assert built == ["tests.support.sites.ordinary.ItemsPipeline", STORE, *BEHIND]
 
 
 def test_project_as_it_is_stays_as_it_is():
-    assert components("ITEM_PIPELINES") == [STORE, DOCUMENTS]
+    assert components("ITEM_PIPELINES") == [STORE, *BEHIND]
     assert components("SPIDER_MIDDLEWARES")[0] == "crawlers.middlewares.callbacks.CallbackMiddleware"
 
 
@@ -50,7 +54,7 @@ def test_custom_settings_of_a_spider_push_nothing_out():
     built = components("SPIDER_MIDDLEWARES", OwnSpider)
     assert built[0] == "crawlers.middlewares.callbacks.CallbackMiddleware"
     assert "scrapy.spidermiddlewares.depth.DepthMiddleware" in built
-    assert "crawlers.pipelines.graphs.Graphs" in components("EXTENSIONS", OwnSpider)
+    assert "crawlers.extensions.stopping.Stopping" in components("EXTENSIONS", OwnSpider)
 
 
 def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
@@ -61,11 +65,11 @@ def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
 
 @pytest.mark.parametrize("path", [STORE, StorePipeline])
 def test_part_that_is_named_is_left_as_it_is_named(path):
-    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == [DOCUMENTS]
+    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == BEHIND
     assert components(
         "ITEM_PIPELINES", ITEM_PIPELINES={path: 5, "tests.support.sites.ordinary.ItemsPipeline": 300}
     ) == [
         STORE,
         "tests.support.sites.ordinary.ItemsPipeline",
-        DOCUMENTS,
+        *BEHIND,
     ]
