@@ -33,6 +33,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.redis_keys import RedisDocumentKeys
+from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def documents(options: argparse.Namespace) -> None:
                 missed[page.kind] += original is not None
                 document_of.setdefault(page.written, page_id)
                 texts = [page.article.title, page.article.text]
-                row = [page_id, 1, page.url, None, *texts, None, None, "[]", None, None, None, "rule"]
-                changes.documents.append([*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None])
+                row = (page_id, 1, page.url, None, *texts, None, None, "[]", None, None, None, "rule")
+                changes.add(DocumentRow(*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None))
             else:
                 lost[page.kind] += copy.page_id != original
                 reasons[page.kind][copy.reason] += 1

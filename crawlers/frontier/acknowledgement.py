@@ -8,7 +8,8 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
-from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
+from crawlers.storage.page_rows import add_analysis_rows, add_links, add_page_rows
+from crawlers.storage.schema.tables import OutdatedBadLinks, SiteAvailability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,9 +62,8 @@ class Acknowledgements:
                 links = add_change(changes, lease, previous, links, now)
             elif previous is not None:  # a scheduled page always changes: the other pages with its new links suffice
                 links = {}
-                changes.forgotten.append([lease.id])
-            if links:
-                changes.links.append([lease.id, links])
+                changes.add(OutdatedBadLinks(lease.id))
+            add_links(changes, lease.id, links)
             was_asked = page.state is not State.REJECTED
             add_page_rows(
                 changes,
@@ -79,7 +79,7 @@ class Acknowledgements:
         if lease.level == 0 and is_news and not site.is_available:
             # In the same transaction as the page: a kill must not keep one and lose the other.
             site.is_available = page.state is State.DONE  # of several roots, one is enough
-            changes.site_availability.append([site.id, None if site.is_available else page.reason])
+            changes.add(SiteAvailability(site.id, None if site.is_available else page.reason))
         if self._scoring is not None:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)

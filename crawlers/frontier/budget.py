@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.storage.schema.tables import CountedKeyRow, PullRow
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -72,8 +74,8 @@ class PullBudget:
         if site.rule is not None:
             site.rule.rewarded(lease.group, earned.reward)
         if self._records:
-            changes.pulls.append([site.id, lease.id, earned.reward, now])
-            changes.counted_keys += [[site.id, key] for key in sorted(earned.keys)]
+            changes.add(PullRow(site.id, lease.id, earned.reward, now))
+            changes.add(*(CountedKeyRow(site.id, key) for key in sorted(earned.keys)))
 
     def cancelled(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1

@@ -6,7 +6,7 @@ once, everything else happens per URL.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.urls.resolution import variant_rank
@@ -24,6 +24,7 @@ from crawlers.frontier.url_cache import (
 )
 from crawlers.items import State
 from crawlers.storage.crawls import too_deep
+from crawlers.storage.schema.tables import LinkGroupRow, NewPage, SiteAvailability, WaitingPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -139,10 +140,10 @@ class UrlDiscovery:
             flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
-            changes.site_availability.append([site.id, reason])  # the home page itself will never be requested
+            changes.add(SiteAvailability(site.id, reason))  # the home page itself will never be requested
         nearness = (level, hops, priority, int(state))
-        changes.new_pages.append(
-            [page_id, site.id, target.key, url, variant, *nearness, reason, request, found_on, now, now, group]
+        changes.add(
+            NewPage(page_id, site.id, target.key, url, variant, *nearness, reason, request, found_on, now, now, group)
         )
         site.counts[state] = site.counts.get(state, 0) + 1
         value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), variant, flags)
@@ -198,8 +199,8 @@ class UrlDiscovery:
             site.seen.urls[target.key] = target.url
         else:
             site.seen.urls.pop(target.key, None)
-        changes.waiting_pages.append(
-            [page_id, target.url, variant, level, hops, priority, int(state), reason, 0, request, now]
+        changes.add(
+            WaitingPage(page_id, target.url, variant, level, hops, priority, int(state), reason, 0, request, now)
         )
         if reason is None:
             if self._scoring is not None:
@@ -292,12 +293,14 @@ def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:
     """Return the number of the group called *name*; a new group is added to *changes*."""
     number, is_new = site.group(name)
     if is_new:
-        changes.link_groups.append([site.id, number, name])
+        changes.add(LinkGroupRow(site.id, number, name))
     return number
 
 
-def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> list[Any]:
-    """Return the row of a page that was requested and waits again; see `change_set.WAITING_PAGE`."""
+def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> WaitingPage:
+    """Return the row of a page that was requested and waits again."""
     nearness = (lease.level, lease.hops, priority)
     state = int(State.WAITING)
-    return [lease.id, lease.url, SETTLED_VARIANT, *nearness, state, reason, lease.attempts, lease.request, now]
+    return WaitingPage(
+        lease.id, lease.url, SETTLED_VARIANT, *nearness, state, reason, lease.attempts, lease.request, now
+    )

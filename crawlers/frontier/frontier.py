@@ -24,6 +24,7 @@ from crawlers.frontier.site_queue import SMALLEST_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.items import QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import UnchangedPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -235,7 +236,7 @@ class QueuedFrontier:
 
     def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, changes: ChangeSet) -> None:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
-            changes.waiting_pages.append(waiting_row(lease, self._priority(lease), reason, now))
+            changes.add(waiting_row(lease, self._priority(lease), reason, now))
         self.pulls.ended(site, lease, NOTHING, now, changes)
         self._submit(changes, now)
 
@@ -330,7 +331,7 @@ class QueuedFrontier:
             if self._scoring.fetch_again(page_id):
                 its.pending += 1
                 its.revisiting += 1
-                changes.seen_again.append([page_id, reason, fetched_at, None, None])
+                changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
         self._submit(changes, now)
 
     def counts(self) -> dict[int, Counts]:

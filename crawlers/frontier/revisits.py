@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.retries import REST_STATUSES
 from crawlers.items import State
+from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
+from crawlers.storage.schema.tables import LostLink, OutdatedBadLinks, UnchangedPage
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import PreviousVisit
@@ -31,7 +33,7 @@ def add_unchanged(changes: ChangeSet, lease: Lease, page: Page, previous: Previo
     was_seen = page.state is State.DONE or (page.state is State.REFUSED and page.status == previous.status)
     seen_at = lease.leased_at if was_seen else previous.fetched_at
     validators = (page.etag or previous.etag, page.last_modified or previous.last_modified)
-    changes.seen_again.append([lease.id, page.reason or None, seen_at, *validators])
+    changes.add(UnchangedPage(lease.id, page.reason or None, seen_at, *validators))
 
 
 def add_change(
@@ -42,12 +44,13 @@ def add_change(
     Its previous state is kept with the time of the previous visit; see the tables `page_change` and `link_change`.
     """
     page_id, seen = lease.id, previous.fetched_at
-    changes.page_changes.append([page_id, now, seen, previous.state, previous.status, previous.content_hash])
-    changes.forgotten.append([page_id])
+    changes.add(
+        PageChangeRow(page_id, now, seen, previous.state, previous.status, previous.content_hash),
+        OutdatedBadLinks(page_id),
+    )
     for target, count in previous.links.items():
         if links.get(target) != count:
-            changes.lost_links.append([page_id, target])
-            changes.link_changes.append([page_id, target, now, seen, count])
+            changes.add(LostLink(page_id, target), LinkChangeRow(page_id, target, now, seen, count))
     new = {target: count for target, count in links.items() if previous.links.get(target) != count}
-    changes.link_changes += [[page_id, target, now, None, 0] for target in new if target not in previous.links]
+    changes.add(*(LinkChangeRow(page_id, target, now, None, 0) for target in new if target not in previous.links))
     return new

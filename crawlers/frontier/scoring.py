@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import FRESH, SOON, NewsScores
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
@@ -14,6 +14,7 @@ from crawlers.frontier.protocols import BEFORE_ALL
 from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
     from crawlers.frontier.protocols import Position
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.storage.schema.rows import Row
 
 SLICE_PAGES = 500  # 5 ms, so that the crawl does not stall
 
@@ -169,17 +171,15 @@ class Scoring:
             site = sites.get(site_of[page_id])
             if site is not None and site.rise(queue, page_id, head_urls):
                 bettered[site.id] = site
-        getattr(changes, scores.table).extend(self._rows(self._changed))
-        changes.order_totals.append([self._store.crawl_id, json.dumps(scores.totals())])
+        changes.add(*self._rows(self._changed))
+        changes.add(OrderTotalsRow(self._store.crawl_id, json.dumps(scores.totals())))
         self._changed.clear()
         return list(bettered.values())
 
     def _rewrite(self, pages: Iterable[int]) -> None:
-        changes = ChangeSet()
-        getattr(changes, self.scores.table).extend(self._rows(pages))
-        self._store.submit(changes)
+        self._store.submit(ChangeSet(*self._rows(pages)))
 
-    def _rows(self, pages: Iterable[int]) -> Iterable[list[Any]]:
-        scores, site_of = self.scores, self._site_of
+    def _rows(self, pages: Iterable[int]) -> Iterable[Row]:
+        scores, site_of, row = self.scores, self._site_of, SCORE_ROWS[self.scores.table]
         for page in pages:
-            yield [page, site_of[page], scores.queue(page), scores.score(page), *scores.record(page)]
+            yield row(page, site_of[page], scores.queue(page), scores.score(page), *scores.record(page))

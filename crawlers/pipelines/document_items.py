@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import CHANGED, NEW, Page
-from crawlers.storage.change_set import DOCUMENT
+from crawlers.storage.schema.news_tables import DocumentRow
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
-
-_COLUMNS = [name for name, _ in DOCUMENT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class DocumentPipeline:
             return item
         article = item.news.article
         assert article is not None
-        row = dict(zip(_COLUMNS, item.rows.documents[-1], strict=True))
+        row = item.rows[DocumentRow][-1]
         return Document(
             item.url,
             article.canonical_url,
@@ -73,7 +71,7 @@ class DocumentPipeline:
             article.language,
             article.image,
             site_of(item.url),
-            datetime.fromtimestamp(row["changed_at"] or row["stored_at"], UTC).isoformat(timespec="seconds"),
-            row["version"],
+            datetime.fromtimestamp(row.changed_at or row.stored_at, UTC).isoformat(timespec="seconds"),
+            row.version,
             article.extractor,
         )

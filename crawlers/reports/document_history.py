@@ -13,7 +13,8 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import ARTICLE, FEED, SITEMAP, State
 from crawlers.reports.history_wording import SHOWN, url_of, when
-from crawlers.storage.schema.news_tables import document, document_version, feed_item, news_score, poll, url_rule
+from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll, url_rule
+from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:

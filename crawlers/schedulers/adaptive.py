@@ -40,6 +40,7 @@ from crawlers.signals import crawl_stored
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
+from crawlers.storage.schema.tables import SiteRobots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -315,7 +316,7 @@ class AdaptiveScheduler(BaseScheduler):
         assert self.session is not None
         self._sites.robots_known(site_id, rules)
         try:
-            self.session.writer.submit(ChangeSet(site_robots=[[site_id, rules.status, text, self._clock()]]))
+            self.session.writer.submit(ChangeSet(SiteRobots(site_id, rules.status, text, self._clock())))
         except StoreError as error:
             self.give_up(error)
             return

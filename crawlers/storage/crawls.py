@@ -15,8 +15,7 @@ from sqlalchemy import String, cast, delete, func, insert, literal, select, text
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.schema.news_tables import news_score
-from crawlers.storage.schema.score_tables import importance
+from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import crawl, crawler_setting, id_block, page, seed, site
 from crawlers.storage.topic.topics import TOPIC
 

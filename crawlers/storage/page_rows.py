@@ -6,6 +6,16 @@ import json
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.keys import url_key
+from crawlers.storage.schema.score_tables import LinkTextRow, TopicPageRow
+from crawlers.storage.schema.tables import (
+    BadLinkRow,
+    EndedPage,
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkContextRow,
+    LinkRow,
+    SingleLinks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,8 +31,8 @@ def add_page_rows(
 
     *fetched_at* and *now* in seconds since 1970; None for a page that was never asked for.
     """
-    changes.ended_pages.append(
-        [
+    changes.add(
+        EndedPage(
             page.id,
             int(page.state),
             page.reason or None,
@@ -39,7 +49,7 @@ def add_page_rows(
             page.size_bytes,
             page.etag or None,
             page.last_modified or None,
-        ]
+        )
     )
     counts: dict[tuple[int, int], int] = {}
     for link, count in page.external:
@@ -48,20 +58,26 @@ def add_page_rows(
         context_id = _context_id(texts)
         pair = (url_id, context_id)
         if pair not in counts:
-            changes.external_urls.append([url_id, link.site, link.url, link.key])
-            changes.link_contexts.append([context_id, *texts])
+            changes.add(ExternalUrlRow(url_id, link.site, link.url, link.key), LinkContextRow(context_id, *texts))
         counts[pair] = counts.get(pair, 0) + count
-    changes.external_links += [[page.id, *pair, count] for pair, count in counts.items()]
-    changes.bad_links += [[page.id, bad.raw, bad.reason] for bad in page.bad]
+    changes.add(*(ExternalLinkRow(page.id, *pair, count) for pair, count in counts.items()))
+    changes.add(*(BadLinkRow(page.id, bad.raw, bad.reason) for bad in page.bad))
+
+
+def add_links(changes: ChangeSet, page_id: int, links: Mapping[int, int]) -> None:
+    """Add the rows of the *links* of a page: how many lead to each other page."""
+    once = sorted(target for target, count in links.items() if count == 1)
+    if once:
+        changes.add(SingleLinks(page_id, once))
+    changes.add(*(LinkRow(page_id, target, count) for target, count in links.items() if count > 1))
 
 
 def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]) -> None:
     """Add what a page and its links say; *ids* has the pages that links lead to, by the keys of their URLs."""
-    changes.topic_pages.append([page.id, page.similarity or 0.0, json.dumps(analysis.terms, ensure_ascii=False)])
+    changes.add(TopicPageRow(page.id, page.similarity or 0.0, json.dumps(analysis.terms, ensure_ascii=False)))
     for key, *texts in analysis.link_texts:
         context_id = _context_id(texts)
-        changes.link_contexts.append([context_id, *texts])
-        changes.link_texts.append([page.id, ids[key], context_id])
+        changes.add(LinkContextRow(context_id, *texts), LinkTextRow(page.id, ids[key], context_id))
 
 
 def _context_id(texts: Iterable[str]) -> int:

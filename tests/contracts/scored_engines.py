@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
+from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
+from crawlers.storage.schema.tables import EndedPage, NewPage, UnchangedPage, WaitingPage
 from tests.contracts.engines import HeldJournal, HeldMemoryEngine, HeldSqlEngine, SqlEngine
 
 if TYPE_CHECKING:
@@ -16,10 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.change_set import ChangeSet
 
-CHANGES = {
-    "page_change": ("page_id", "changed_at", "last_seen", "state", "status", "content_hash"),
-    "link_change": ("source_id", "target_id", "changed_at", "last_seen", "count"),
-}
+CHANGES = {"page_change": PageChangeRow._fields, "link_change": LinkChangeRow._fields}
 
 
 class ScoredJournal(HeldJournal):
@@ -27,12 +26,12 @@ class ScoredJournal(HeldJournal):
 
     def __init__(self) -> None:
         super().__init__()
-        self.changes: dict[str, list[list[Any]]] = {name: [] for name in CHANGES}
+        self.changes: dict[str, list[Any]] = {name: [] for name in CHANGES}
 
     def write(self, changes: ChangeSet) -> None:
         super().write(changes)
-        self.changes["page_change"] += changes.page_changes
-        self.changes["link_change"] += changes.link_changes
+        self.changes["page_change"] += changes[PageChangeRow]
+        self.changes["link_change"] += changes[LinkChangeRow]
 
     def entries(self, page_ids: Collection[int]) -> Any:
         self._look(page_ids)
@@ -44,8 +43,8 @@ class ScoredJournal(HeldJournal):
 
     def _look(self, page_ids: Collection[int]) -> None:
         for changes in self._pending:
-            rows = (*changes.new_pages, *changes.waiting_pages, *changes.ended_pages, *changes.seen_again)
-            if any(row[0] in page_ids for row in rows):
+            kinds = (NewPage, WaitingPage, EndedPage, UnchangedPage)
+            if any(row.id in page_ids for kind in kinds for row in changes[kind]):
                 self.flush()
                 return
 

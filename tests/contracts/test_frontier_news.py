@@ -13,6 +13,7 @@ from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier.protocols import Candidate
 from crawlers.items import Page, QueueSlot, QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.news_tables import PollRow
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def end(site: Site, lease: Lease, *links: str, revisit_at: float | None = None, 
 
         def again() -> float | None:
             rate = json.dumps([0.0, 0.0, 20])
-            page.rows.polls.append([lease.id, site.id, "page", revisit_at, now, 1, 0, 0, None, rate, None])
+            page.rows.add(PollRow(lease.id, site.id, "page", revisit_at, now, 1, 0, 0, None, rate, None))
             return revisit_at
 
         page.again = again

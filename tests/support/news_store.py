@@ -10,12 +10,15 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import DOCUMENT, ChangeSet
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
-from crawlers.storage.schema.news_tables import document
+from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
+from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.storage.schema.tables import EndedPage, NewPage
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
+    from crawlers.storage.schema.rows import Row
 
 DAY = 86_400.0
 SITE, OTHER = "http://one.example", "http://two.example"
@@ -31,21 +34,21 @@ class NewsStore:
         self.id = begun.id
         self.sites = {row.site: row.id for row in begun.sites}
 
-    def write(self, **rows: list[list[Any]]) -> None:
+    def write(self, *rows: Row) -> None:
         with self.database.write() as connection:
-            write_changes(connection, ChangeSet(**rows))
+            write_changes(connection, ChangeSet(*rows))
 
     def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
         """A page; its number."""
         state = more.get("state", State.DONE)
         (number,) = crawls.reserve_page_ids(self.database, 1)
         url, at = site + path, more.get("state_at", fetched_at)
-        place = [number, self.sites[site], url_key(url), url, 0, 1, 0, 0.0, int(State.WAITING), None, None, None]
-        ended = [number, int(state), reason or None, 1, fetched_at, at, 200, None, None, None, None, None, None, 9]
+        place = (number, self.sites[site], url_key(url), url, 0, 1, 0, 0.0, int(State.WAITING), None, None, None)
+        ended = (number, int(state), reason or None, 1, fetched_at, at, 200, None, None, None, None, None, None, 9)
         self.write(
-            new_pages=[[*place, at, at, 0]],
-            ended_pages=[[*ended, None, None]],
-            news_score=[[number, self.sites[site], queue, 0.0, 0.0, 0.0]],
+            NewPage(*place, at, at, 0),
+            EndedPage(*ended, None, None),
+            NewsScoreRow(number, self.sites[site], queue, 0.0, 0.0, 0.0),
         )
         return number
 
@@ -55,8 +58,8 @@ class NewsStore:
         of_page |= {"site": site, "queue": 1, "reason": more.get("problem", "")}
         number = self.page(path, more.pop("fetched_at", polled_at), **of_page)
         row = {"failures": 0, "newest_at": polled_at, "problem": ""} | more
-        times = [polled_at + 60.0, polled_at, 7, row["failures"], 3, row["newest_at"]]
-        self.write(polls=[[number, self.sites[site], kind, *times, "[]", row["problem"] or None]])
+        times = (polled_at + 60.0, polled_at, 7, row["failures"], 3, row["newest_at"])
+        self.write(PollRow(number, self.sites[site], kind, *times, "[]", row["problem"] or None))
         return number
 
     def document(self, path: str, stored_at: float, *, site: str = SITE, again: int = 0, **article: Any) -> int:
@@ -70,7 +73,7 @@ class NewsStore:
             with self.database.read() as connection:
                 old = connection.execute(select(document).where(document.c.page_id == again)).one()
             since = old.changed_at or old.stored_at
-            self.write(document_versions=[[again, old.version, old.title, old.text, old.published_at, since]])
+            self.write(DocumentVersionRow(again, old.version, old.title, old.text, old.published_at, since))
             found |= {"version": old.version + 1, "stored_at": old.stored_at, "changed_at": stored_at}
-        self.write(documents=[[found[name] for name, _ in DOCUMENT]])
+        self.write(DocumentRow(**found))
         return number

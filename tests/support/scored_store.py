@@ -11,6 +11,9 @@ from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, begin, reserve_page_ids
+from crawlers.storage.page_rows import add_links
+from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
+from crawlers.storage.schema.tables import EndedPage, NewPage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +77,7 @@ def store(
     changes = ChangeSet()
     for one in pages:
         page_id, site_id, key = ids[one.url], sites[site_of(one.url)], url_key(one.url)
-        changes.new_pages.append([page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0, 0])
+        changes.add(NewPage(page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0, 0))
         if one.moved_to:
             state, moved_to = State.MOVED, ids[one.moved_to]
         else:
@@ -82,18 +85,16 @@ def store(
         if one.links is None and not one.moved_to:
             continue
         content = (one.body or one.url).encode().hex().zfill(32)[-32:] if state is State.DONE else None
-        changes.ended_pages.append(
-            [page_id, int(state), None, 1, 20.0, 20.0, 200, moved_to, content, 0, one.title, None, None, 9, None, None]
-        )
+        ended = (page_id, int(state), None, 1, 20.0, 20.0, 200, moved_to, content, 0, one.title)
+        changes.add(EndedPage(*ended, None, None, 9, None, None))
         counts: dict[int, int] = {}
         for url in one.links or ():
             counts[ids[url]] = counts.get(ids[url], 0) + 1
-        changes.links.append([page_id, counts])
+        add_links(changes, page_id, counts)
     opic = _read(pages, ids, rounds)
     for url, page in ids.items():
-        *numbers, alias = opic.record(page)
-        changes.importance.append([page, sites[site_of(url)], opic.queue(page), opic.score(page), *numbers, int(alias)])
-    changes.order_totals.append([crawl.id, json.dumps(opic.totals())])
+        changes.add(ImportanceRow(page, sites[site_of(url)], opic.queue(page), opic.score(page), *opic.record(page)))
+    changes.add(OrderTotalsRow(crawl.id, json.dumps(opic.totals())))
     with database.write() as connection:
         write_changes(connection, changes)
     return Stored(crawl.id, sites, ids, opic)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.storage.schema.news_tables import FoundFeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -70,7 +71,7 @@ class FeedRegistry:
         owner = None if key in self._kept else self.owner(page.url, key)
         if owner is not None:
             self._kept.add(key)
-            changes.feeds.append([owner, page.url, kind])
+            changes.add(FoundFeed(owner, page.url, kind))
 
     def reason_against(self, key: int) -> str | None:
         """Why the URL of that *key* is not to be asked for."""

@@ -16,6 +16,7 @@ from crawlers.errors import BadUrl
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, QueueSlots, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +186,7 @@ class NewsPolicy(CrawlPolicy):
         site = site_of(page.url)
         odds = DETOUR if news.is_detour and lease.key not in self._announcements else news.odds
         if odds:
-            changes.page_labels.append([lease.id, lease.site_id, odds])
+            changes.add(PageLabelRow(lease.id, lease.site_id, odds))
             self.classifier.label(site, page.url, odds)
         if self.classifier.learn(site, now):
             self._requeue.changed(rule_domain(site), changes)
@@ -217,7 +218,7 @@ class NewsPolicy(CrawlPolicy):
             if polls.kind(lease.id):
                 page.again = lambda: polls.ended(*here, polls.kind(lease.id), now, changes, new_items=0, shown=0)
         elif news.announces:
-            changes.feed_items += [[lease.id, i.target.key, i.published_at, now, i.title] for i in new]
+            changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
             self._announcements.read_again(new, now)
             page.again = lambda: polls.ended(
                 *here,
@@ -231,7 +232,7 @@ class NewsPolicy(CrawlPolicy):
             )
         elif news.outcome == NEW and self._recheck_s and not lease.is_revisit:
             due_at = now + self._recheck_s
-            changes.polls.append([*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None])
+            changes.add(PollRow(*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
             page.again = lambda: due_at
         elif not (news.fits or news.outcome or lease.is_revisit) and lease.key in self._announcements:
             page.etag = page.last_modified = ""  # all of it is wanted

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.news.change_rates import ArrivalRate
 from crawlers.algorithms.news.poll_plan import NEVER, PollState
 from crawlers.items import ARTICLE, FEED, PAGE, SITEMAP
+from crawlers.storage.schema.news_tables import PollRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlers.algorithms.news.poll_plan import PollPlan
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.news.stored_polls import PollRow
 
 MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
 FADED_S = 14 * 86_400.0  # a page that brought nothing new for so long is given up
@@ -145,8 +145,8 @@ class Polls:
         poll, state = self._polls[page_id], self._plan.state(page_id)
         answered_at = None if state.polled_at == NEVER else state.polled_at
         rate = json.dumps([state.rate.items, state.rate.seconds, state.window, answered_at])
-        changes.polls.append(
-            [
+        changes.add(
+            PollRow(
                 page_id,
                 poll.site_id,
                 poll.kind,
@@ -158,5 +158,5 @@ class Polls:
                 poll.newest_at,
                 rate,
                 problem or None,
-            ]
+            )
         )

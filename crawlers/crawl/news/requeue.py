@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.frontier.protocols import BEFORE_ALL
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import SiteRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +39,7 @@ class Requeue:
             now = self._classifier.fingerprint(name)
             if rules == now:
                 continue
-            changes.site_rules.append([site_id, None if waits else now])
+            changes.add(SiteRules(site_id, None if waits else now))
             if waits:
                 self._unfinished[site_id] = BEFORE_ALL
         return changes
@@ -55,7 +56,7 @@ class Requeue:
         for name, sites in self._domains.items():
             if name == domain or name.endswith(below):
                 self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
-                changes.site_rules += [[site_id, None] for site_id in sites]
+                changes.add(*(SiteRules(site_id, None) for site_id in sites))
 
     def step(self, changes: ChangeSet, now: float) -> None:
         """Place some pages of one site; when it has no more, *changes* says so."""
@@ -68,4 +69,4 @@ class Requeue:
             self._unfinished[site_id] = reached
         else:
             del self._unfinished[site_id]
-            changes.site_rules.append([site_id, self._classifier.fingerprint(name)])
+            changes.add(SiteRules(site_id, self._classifier.fingerprint(name)))

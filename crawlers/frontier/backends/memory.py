@@ -10,18 +10,20 @@ from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
-from crawlers.storage.change_set import (
-    ENDED_PAGE,
-    IMPORTANCE,
-    NEW_PAGE,
-    NEWS_SCORE,
-    POLL,
-    RELEVANCE,
-    SEEN_AGAIN,
-    WAITING_PAGE,
-    ChangeSet,
-)
 from crawlers.storage.crawls import TOO_DEEP
+from crawlers.storage.schema.news_tables import PollRow
+from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
+from crawlers.storage.schema.tables import (
+    EndedPage,
+    LinkGroupRow,
+    LinkRow,
+    LostLink,
+    NewPage,
+    PageUpdate,
+    SingleLinks,
+    UnchangedPage,
+    WaitingPage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.protocols import Counts
+    from crawlers.storage.change_set import ChangeSet
 
 Row = dict[str, Any]
 
@@ -42,9 +45,9 @@ class MemoryFrontierStore:
         self.pages: dict[int, Row] = {}
         self.links: dict[int, dict[int, int]] = {}
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
-        self._groups: list[tuple[int, int, str]] = []  # site id, number, name
+        self._groups: list[LinkGroupRow] = []
         self._scores: dict[int, Row] = {}
-        self._polls: dict[int, Row] = {}
+        self._polls: dict[int, PollRow] = {}
         self._totals: list[float] | None = None
         self._last_id = 0
 
@@ -62,7 +65,7 @@ class MemoryFrontierStore:
         return sorted(e for e in entries if (e.priority, e.id) > after)[:limit]
 
     def groups(self, site_id: int) -> list[str]:
-        return [name for of_site, _, name in self._groups if of_site == site_id]
+        return [group.name for group in self._groups if group.site_id == site_id]
 
     def waiting_groups(self, site_id: int) -> list[int]:
         return sorted({row["link_group"] for row in self._waiting(site_id)})
@@ -106,45 +109,35 @@ class MemoryFrontierStore:
         return found
 
     def due(self) -> Iterable[tuple[int, QueueEntry, float]]:
-        for row in sorted(self._polls.values(), key=lambda row: (row["due_at"], row["page_id"])):
-            if self._scores[row["page_id"]]["queue"] == REVISIT:
-                yield row["site_id"], _scored_entry(self.pages[row["page_id"]], 0.0), row["due_at"]
+        for row in sorted(self._polls.values(), key=lambda row: (row.due_at, row.page_id)):
+            if self._scores[row.page_id]["queue"] == REVISIT:
+                yield row.site_id, _scored_entry(self.pages[row.page_id], 0.0), row.due_at
 
     def totals(self) -> list[float] | None:
         return self._totals
 
     def submit(self, changes: ChangeSet) -> None:
-        for values in changes.new_pages:
-            row: Row = dict(zip((name for name, _ in NEW_PAGE), values, strict=True), attempts=0)
-            self.pages[row["id"]] = row
-            self._by_key.setdefault(row["site_id"], {})[row["key"]] = row
-        for values in changes.waiting_pages:
-            change = dict(zip((name for name, _ in WAITING_PAGE), values, strict=True))
-            self.pages[change["id"]].update(change)
-        for values in changes.ended_pages:
-            change = dict(zip((name for name, _ in ENDED_PAGE), values, strict=True))
-            self.pages[change["id"]].update(change)
-        self._groups += [(site_id, number, name) for site_id, number, name in changes.link_groups]
-        for values in changes.seen_again:
-            change = dict(zip((name for name, _ in SEEN_AGAIN), values, strict=True))
-            self.pages[change["id"]].update(change)
-        for source, target in changes.lost_links:
-            del self.links[source][target]
-        for source, targets in changes.links:
-            self.links.setdefault(source, {}).update(targets)
-        for names, rows in (
-            (IMPORTANCE, changes.importance),
-            (RELEVANCE, changes.relevance),
-            (NEWS_SCORE, changes.news_score),
-        ):
-            for values in rows:
-                row = dict(zip((name for name, _ in names), values, strict=True))
-                self._scores[row["page_id"]] = row
-        for values in changes.polls:
-            row = dict(zip((name for name, _ in POLL), values, strict=True))
-            self._polls[row["page_id"]] = row
-        for _, totals in changes.order_totals:
-            self._totals = json.loads(totals)
+        for new in changes[NewPage]:
+            page: Row = {**new._asdict(), "attempts": 0}
+            self.pages[new.id] = page
+            self._by_key.setdefault(new.site_id, {})[new.key] = page
+        updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
+        for change in updates:
+            self.pages[change.id].update(change._asdict())
+        self._groups += changes[LinkGroupRow]
+        for lost in changes[LostLink]:
+            del self.links[lost.source_id][lost.target_id]
+        for single in changes[SingleLinks]:
+            self.links.setdefault(single.source_id, {}).update(dict.fromkeys(single.target_ids, 1))
+        for link in changes[LinkRow]:
+            self.links.setdefault(link.source_id, {})[link.target_id] = link.count
+        for kind in SCORE_ROWS.values():
+            for score in changes[kind]:
+                self._scores[score.page_id] = score._asdict()
+        for poll in changes[PollRow]:
+            self._polls[poll.page_id] = poll
+        for order in changes[OrderTotalsRow]:
+            self._totals = json.loads(order.totals)
 
     def flush(self) -> None:
         pass

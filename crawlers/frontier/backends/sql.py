@@ -15,6 +15,8 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
+from crawlers.storage.schema.score_tables import OrderTotalsRow
+from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -161,9 +163,9 @@ class SqlFrontierStore:
 
     def submit(self, changes: ChangeSet) -> None:
         self._writer.submit(changes)
-        if changes.order_totals:  # only orders with scores look back
-            rows = (*changes.new_pages, *changes.waiting_pages, *changes.ended_pages, *changes.seen_again)
-            self._changed.update(row[0] for row in rows)
+        if changes[OrderTotalsRow]:  # only orders with scores look back
+            updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
+            self._changed.update(page.id for page in (*changes[NewPage], *updates))
             if len(self._changed) > MOST_CHANGED:
                 self.flush()
 

@@ -19,7 +19,8 @@ from crawlers.algorithms.news.alarm_rules import (
 )
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import FEED, HOME, SITEMAP, State
-from crawlers.storage.schema.news_tables import alarm, document, feed, news_score, poll
+from crawlers.storage.schema.news_tables import alarm, document, feed, poll
+from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import crawl, page, seed, site
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import text
 
 from crawlers.algorithms.dedup.simhash import bands, distance, probes
+from crawlers.storage.schema.news_tables import DocumentBandRow
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
@@ -68,6 +69,6 @@ class DocumentBands:
         """Keep the *fingerprint* of the document *page_id*, with *changes*, which the caller submits."""
         self._kept.make_room()
         for band in bands(domain, fingerprint.value):
-            changes.document_bands.append([band, page_id, fingerprint.value])
+            changes.add(DocumentBandRow(band, page_id, fingerprint.value))
             self._kept.young.setdefault(band, []).append((page_id, fingerprint.value))
         self._kept.count(1)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import text
 
+from crawlers.storage.schema.news_tables import DocumentKeyRow
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class SqlDocumentKeys:
         holders = []
         for key, holder in zip(keys, self.find(keys), strict=True):
             if holder is None or holder in void:
-                changes.document_keys.append([*key, owner])
+                changes.add(DocumentKeyRow(*key, owner))
                 self._claimed[key] = holder = owner
             holders.append(holder)
         return holders

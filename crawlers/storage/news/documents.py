@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from crawlers.items import CHANGED, NEW
-from crawlers.storage.schema.news_tables import document
+from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, document
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def add_document(
                 return SAME
             version, stored_at, changed_at = row.version + 1, row.stored_at, now
             since = row.changed_at or row.stored_at
-            changes.document_versions.append([page_id, row.version, row.title, row.text, row.published_at, since])
-    changes.documents.append(
-        [
+            changes.add(DocumentVersionRow(page_id, row.version, row.title, row.text, row.published_at, since))
+    changes.add(
+        DocumentRow(
             page_id,
             site_id,
             url,
@@ -68,7 +68,7 @@ def add_document(
             version,
             stored_at,
             changed_at,
-        ]
+        )
     )
     return NEW if version == 1 else CHANGED
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import CHANGED, NEW, State
 from crawlers.storage.news.documents import count_documents
-from crawlers.storage.schema.news_tables import document, iteration
+from crawlers.storage.schema.news_tables import IterationRow, document, iteration
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Iterations:
             self._now = Iteration(self._now.number + 1, now, now)
             self._is_over = False
         self._now = self._with(page, now, is_revisit)
-        changes.iterations.append([self._crawl_id, *self._now])
+        changes.add(IterationRow(self._crawl_id, *self._now))
         if self._is_full:
             self._end()
 

@@ -9,7 +9,8 @@ from sqlalchemy import bindparam, exists, func, select, text
 
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.items import State
-from crawlers.storage.schema.news_tables import document, feed, feed_item, news_score, page_label, poll
+from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
+from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, seed, site
 
 if TYPE_CHECKING:
@@ -37,22 +38,6 @@ _MOVED = f"""
     WHERE p.state = {int(State.MOVED)}"""  # noqa: S608
 
 T = TypeVar("T")
-
-
-class PollRow(NamedTuple):
-    """A page that comes back; see the table `poll`."""
-
-    page_id: int
-    site_id: int
-    kind: str
-    due_at: float
-    polled_at: float
-    polls: int
-    failures: int
-    new_items: int
-    newest_at: float | None
-    rate: str
-    problem: str | None
 
 
 class PlacedSite(NamedTuple):

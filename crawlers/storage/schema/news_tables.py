@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlalchemy import (
     DDL,
-    BigInteger,
     Boolean,
     Column,
     Float,
@@ -18,8 +19,8 @@ from sqlalchemy import (
     true,
 )
 
-from crawlers.storage.schema.score_tables import score_table
-from crawlers.storage.schema.tables import Id, metadata
+from crawlers.storage.schema.rows import INSERT_NEW, UPSERT, BigInt, Hash, Name, RowId, table, writes
+from crawlers.storage.schema.tables import metadata
 
 feed = Table(
     "feed",
@@ -34,35 +35,51 @@ feed = Table(
     Index("feed_of_seed", "seed_id"),
 )
 
-poll = Table(
-    "poll",
-    metadata,
-    # A page of a crawl that comes back: a feed, a sitemap, or a page that shows new articles.
-    Column("page_id", Id, primary_key=True, autoincrement=False),
-    Column("site_id", Integer, nullable=False),
-    Column("kind", String, nullable=False),  # feed, sitemap, page
-    Column("due_at", Float, nullable=False),  # seconds since 1970, as every time here
-    Column("polled_at", Float, nullable=False),
-    Column("polls", Integer, nullable=False),
-    Column("failures", Integer, nullable=False),  # in a row
-    Column("new_items", Integer, nullable=False),  # ever
-    Column("newest_at", Float),  # when it brought something new last
-    Column("rate", Text, nullable=False),  # JSON: what was learnt of its rate of change
-    Column("problem", Text),  # what was wrong with it at the last poll
-    Index("poll_of_site", "site_id"),
-)
 
-feed_item = Table(
-    "feed_item",
-    metadata,
-    # An article that a feed announced.
-    Column("feed_id", BigInteger, primary_key=True, autoincrement=False),  # the feed's page
-    Column("key", BigInteger, primary_key=True, autoincrement=False),  # of its URL, as in page
-    Column("published_at", Float),  # as the feed says
-    Column("found_at", Float, nullable=False),
-    Column("title", Text),
-    sqlite_with_rowid=False,
+@writes(
+    feed,
+    INSERT_NEW,
+    columns=("seed_id", "url", "kind", "is_given"),
+    select="SELECT seed.id, f.url, f.kind, false FROM ({rows}) AS f JOIN seed ON seed.site = f.site",
 )
+class FoundFeed(NamedTuple):
+    """A feed that the crawl found by itself; *site* is that of its source."""
+
+    site: str
+    url: str
+    kind: str
+
+
+class PollRow(NamedTuple):
+    """A page of a crawl that comes back: a feed, a sitemap, or a page that shows new articles."""
+
+    page_id: RowId
+    site_id: int
+    kind: Name  # feed, sitemap, page
+    due_at: float  # seconds since 1970, as every time here
+    polled_at: float
+    polls: int
+    failures: int  # in a row
+    new_items: int  # ever
+    newest_at: float | None  # when it brought something new last
+    rate: str  # JSON: what was learnt of its rate of change
+    problem: str | None  # what was wrong with it at the last poll
+
+
+poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id"), key=1)
+
+
+class FeedItemRow(NamedTuple):
+    """An article that a feed announced."""
+
+    feed_id: BigInt  # the feed's page
+    key: BigInt  # of its URL, as in page
+    published_at: float | None  # as the feed says
+    found_at: float
+    title: str | None
+
+
+feed_item = table("feed_item", metadata, FeedItemRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
 
 url_rule = Table(
     "url_rule",
@@ -89,97 +106,105 @@ content_rule = Table(
     Column("selector", Text, nullable=False),  # CSS; XPath where it begins with /
 )
 
-page_label = Table(
-    "page_label",
-    metadata,
-    # What speaks for a page's being an article; food for the rules.
-    Column("page_id", Id, primary_key=True, autoincrement=False),
-    Column("site_id", Integer, nullable=False),
-    Column("odds", Float, nullable=False),  # logarithm: above 0 for, below 0 against
-    Index("page_label_of_site", "site_id"),
-)
 
-document = Table(
+class PageLabelRow(NamedTuple):
+    """What speaks for a page's being an article; food for the rules."""
+
+    page_id: RowId
+    site_id: int
+    odds: float  # logarithm: above 0 for, below 0 against
+
+
+page_label = table("page_label", metadata, PageLabelRow, UPSERT, Index("page_label_of_site", "site_id"), key=1)
+
+
+class DocumentRow(NamedTuple):
+    """The essential part of an article. Its number is that of its page."""
+
+    page_id: RowId
+    site_id: int
+    url: str
+    canonical: str | None
+    title: str
+    text: str
+    published_at: float | None
+    published: str | None  # ISO 8601, with the time zone that the page gives
+    authors: str  # JSON
+    section: str | None
+    language: Name | None
+    image: str | None
+    extractor: Name  # what found the text: rule, json-ld, trafilatura
+    text_hash: Hash
+    simhash: BigInt
+    version: int  # from 1
+    stored_at: float  # its first version
+    changed_at: float | None  # the latest version, if there are several
+
+
+document = table(
     "document",
     metadata,
-    # The essential part of an article. Its number is that of its page.
-    Column("page_id", Id, primary_key=True, autoincrement=False),
-    Column("site_id", Integer, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("canonical", Text),
-    Column("title", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("published_at", Float),
-    Column("published", Text),  # ISO 8601, with the time zone that the page gives
-    Column("authors", Text, nullable=False),  # JSON
-    Column("section", Text),
-    Column("language", String),
-    Column("image", Text),
-    Column("extractor", String, nullable=False),  # what found the text: rule, json-ld, trafilatura
-    Column("text_hash", String(32), nullable=False),
-    Column("simhash", BigInteger, nullable=False),
-    Column("version", Integer, nullable=False),  # from 1
-    Column("stored_at", Float, nullable=False),  # its first version
-    Column("changed_at", Float),  # the latest version, if there are several
+    DocumentRow,
+    UPSERT,
     Index("document_of_site", "site_id", "stored_at"),
     Index("document_stored", "stored_at"),
+    key=1,
 )
 
-document_version = Table(
-    "document_version",
-    metadata,
-    # What a document was before it changed.
-    Column("page_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("version", Integer, primary_key=True, autoincrement=False),
-    Column("title", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("published_at", Float),
-    Column("stored_at", Float, nullable=False),
-    sqlite_with_rowid=False,
-)
 
-document_key = Table(
-    "document_key",
-    metadata,
-    # 128-bit hashes of what makes a document the same as another one within its domain: URLs, and the text.
-    Column("high", BigInteger, primary_key=True, autoincrement=False),
-    Column("low", BigInteger, primary_key=True, autoincrement=False),
-    Column("page_id", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
-)
+class DocumentVersionRow(NamedTuple):
+    """What a document was before it changed."""
 
-document_band = Table(
-    "document_band",
-    metadata,
-    # Parts of simhashes: documents that are nearly the same share one.
-    Column("band", BigInteger, primary_key=True, autoincrement=False),  # hash of domain, place and part
-    Column("page_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("simhash", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
-)
+    page_id: BigInt
+    version: int
+    title: str
+    text: str
+    published_at: float | None
+    stored_at: float
 
-news_score = score_table(
-    "news_score",
-    Column("value", Float, nullable=False),  # of what is fresh, when it was published or found; else s_fit or s_n
-    Column("opic", Float, nullable=False),  # what pages that link to it passed on
-)
 
-iteration = Table(
-    "iteration",
-    metadata,
-    # What so many pages, or minutes, of a news crawl brought.
-    Column("crawl_id", Integer, primary_key=True, autoincrement=False),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("began_at", Float, nullable=False),
-    Column("ended_at", Float, nullable=False),
-    Column("fit", Integer, nullable=False),  # pages fetched whose URL fits a rule, or that a feed announced
-    Column("not_fit", Integer, nullable=False),
-    Column("polls", Integer, nullable=False),  # feeds and pages that came back
-    Column("errors", Integer, nullable=False),
-    Column("documents", Integer, nullable=False),  # new ones
-    Column("duplicates", Integer, nullable=False),
-    Column("total_documents", Integer, nullable=False),
-)
+document_version = table("document_version", metadata, DocumentVersionRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
+
+
+class DocumentKeyRow(NamedTuple):
+    """128-bit hashes of what makes a document the same as another one within its domain: URLs, and the text."""
+
+    high: BigInt
+    low: BigInt
+    page_id: BigInt
+
+
+document_key = table("document_key", metadata, DocumentKeyRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
+
+
+class DocumentBandRow(NamedTuple):
+    """Parts of simhashes: documents that are nearly the same share one."""
+
+    band: BigInt  # hash of domain, place and part
+    page_id: BigInt
+    simhash: BigInt
+
+
+document_band = table("document_band", metadata, DocumentBandRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
+
+
+class IterationRow(NamedTuple):
+    """What so many pages, or minutes, of a news crawl brought."""
+
+    crawl_id: int
+    number: int
+    began_at: float
+    ended_at: float
+    fit: int  # pages fetched whose URL fits a rule, or that a feed announced
+    not_fit: int
+    polls: int  # feeds and pages that came back
+    errors: int
+    documents: int  # new ones
+    duplicates: int
+    total_documents: int
+
+
+iteration = table("iteration", metadata, IterationRow, UPSERT, key=2)
 
 alarm = Table(
     "alarm",

@@ -3,14 +3,19 @@
 A page belongs to a *site*, a site is a seed within one crawl: two crawls of the same seed share no
 page, so that each is a picture of its time. Every link row is made of integers. Numbers of pages are
 given out in blocks (`id_block`), so that links can name a page before its row is committed.
+
+Tables that are written whole are made of their row types; see `schema.rows`.
 """
 
 from __future__ import annotations
+
+from typing import Annotated, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    DefaultClause,
     Float,
     Index,
     Integer,
@@ -24,8 +29,19 @@ from sqlalchemy import (
     true,
 )
 
-# SQLite's rowid must be declared as INTEGER to be the key itself instead of a second index.
-Id = BigInteger().with_variant(Integer, "sqlite")
+from crawlers.storage.schema.rows import (
+    DELETE,
+    INSERT,
+    INSERT_NEW,
+    ROW_ID,
+    UPDATE,
+    BigInt,
+    Name,
+    RowId,
+    SmallInt,
+    table,
+    writes,
+)
 
 metadata = MetaData()
 
@@ -33,7 +49,7 @@ id_block = Table(
     "id_block",
     metadata,
     Column("name", String, primary_key=True),
-    Column("next", Id, nullable=False),
+    Column("next", ROW_ID, nullable=False),
 )
 
 crawl = Table(
@@ -96,10 +112,37 @@ site = Table(
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
 
+
+@writes(site, UPDATE)
+class SiteRobots(NamedTuple):
+    """What a site's robots.txt says."""
+
+    id: int
+    robots_status: int
+    robots_text: str | None
+    robots_at: float
+
+
+@writes(site, UPDATE)
+class SiteAvailability(NamedTuple):
+    """Whether a site's home page can be loaded."""
+
+    id: int
+    availability: str | None
+
+
+@writes(site, UPDATE)
+class SiteRules(NamedTuple):
+    """By which rules a site's waiting pages have their places; None: they are yet to be placed."""
+
+    id: int
+    rules: str | None
+
+
 page = Table(
     "page",
     metadata,
-    Column("id", Id, primary_key=True, autoincrement=False),
+    Column("id", ROW_ID, primary_key=True, autoincrement=False),
     Column("site_id", Integer, nullable=False),
     Column("key", BigInteger, nullable=False),
     Column("url", Text, nullable=False),
@@ -146,81 +189,210 @@ page = Table(
     ),
 )
 
-link = Table(
-    "link",
-    metadata,
-    Column("source_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("target_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("count", Integer, nullable=False),
-    sqlite_with_rowid=False,
-)
 
-link_group = Table(
-    "link_group",
-    metadata,
-    Column("site_id", Integer, primary_key=True, autoincrement=False),
-    Column("number", SmallInteger, primary_key=True, autoincrement=False),  # from 1, as they were met
-    Column("name", Text, nullable=False),  # where its links stand on pages, and how their URLs look
-    sqlite_with_rowid=False,
-)
+@writes(page, INSERT)
+class NewPage(NamedTuple):
+    """A page that was never seen before."""
 
-external_url = Table(
-    "external_url",
-    metadata,
-    Column("id", Id, primary_key=True, autoincrement=False),  # 64-bit hash of the URL: no look-up needed
-    Column("site", String, nullable=False),  # scheme://host[:port]
-    Column("url", Text, nullable=False),
+    id: int
+    site_id: int
+    key: int
+    url: str
+    variant: int
+    level: int
+    hops: int
+    priority: float
+    state: int
+    reason: str | None
+    request: str | None
+    found_on: int | None
+    found_at: float
+    state_at: float
+    link_group: int
+
+
+@writes(page, UPDATE)
+class WaitingPage(NamedTuple):
+    """A page that goes back to waiting; or one that was not fetched yet, found again nearer or in a better spelling."""
+
+    id: int
+    url: str
+    variant: int
+    level: int
+    hops: int
+    priority: float
+    state: int
+    reason: str | None
+    attempts: int
+    request: str | None
+    state_at: float
+
+
+@writes(page, UPDATE)
+class EndedPage(NamedTuple):
+    """A page that was fetched, or will not be."""
+
+    id: int
+    state: int
+    reason: str | None
+    attempts: int
+    fetched_at: float | None
+    state_at: float
+    status: int | None
+    moved_to: int | None
+    content_hash: str | None
+    content_signature: int | None
+    title: str | None
+    canonical: str | None
+    content_type: str | None
+    size_bytes: int
+    etag: str | None
+    last_modified: str | None
+
+
+@writes(page, UPDATE)
+class UnchangedPage(NamedTuple):
+    """A page that a revisit found as it was."""
+
+    id: int
+    reason: str | None
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
+
+
+PageUpdate = WaitingPage | EndedPage | UnchangedPage
+
+
+class LinkRow(NamedTuple):
+    """How many links lead from one page to another."""
+
+    source_id: BigInt
+    target_id: BigInt
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+
+
+link = table("link", metadata, LinkRow, INSERT, key=2, sqlite_with_rowid=False)
+
+
+@writes(
+    link,
+    INSERT,
+    columns=LinkRow._fields,
+    # The limit keeps SQLite from taking the row apart again for each of its targets.
+    select={
+        "sqlite": "SELECT source_id, t.value, 1 FROM ({rows} LIMIT -1) AS r, json_each(r.target_ids) AS t",
+        "postgresql": """
+            SELECT source_id, t.value::bigint, 1 FROM ({rows}) AS r, jsonb_array_elements_text(r.target_ids) AS t""",
+    },
+)
+class SingleLinks(NamedTuple):
+    """The pages that a page has one link to, which most links are: a list is a quarter of the work of rows."""
+
+    source_id: int
+    target_ids: list[int]
+
+
+@writes(link, DELETE)
+class LostLink(NamedTuple):
+    """A link that a revisit did not find any more, or more or less often."""
+
+    source_id: int
+    target_id: int
+
+
+class LinkGroupRow(NamedTuple):
+    """A queue of a site's links."""
+
+    site_id: int
+    number: SmallInt  # from 1, as they were met
+    name: str  # where its links stand on pages, and how their URLs look
+
+
+link_group = table("link_group", metadata, LinkGroupRow, INSERT, key=2, sqlite_with_rowid=False)
+
+
+class ExternalUrlRow(NamedTuple):
+    """A URL of a site that is not the crawl's."""
+
+    id: RowId  # 64-bit hash of the URL: no look-up needed
+    site: Name  # scheme://host[:port]
+    url: str
     # Of its normal form: spellings of one address share it.
-    Column("key", BigInteger, nullable=False, server_default="0"),
-)
+    key: Annotated[int, BigInteger(), DefaultClause("0")]
 
-link_context = Table(
-    "link_context",
-    metadata,
-    Column("id", Id, primary_key=True, autoincrement=False),  # 64-bit hash of the row's texts
-    Column("anchor", Text, nullable=False),
-    Column("context", Text, nullable=False),
-    Column("position", Text, nullable=False),
-    Column("rel", Text, nullable=False),
-    Column("tag", Text, nullable=False),
-)
 
-external_link = Table(
-    "external_link",
-    metadata,
-    Column("page_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("context_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("count", Integer, nullable=False),
-    sqlite_with_rowid=False,
-)
+external_url = table("external_url", metadata, ExternalUrlRow, INSERT_NEW, key=1)
 
-counted_key = Table(
-    "counted_key",
-    metadata,
-    # What a site's rewards counted already: keys of external URLs, or of hosts where those are the reward.
-    Column("site_id", Integer, primary_key=True, autoincrement=False),
-    Column("key", BigInteger, primary_key=True, autoincrement=False),
-    sqlite_with_rowid=False,
-)
 
-pull = Table(
+class LinkContextRow(NamedTuple):
+    """What a link says, and where it stands."""
+
+    id: RowId  # 64-bit hash of the row's texts
+    anchor: str
+    context: str
+    position: str
+    rel: str
+    tag: str
+
+
+link_context = table("link_context", metadata, LinkContextRow, INSERT_NEW, key=1)
+
+
+class ExternalLinkRow(NamedTuple):
+    """How many links in one context lead from a page to an external URL."""
+
+    page_id: BigInt
+    url_id: BigInt
+    context_id: BigInt
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+
+
+external_link = table("external_link", metadata, ExternalLinkRow, INSERT_NEW, key=3, sqlite_with_rowid=False)
+
+
+class CountedKeyRow(NamedTuple):
+    """What a site's rewards counted already: keys of external URLs, or of hosts where those are the reward."""
+
+    site_id: int
+    key: BigInt
+
+
+counted_key = table("counted_key", metadata, CountedKeyRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
+
+
+class PullRow(NamedTuple):
+    """One download of a crawl that counts rewards; the rule's memory."""
+
+    site_id: int
+    page_id: BigInt
+    reward: float
+    ended_at: float
+
+
+pull = table(
     "pull",
     metadata,
-    # One download of a crawl that counts rewards; the rule's memory. Their order is that in which they ended.
-    Column("id", Id, primary_key=True),
-    Column("site_id", Integer, nullable=False),
-    Column("page_id", BigInteger, nullable=False),
-    Column("reward", Float, nullable=False),
-    Column("ended_at", Float, nullable=False),
+    PullRow,
+    INSERT,
     Index("pull_of_site", "site_id", "id"),
+    number=Column("id", ROW_ID, primary_key=True),  # pulls are in the order in which they ended
 )
 
-bad_link = Table(
-    "bad_link",
-    metadata,
-    Column("page_id", BigInteger, nullable=False),
-    Column("raw", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Index("bad_link_page", "page_id"),
-)
+
+class BadLinkRow(NamedTuple):
+    """A link that is no URL."""
+
+    page_id: BigInt
+    raw: str
+    reason: str
+
+
+bad_link = table("bad_link", metadata, BadLinkRow, INSERT, Index("bad_link_page", "page_id"))
+
+
+@writes(bad_link, DELETE)
+class OutdatedBadLinks(NamedTuple):
+    """The bad links that an earlier visit to a page found."""
+
+    page_id: int

@@ -12,6 +12,7 @@ from crawlers import settings as defaults
 from crawlers.cli.lab import lab_news
 from crawlers.errors import ConfigError
 from crawlers.storage.database import Database
+from crawlers.storage.schema.news_tables import IterationRow
 from tests.support.news_store import DAY, NewsStore
 
 
@@ -21,8 +22,8 @@ def url(tmp_path):
     url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
     database = Database(url)
     bare, ruled = NewsStore(database, "bare"), NewsStore(database, "ruled")
-    bare.write(iterations=[[bare.id, n, 100.0 * n, 100.0 * n + 99, 0, 90, 5, 5, 9, 1, 9 * n] for n in range(1, 70)])
-    ruled.write(iterations=[[ruled.id, 1, 100.0, 199.0, 80, 10, 0, 10, 75, 2, 75]])
+    bare.write(*(IterationRow(bare.id, n, 100.0 * n, 100.0 * n + 99, 0, 90, 5, 5, 9, 1, 9 * n) for n in range(1, 70)))
+    ruled.write(IterationRow(ruled.id, 1, 100.0, 199.0, 80, 10, 0, 10, 75, 2, 75))
     for number in range(3):
         ruled.document(f"/{number}", number * DAY)
     NewsStore(database, "none")
@@ -72,7 +73,7 @@ def test_many_iterations_share_lines_and_the_file_has_each(lab, tmp_path):
 def test_crawls_of_several_stores_are_compared_by_the_names_of_these(lab, url, tmp_path):
     other = Database(f"sqlite:///{tmp_path / 'other.sqlite'}")
     crawl = NewsStore(other, "bare")
-    crawl.write(iterations=[[crawl.id, 1, 100.0, 199.0, 80, 10, 0, 10, 60, 2, 60]])
+    crawl.write(IterationRow(crawl.id, 1, 100.0, 199.0, 80, 10, 0, 10, 60, 2, 60))
     other.close()
     out = tmp_path / "news.csv"
     lines = lab("bare", "ruled", f"sqlite:///{tmp_path}/other.sqlite", out=str(out))

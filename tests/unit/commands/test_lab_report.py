@@ -12,6 +12,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import PullRow
 from tests.support.processes import until
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -53,7 +54,7 @@ def store(folder, sites, pulls=(), **settings):
     rows = [crawls.SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
     row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
     with database.write() as connection:
-        write_changes(connection, ChangeSet(pulls=[[row.sites[n].id, 1, reward, 0.0] for n, reward in pulls]))
+        write_changes(connection, ChangeSet(*(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls)))
     database.close()
 
 

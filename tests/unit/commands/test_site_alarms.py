@@ -11,7 +11,7 @@ from sqlalchemy import insert, update
 from crawlers.commands.sites import Command
 from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.database import Database
-from crawlers.storage.schema.news_tables import alarm
+from crawlers.storage.schema.news_tables import FoundFeed, alarm
 from crawlers.storage.schema.tables import seed, site
 from tests.support.news_store import OTHER, SITE, NewsStore
 
@@ -44,7 +44,7 @@ def store(tmp_path_factory):
             for kind, of, at, end in raised
         ]
         connection.execute(insert(alarm), rows)
-    crawl.write(feeds=[[SITE, FAR, "feed"]])
+    crawl.write(FoundFeed(SITE, FAR, "feed"))
     (below,) = add_sites(database, crawl.id, [SiteRow(0, "http://sport.one.example", 1, None, 0.0)], 0.0)
     crawl.sites[below.site] = below.id
     crawl.document("/a", 86_400.0)

@@ -20,7 +20,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.stored_rules import replace_learnt
-from crawlers.storage.schema.news_tables import document, poll
+from crawlers.storage.schema.news_tables import FoundFeed, document, poll
 from crawlers.storage.schema.tables import page, site
 
 SOURCES = r"""
@@ -49,7 +49,7 @@ def filled(tmp_path_factory):
     polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
     with database.write() as connection:
         write_changes(
-            connection, ChangeSet(feeds=[["https://www.b.example", "https://www.b.example/map.xml", "sitemap"]])
+            connection, ChangeSet(FoundFeed("https://www.b.example", "https://www.b.example/map.xml", "sitemap"))
         )
         crawl = {"crawl_id": 1, "seed_id": 2, "parallel": 1, "delay_s": 0.0}
         connection.execute(insert(site).values(id=1, site="https://www.b.example", **crawl))

@@ -10,6 +10,7 @@ from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.crawl.rewards import Rewards
 from crawlers.items import ExternalLink, Page, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import CountedKeyRow
 from crawlers.storage.writer import Writer
 
 
@@ -65,7 +66,7 @@ def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_key
         assert set(earned.keys) == keys - paid[site]
         assert earned.reward == len(earned.keys)
         paid[site] |= keys
-        writer.submit(ChangeSet(counted_keys=[[site, key] for key in earned.keys]))
+        writer.submit(ChangeSet(*(CountedKeyRow(site, key) for key in earned.keys)))
         if number == 200:
             writer.flush()
             rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys, resumed=True)

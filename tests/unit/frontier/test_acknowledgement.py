@@ -13,6 +13,7 @@ from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import Page, State
+from crawlers.storage.schema.tables import SiteAvailability
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
@@ -26,10 +27,10 @@ class Recorder(MemoryFrontierStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.availability: list[list[object]] = []
+        self.availability: list[SiteAvailability] = []
 
     def submit(self, changes: ChangeSet) -> None:
-        self.availability += changes.site_availability
+        self.availability += changes[SiteAvailability]
         super().submit(changes)
 
 
@@ -63,7 +64,7 @@ class Crawl:
 def test_site_whose_root_cannot_be_read_is_not_available(state: State) -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], state, "why")
-    assert crawl.store.availability == [[1, "why"]]
+    assert crawl.store.availability == [(1, "why")]
 
 
 def test_site_is_available_once_one_of_its_roots_was_read() -> None:
@@ -72,7 +73,7 @@ def test_site_is_available_once_one_of_its_roots_was_read() -> None:
     crawl.end(leases["/"], State.FAILED, "timeout")
     crawl.end(leases["/b"], State.DONE)
     crawl.end(leases["/c"], State.FAILED, "timeout")
-    assert crawl.store.availability == [[1, "timeout"], [1, None]]
+    assert crawl.store.availability == [(1, "timeout"), (1, None)]
 
 
 def test_redirect_of_a_root_decides_nothing_before_its_target_is_read() -> None:
@@ -80,21 +81,21 @@ def test_redirect_of_a_root_decides_nothing_before_its_target_is_read() -> None:
     crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
     assert crawl.store.availability == []
     crawl.end(crawl.leases()["/en"], State.REFUSED, "status 404")
-    assert crawl.store.availability == [[1, "status 404"]]
+    assert crawl.store.availability == [(1, "status 404")]
 
 
 def test_page_below_the_root_does_not_affect_availability() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.FAILED, "timeout")
-    assert crawl.store.availability == [[1, None]]
+    assert crawl.store.availability == [(1, None)]
 
 
 def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.DONE, link="/")
-    for state, availability in ((State.REFUSED, []), (State.DONE, [[1, None]])):
+    for state, availability in ((State.REFUSED, []), (State.DONE, [(1, None)])):
         crawl.open()
         lease = crawl.leases()["/"]
         assert lease.is_revisit

@@ -6,6 +6,7 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.protocols import NOTHING, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import CountedKeyRow, PullRow
 
 
 class Heard:
@@ -68,8 +69,8 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
     pulls = PullBudget(Heard(), 0, records=True)
     pulls.started(SITE, lease(42))
     pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
-    assert changes.pulls == [[7, 42, 2.0, 5.5]]
-    assert changes.counted_keys == [[7, 3], [7, 9]]
+    assert changes[PullRow] == [(7, 42, 2.0, 5.5)]
+    assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
 
 
 def test_pulls_are_not_written_without_recording():
@@ -77,7 +78,7 @@ def test_pulls_are_not_written_without_recording():
     pulls = PullBudget(Heard(), 0, records=False)
     pulls.started(SITE, lease(42))
     pulls.ended(SITE, lease(42), Earned(2.0, {9}), 5.5, changes)
-    assert changes == ChangeSet()
+    assert list(changes) == []
 
 
 def test_rules_receive_earlier_pulls_as_in_the_first_run():

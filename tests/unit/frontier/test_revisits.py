@@ -13,6 +13,8 @@ from crawlers.frontier.protocols import Lease
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
+from crawlers.storage.schema.tables import LostLink, OutdatedBadLinks, UnchangedPage
 
 HASH = b"\x01" * 16
 PREVIOUS = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
@@ -66,23 +68,25 @@ def test_page_that_is_still_missing_is_unchanged() -> None:
 def test_unchanged_page_was_seen_when_it_was_requested() -> None:
     changes = ChangeSet()
     add_unchanged(changes, LEASE, page(status=304, is_unchanged=True), PREVIOUS)
-    assert changes == ChangeSet(seen_again=[[3, None, 90.0, '"1"', "yesterday"]])
+    assert list(changes) == [UnchangedPage]
+    assert changes[UnchangedPage] == [(3, None, 90.0, '"1"', "yesterday")]
 
 
 def test_page_that_could_not_be_fetched_keeps_the_time_of_its_previous_visit() -> None:
     changes = ChangeSet()
     add_unchanged(changes, LEASE, page(State.FAILED, 0, reason="no answer"), PREVIOUS)
-    assert changes == ChangeSet(seen_again=[[3, "no answer", 50.0, '"1"', "yesterday"]])
+    assert list(changes) == [UnchangedPage]
+    assert changes[UnchangedPage] == [(3, "no answer", 50.0, '"1"', "yesterday")]
 
 
 def test_change_keeps_the_previous_state_of_the_page_and_its_links() -> None:
     changes = ChangeSet()
     new = add_change(changes, LEASE, PREVIOUS, {8: 1, 9: 4}, 91.0)
     assert new == {8: 1, 9: 4}
-    assert changes.page_changes == [[3, 91.0, 50.0, State.DONE, 200, HASH.hex()]]
-    assert changes.forgotten == [[3]]
-    assert changes.lost_links == [[3, 7], [3, 8]]
-    assert changes.link_changes == [[3, 7, 91.0, 50.0, 1], [3, 8, 91.0, 50.0, 2], [3, 9, 91.0, None, 0]]
+    assert changes[PageChangeRow] == [(3, 91.0, 50.0, State.DONE, 200, HASH.hex())]
+    assert changes[OutdatedBadLinks] == [(3,)]
+    assert changes[LostLink] == [(3, 7), (3, 8)]
+    assert changes[LinkChangeRow] == [(3, 7, 91.0, 50.0, 1), (3, 8, 91.0, 50.0, 2), (3, 9, 91.0, None, 0)]
 
 
 counts = st.dictionaries(st.integers(1, 6), st.integers(1, 3))
@@ -95,9 +99,9 @@ def test_lost_and_added_links_give_the_current_links_and_changes_the_previous_on
     changes = ChangeSet()
     stored = dict(before)
     new = add_change(changes, LEASE, PREVIOUS._replace(links=before), today, 91.0)
-    for _, target in changes.lost_links:
-        del stored[target]
+    for lost in changes[LostLink]:
+        del stored[lost.target_id]
     assert not stored.keys() & new.keys(), "a row would be there already"
     assert stored | new == today
-    was = today | {target: count for _, target, _, _, count in changes.link_changes}
+    was = today | {change.target_id: change.count for change in changes[LinkChangeRow]}
     assert {target: count for target, count in was.items() if count} == before

@@ -13,7 +13,9 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.scoring import Scoring
-from crawlers.storage.change_set import IMPORTANCE, NEW_PAGE, RELEVANCE, ChangeSet
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
+from crawlers.storage.schema.tables import NewPage
 
 SITE = 4
 
@@ -35,7 +37,7 @@ def scoring(store: MemoryFrontierStore, scores: Any = None, held: Any = ()) -> t
 
 def stored(store: MemoryFrontierStore, page: int, state: int = 0, level: int = 0) -> None:
     values = {"id": page, "site_id": SITE, "key": page, "url": f"/{page}", "state": state, "level": level}
-    store.submit(ChangeSet(new_pages=[[values.get(name, 0) for name, _ in NEW_PAGE]]))
+    store.submit(ChangeSet(NewPage(*(values.get(name, 0) for name in NewPage._fields))))
 
 
 def written(one: Scoring, store: MemoryFrontierStore) -> ChangeSet:
@@ -51,17 +53,16 @@ def test_only_changed_pages_are_written_and_requeued() -> None:
     for page in (1, 2, 3):
         one.found(SITE, page, 0)
     changes = written(one, store)
-    assert [row[0] for row in changes.importance] == [1, 2, 3]
+    assert [row.page_id for row in changes[ImportanceRow]] == [1, 2, 3]
     assert site.rose == [(0, 1), (0, 2), (0, 3)]
     site.rose.clear()
 
     one.read(1, {3: 1.0})
     changes = written(one, store)
-    assert [row[:3] for row in changes.importance] == [[1, SITE, 1], [3, SITE, 0]]
-    assert len(changes.importance[0]) == len(IMPORTANCE)
-    assert json.loads(changes.order_totals[0][1]) == one.scores.totals()
+    assert [row[:3] for row in changes[ImportanceRow]] == [(1, SITE, 1), (3, SITE, 0)]
+    assert json.loads(changes[OrderTotalsRow][0].totals) == one.scores.totals()
     assert site.rose == [(1, 1), (0, 3)]
-    assert written(one, store).importance == []
+    assert written(one, store)[ImportanceRow] == []
 
 
 def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> None:
@@ -73,7 +74,7 @@ def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> No
     one.found(99, 3, 0)
     changes = written(one, store)
     assert site.rose == []
-    assert [row[:3] for row in changes.importance] == [[1, SITE, 0], [2, SITE, GONE], [3, 99, 0]]
+    assert [row[:3] for row in changes[ImportanceRow]] == [(1, SITE, 0), (2, SITE, GONE), (3, 99, 0)]
 
 
 def test_page_that_moved_is_written_with_its_target() -> None:
@@ -84,7 +85,7 @@ def test_page_that_moved_is_written_with_its_target() -> None:
     written(one, store)
     one.moved(1, 2)
     changes = written(one, store)
-    assert [(row[0], row[2], row[7]) for row in changes.importance] == [(1, GONE, 2), (2, 0, 0)]
+    assert [(row.page_id, row.queue, row.alias) for row in changes[ImportanceRow]] == [(1, GONE, 2), (2, 0, 0)]
 
 
 def test_scoring_resumes_from_the_written_rows() -> None:
@@ -117,7 +118,6 @@ def test_states_that_changed_without_the_order_are_reported_to_it(scores: Any) -
     assert two.recalled(SITE)[0] == [0]
     assert (two.scores.queue(1), two.scores.queue(2)) == (GONE, 0)
     rows = written(two, store)
-    table = rows.importance or rows.relevance
-    assert [row[:3] for row in table] == [[1, SITE, GONE], [2, SITE, 0]]
-    assert len(table[0]) == len(IMPORTANCE if rows.importance else RELEVANCE)
+    table = rows[ImportanceRow] or rows[RelevanceRow]
+    assert [row[:3] for row in table] == [(1, SITE, GONE), (2, SITE, 0)]
     assert site.rose == [(0, 2)]

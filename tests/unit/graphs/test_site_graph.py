@@ -18,6 +18,8 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, add_sites, reserve_page_ids
 from crawlers.storage.database import Database
+from crawlers.storage.page_rows import add_links
+from crawlers.storage.schema.tables import EndedPage, ExternalLinkRow, ExternalUrlRow, LinkContextRow, LinkRow, NewPage
 
 if TYPE_CHECKING:
     import random
@@ -52,21 +54,20 @@ def store(database: Database, pages: list[Stored], order: list[int] | None = Non
         page, page_id = pages[index], ids[index]
         url = f"http://a.test{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
-        changes.new_pages.append(
-            [page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]
+        changes.add(
+            NewPage(page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
         )
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)
         content_hash = body if page.state is DONE else None
-        changes.ended_pages.append(
-            [page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title, None, None, 9]
-        )
-        changes.links.append([page_id, {ids[target]: count for target, count in page.links.items()}])
+        ended = (page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
+        changes.add(EndedPage(*ended, None, None, 9, None, None))
+        add_links(changes, page_id, {ids[target]: count for target, count in page.links.items()})
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"
-            changes.external_urls.append([url_key(url), "http://b.test", url, url_key(url)])
-            changes.link_contexts.append([url_key(tag), "", "", "", "", tag])
-            changes.external_links.append([page_id, url_key(url), url_key(tag), 1])
+            changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)))
+            changes.add(LinkContextRow(url_key(tag), "", "", "", "", tag))
+            changes.add(ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
     with database.write() as connection:
         write_changes(connection, changes)
     return site_id
@@ -177,8 +178,8 @@ def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(
     site_id = store(database, [Stored("/", 0)])
     graph = SiteGraph(database, site_id, "a.test")
     with database.write() as connection:
-        row = [10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0, 0]
-        write_changes(connection, ChangeSet(new_pages=[row], links=[[10**6, {1: 1}]]))
+        new = NewPage(10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0, 0)
+        write_changes(connection, ChangeSet(new, LinkRow(10**6, 1, 1)))
     assert list(graph.edges()) == [(1, [])]
     assert len(list(graph.nodes())) == 1
 

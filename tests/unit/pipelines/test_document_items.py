@@ -9,7 +9,8 @@ from scrapy.statscollectors import StatsCollector
 
 from crawlers.items import Article, News, Page, State
 from crawlers.pipelines.document_items import Document, DocumentPipeline
-from crawlers.storage.change_set import DOCUMENT, ChangeSet
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.news_tables import DocumentRow
 
 ARTICLE = Article("Title", "Text", None, "2001-09-09", ("Ada",), "sport", "en", "http://a.example/c", "", "json-ld")
 
@@ -24,7 +25,7 @@ def pipeline():
 def page(outcome, **row):
     news = News(outcome=outcome, article=ARTICLE)
     found = {"version": 1, "stored_at": 1e9, "changed_at": None} | row
-    rows = ChangeSet(documents=[[found.get(name) for name, _ in DOCUMENT]])
+    rows = ChangeSet(DocumentRow(*(found.get(name) for name in DocumentRow._fields)))
     return Page(7, "http://a.example/news?id=1", 1, State.DONE, news=news, rows=rows)
 
 

@@ -7,6 +7,7 @@ from crawlers.reports.change_history import change_history
 from crawlers.reports.history_wording import SHOWN
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from tests.support.scored_store import A, Linked, store
 
 PAGES = [
@@ -18,8 +19,8 @@ PAGES = [
 def told(database, crawl, changes=(), links=()):
     home = crawl.pages[f"{A}/"]
     changes = ChangeSet(
-        page_changes=[[home, *change] for change in changes],
-        link_changes=[[home, crawl.pages[f"{A}/{name}"], *change] for name, *change in links],
+        *(PageChangeRow(home, *change) for change in changes),
+        *(LinkChangeRow(home, crawl.pages[f"{A}/{name}"], *change) for name, *change in links),
     )
     with database.write() as connection:
         write_changes(connection, changes)

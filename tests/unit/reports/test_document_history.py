@@ -8,6 +8,7 @@ from sqlalchemy import select
 from crawlers.items import ARTICLE, State
 from crawlers.reports.document_history import document_history
 from crawlers.storage.news import stored_rules
+from crawlers.storage.schema.news_tables import FeedItemRow, PollRow
 from crawlers.storage.schema.tables import page
 from tests.support.news_store import SITE, NewsStore
 from tests.support.scored_store import A, Linked, store
@@ -34,7 +35,7 @@ def test_document_is_announced_fits_a_rule_and_has_versions(database):
     feed = crawl.poll("/rss", "feed", 5.0)
     about = {"authors": '["Ada", "Bob"]', "section": "sport", "canonical": f"{SITE}/1"}
     number = crawl.document("/news/1", 60.0, title="First", text="x" * 1500, published="1970-01-01", **about)
-    crawl.write(feed_items=[[feed, key_of(crawl, number), 30.0, 40.0, "A title"]])
+    crawl.write(FeedItemRow(feed, key_of(crawl, number), 30.0, 40.0, "A title"))
     rule = stored_rules.add_rule(crawl.database, "one.example", "/news/.+", 0.5)
     lines = [
         f"  announced by {SITE}/rss 1970-01-01 00:00:40+00:00, as published 1970-01-01 00:00:30+00:00: A title",
@@ -95,7 +96,7 @@ def test_feed_tells_of_its_polls_only(crawl):
 
 def test_article_that_is_fetched_once_more_tells_of_its_document_too(crawl):
     number = crawl.document("/news/1", 60.0, title="First")
-    crawl.write(polls=[[number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None]])
+    crawl.write(PollRow(number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None))
     lines = told(crawl, number)
     assert lines[1].startswith("  an article that comes back: ")
     assert "  document: First" in lines

@@ -6,6 +6,7 @@ from crawlers.reports.pull_log import pull_log, settings_of
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import PullRow, SiteAvailability
 
 
 def begin(database, name, *sites, settings=None):
@@ -21,8 +22,8 @@ def write(database, changes):
 def test_pulls_come_in_the_order_in_which_they_ended_and_sites_in_that_of_the_list(database):
     crawl = begin(database, "one", "http://z.test", "http://a.test")
     z, a = (site.id for site in crawl.sites)
-    write(database, ChangeSet(pulls=[[a, 9, 2.0, 5.0], [z, 4, 0.0, 1.0]]))
-    write(database, ChangeSet(pulls=[[a, 9, 1.5, 0.5]]))
+    write(database, ChangeSet(PullRow(a, 9, 2.0, 5.0), PullRow(z, 4, 0.0, 1.0)))
+    write(database, ChangeSet(PullRow(a, 9, 1.5, 0.5)))
     log = pull_log(database, crawl.id)
     assert log.sites == [(z, "http://z.test", None), (a, "http://a.test", None)]
     assert log.pulls == [(a, 2.0), (z, 0.0), (a, 1.5)]
@@ -30,13 +31,13 @@ def test_pulls_come_in_the_order_in_which_they_ended_and_sites_in_that_of_the_li
 
 def test_a_site_that_is_not_available_says_why(database):
     crawl = begin(database, "one", "http://a.test", "http://b.test")
-    write(database, ChangeSet(site_availability=[[crawl.sites[1].id, "status 500"]]))
+    write(database, ChangeSet(SiteAvailability(crawl.sites[1].id, "status 500")))
     assert [why for _, _, why in pull_log(database, crawl.id).sites] == [None, "status 500"]
 
 
 def test_other_crawls_are_not_seen(database):
     one, two = begin(database, "one", "http://a.test"), begin(database, "two", "http://a.test")
-    write(database, ChangeSet(pulls=[[one.sites[0].id, 1, 1.0, 0.0], [two.sites[0].id, 2, 2.0, 0.0]]))
+    write(database, ChangeSet(PullRow(one.sites[0].id, 1, 1.0, 0.0), PullRow(two.sites[0].id, 2, 2.0, 0.0)))
     assert pull_log(database, two.id) == ([(two.sites[0].id, "http://a.test", None)], [(two.sites[0].id, 2.0)])
     assert pull_log(database, 99) == ([], [])
 

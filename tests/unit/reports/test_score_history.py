@@ -11,6 +11,8 @@ from crawlers.algorithms.topic.vectors import Weights
 from crawlers.reports.score_history import score_history
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
+from crawlers.storage.schema.tables import PullRow
 from tests.support.scored_store import A, Linked, store
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
@@ -26,8 +28,8 @@ def test_page_that_was_read_has_importance_cash_and_its_place(database):
     crawl = store(database, PAGES)
     page = crawl.pages[HOME]
     with database.write() as connection:
-        pulls = [[crawl.sites[A], page, 0.0, 0.0]] * 3
-        write_changes(connection, ChangeSet(pulls=pulls))
+        pulls = [PullRow(crawl.sites[A], page, 0.0, 0.0)] * 3
+        write_changes(connection, ChangeSet(*pulls))
     rank = 1 + (crawl.opic.importance(crawl.pages[OTHER]) > crawl.opic.importance(page))
     before = int(crawl.opic.score(crawl.pages[OTHER]) > crawl.opic.score(page))
     assert told(database, crawl, HOME) == [
@@ -70,12 +72,11 @@ def test_topic_has_a_score_of_three_parts(database, weights):
     scores.found(crawl.pages[f"{A}/moved"], 1)
     scores.fetched(crawl.pages[f"{A}/moved"], {other: 0.25, new: 0.75})
     rows = [
-        [page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page)]
+        RelevanceRow(page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page))
         for page in (home, other, new)
     ]
-    changes = ChangeSet(
-        relevance=rows, order_totals=[[crawl.id, json.dumps(scores.totals())]], topic_pages=[[home, 0.5, "{}"]]
-    )
+    totals = OrderTotalsRow(crawl.id, json.dumps(scores.totals()))
+    changes = ChangeSet(*rows, totals, TopicPageRow(home, 0.5, "{}"))
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")
         write_changes(connection, changes)

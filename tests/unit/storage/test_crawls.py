@@ -16,7 +16,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
-from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site
+from crawlers.storage.schema.tables import NewPage, SiteAvailability, crawl, crawler_setting, seed, site
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -160,10 +160,9 @@ def test_site_that_was_not_available_is_tried_again_after_an_end_and_not_after_a
     row = SiteRow(0, "http://a.test", 1, None, 0.0)
     crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
     with database.write() as connection:
-        home = [1, crawl.sites[0].id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.FAILED), "timeout", None, None]
-        write_changes(
-            connection, ChangeSet(new_pages=[[*home, 0.0, 0.0, 0]], site_availability=[[crawl.sites[0].id, "timeout"]])
-        )
+        place = (1, crawl.sites[0].id, 1, "http://a.test/", 0, 0, 0, 0.0)
+        home = NewPage(*place, int(State.FAILED), "timeout", None, None, 0.0, 0.0, 0)
+        write_changes(connection, ChangeSet(home, SiteAvailability(crawl.sites[0].id, "timeout")))
 
     def stands() -> tuple[int, str | None]:
         with database.read() as connection:

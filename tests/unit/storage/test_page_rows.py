@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import BadLink, ExternalLink, Page, State
-from crawlers.storage.change_set import BAD_LINK, ENDED_PAGE, ChangeSet
-from crawlers.storage.page_rows import add_page_rows
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.page_rows import add_links, add_page_rows
+from crawlers.storage.schema.tables import (
+    BadLinkRow,
+    EndedPage,
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkContextRow,
+    LinkRow,
+    SingleLinks,
+)
 
 NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
 
@@ -21,8 +30,8 @@ def test_page_is_one_row_with_a_name_for_each_value() -> None:
     page.content_hash = bytes(range(16))
     page.content_signature = -9
     page.etag = '"7"'
-    (row,) = rows_of(page).ended_pages
-    assert dict(zip((name for name, _ in ENDED_PAGE), row, strict=True)) == {
+    (row,) = rows_of(page)[EndedPage]
+    assert row._asdict() == {
         "id": 7,
         "state": 1,
         "reason": None,
@@ -43,11 +52,11 @@ def test_page_is_one_row_with_a_name_for_each_value() -> None:
 
 
 def test_what_a_page_has_not_is_null() -> None:
-    (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no answer"), moved_to=8).ended_pages
-    values = dict(zip((name for name, _ in ENDED_PAGE), row, strict=True))
-    assert (values["reason"], values["moved_to"], values["size_bytes"]) == ("no answer", 8, 0)
-    absent = ("status", "content_hash", "content_signature", "title", "canonical", "content_type")
-    assert [values[name] for name in absent] == [None] * 6
+    (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no answer"), moved_to=8)[EndedPage]
+    assert (row.reason, row.moved_to, row.size_bytes) == ("no answer", 8, 0)
+    assert (row.status, row.content_hash, row.content_signature, row.title, row.canonical, row.content_type) == (
+        None,
+    ) * 6
 
 
 def test_external_links_are_counted_per_url_and_context() -> None:
@@ -55,22 +64,30 @@ def test_external_links_are_counted_per_url_and_context() -> None:
     page = Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (footer, 2), (NAV, 3)])
     changes = rows_of(page)
     b = url_key("http://b.test/")
-    assert [(page_id, url_id, count) for page_id, url_id, _, count in changes.external_links] == [(7, b, 4), (7, b, 2)]
-    assert [row[1:] for row in changes.link_contexts] == [
-        ["b", "see b", "nav", "", "a"],
-        ["b", "see b", "footer", "", "a"],
+    assert [(row.page_id, row.url_id, row.count) for row in changes[ExternalLinkRow]] == [(7, b, 4), (7, b, 2)]
+    assert [row[1:] for row in changes[LinkContextRow]] == [
+        ("b", "see b", "nav", "", "a"),
+        ("b", "see b", "footer", "", "a"),
     ]
-    assert changes.external_urls == [[b, "http://b.test", "http://b.test/", 7]] * 2
-    assert [row[2] for row in changes.external_links] == [row[0] for row in changes.link_contexts]
+    assert changes[ExternalUrlRow] == [(b, "http://b.test", "http://b.test/", 7)] * 2
+    assert [row.context_id for row in changes[ExternalLinkRow]] == [row.id for row in changes[LinkContextRow]]
 
 
 def test_texts_that_differ_in_where_they_are_cut_are_different_contexts() -> None:
     other = NAV._replace(anchor="b see", context="b")
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (other, 1)]))
-    assert len({row[0] for row in changes.link_contexts}) == 2
+    assert len({row.id for row in changes[LinkContextRow]}) == 2
 
 
 def test_bad_links_are_kept_as_they_were_written() -> None:
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
-    assert [name for name, _ in BAD_LINK] == ["page_id", "raw", "reason"]
-    assert changes.bad_links == [[7, "http://[", "not a URL"]] * 2
+    assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not a URL")] * 2
+
+
+def test_links_that_stand_once_on_a_page_are_one_row() -> None:
+    changes = ChangeSet()
+    add_links(changes, 7, {9: 1, 8: 1, 5: 3})
+    add_links(changes, 8, {})
+    add_links(changes, 9, {7: 2})
+    assert changes[SingleLinks] == [(7, [8, 9])]
+    assert changes[LinkRow] == [(7, 5, 3), (9, 7, 2)]

@@ -9,6 +9,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import counted, pulls_of
+from crawlers.storage.schema.tables import CountedKeyRow, NewPage, PullRow
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def write(database, changes):
 
 
 def new_page(number, site_id, group):
-    return [number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, group]
+    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, group)
 
 
 def test_pulls_come_back_in_the_order_in_which_they_ended_each_crawl_by_itself(database):
@@ -33,15 +34,15 @@ def test_pulls_come_back_in_the_order_in_which_they_ended_each_crawl_by_itself(d
     two = crawls.begin(database, "two", "extlinks", sites[:1], {}, 0.0)
     a, b = (row.id for row in one.sites)
     pages = [(5, b, 2), (4, a, 0), (9, two.sites[0].id, 0), (3, b, 0)]
-    write(database, ChangeSet(new_pages=[new_page(*row) for row in pages]))
-    write(database, ChangeSet(pulls=[[b, 5, 2.0, 1.0], [a, 4, 0.0, 1.0], [two.sites[0].id, 9, 7.0, 1.0]]))
-    write(database, ChangeSet(pulls=[[b, 3, 1.5, 0.5]]))
+    write(database, ChangeSet(*(new_page(*row) for row in pages)))
+    write(database, ChangeSet(PullRow(b, 5, 2.0, 1.0), PullRow(a, 4, 0.0, 1.0), PullRow(two.sites[0].id, 9, 7.0, 1.0)))
+    write(database, ChangeSet(PullRow(b, 3, 1.5, 0.5)))
     assert list(pulls_of(database, one.id)) == [(b, 2, 2.0), (a, 0, 0.0), (b, 0, 1.5)]
     assert list(pulls_of(database, two.id)) == [(two.sites[0].id, 0, 7.0)]
 
 
 def test_keys_are_counted_once_a_site(database):
-    write(database, ChangeSet(counted_keys=[[1, 10], [1, 2**60 - 1], [2, 11]]))
-    write(database, ChangeSet(counted_keys=[[1, 10]]))
+    write(database, ChangeSet(CountedKeyRow(1, 10), CountedKeyRow(1, 2**60 - 1), CountedKeyRow(2, 11)))
+    write(database, ChangeSet(CountedKeyRow(1, 10)))
     assert counted(database, 1, [10, 11, 2**60 - 1, 12]) == {10, 2**60 - 1}
     assert counted(database, 1, []) == set()

@@ -13,6 +13,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
+from crawlers.storage.schema.tables import EndedPage, NewPage
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -29,12 +30,13 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
     changes = ChangeSet()
     for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
         url = f"http://site{site_id}.test/{page_id}"
-        changes.new_pages.append([page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0])
         content_signature = page_id if level else None
-        changes.ended_pages.append(
-            [page_id, int(state), *[None] * 3, 0.0, None, None, None, content_signature, *[None] * 4]
+        changes.add(
+            NewPage(page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0),
+            EndedPage(
+                page_id, int(state), None, 1, None, 0.0, None, None, None, content_signature, *[None] * 3, 0, None, None
+            ),
         )
-        changes.ended_pages[-1][3] = 1
     with database.write() as connection:
         write_changes(connection, changes)
 

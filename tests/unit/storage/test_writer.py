@@ -11,6 +11,7 @@ from sqlalchemy import event, text
 from crawlers.errors import StoreError
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import NewPage, SingleLinks
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ PATIENCE_S = 30.0  # how long a test waits before it fails
 
 def changes(number: int, size: int = 1) -> ChangeSet:
     """A page and its link: two tables, so that a half written change set shows."""
-    return ChangeSet(
-        new_pages=[[number, 1, number, "http://a.test/" + "x" * size, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0]],
-        links=[[number, {str(number): 1}]],
-    )
+    url = "http://a.test/" + "x" * size
+    page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
+    return ChangeSet(page, SingleLinks(number, [number]))
 
 
 def submit_for_ever(writer: Writer, size: int = 1) -> None:

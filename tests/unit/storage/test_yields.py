@@ -11,6 +11,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
+from crawlers.storage.schema.tables import NewPage, PullRow
 from crawlers.storage.yields import SiteYields, site_yields
 
 
@@ -27,8 +28,8 @@ class Stored:
         """A page; *urls* are the external links, host and path."""
         site_id = site_id or self.site_id
         url = f"http://a.test/{number}"
-        row = [number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0, 0]
-        self.write(ChangeSet(new_pages=[row]))
+        new = NewPage(number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0, 0)
+        self.write(ChangeSet(new))
         page = Page(number, url, 0, State.REFUSED if state is State.WAITING else state)
         for n, target in enumerate(urls):
             full = f"http://{target}"
@@ -40,7 +41,7 @@ class Stored:
             self.write(changes)
 
     def pulls(self, *numbers, site_id=None):
-        self.write(ChangeSet(pulls=[[site_id or self.site_id, number, 0.0, 0.0] for number in numbers]))
+        self.write(ChangeSet(*(PullRow(site_id or self.site_id, number, 0.0, 0.0) for number in numbers)))
 
     def write(self, changes):
         with self.database.write() as connection:

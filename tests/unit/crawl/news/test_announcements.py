@@ -12,6 +12,7 @@ from crawlers.crawl.news.announcements import MOST_REMEMBERED, MOST_UNSURE, Anno
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
+from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_store import OTHER, SITE, NewsStore
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ def numbered(count: int) -> list[Announced]:
 
 
 def test_first_poll_of_a_feed_announces_all_its_items(announcements: Announcements, store: NewsStore) -> None:
-    store.write(feed_items=[[7, key("/a1"), None, NOW, ""]])
+    store.write(FeedItemRow(7, key("/a1"), None, NOW, ""))
     assert announcements.new_of(lease(), [item("/a1"), item("/a2")]) == [item("/a1"), item("/a2")]
 
 
 def test_later_poll_announces_what_the_feed_did_not_before(announcements: Announcements, store: NewsStore) -> None:
-    store.write(feed_items=[[7, key("/a1"), None, NOW, ""], [8, key("/a2"), None, NOW, ""]])
+    store.write(FeedItemRow(7, key("/a1"), None, NOW, ""), FeedItemRow(8, key("/a2"), None, NOW, ""))
     shown = [item("/a1"), item("/a2")]
     assert announcements.new_of(lease(is_revisit=True), shown) == [item("/a2")]
     assert key("/a1") in announcements, "although it is not new"

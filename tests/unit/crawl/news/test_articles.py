@@ -18,6 +18,7 @@ from crawlers.items import NEW, Article, News, Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.schema.news_tables import DocumentRow
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -76,7 +77,7 @@ class Desk:
         return self.policy.is_known(page), page.news.is_detour
 
     def languages(self) -> list[str]:
-        return [row[10] for row in self.changes.documents]
+        return [row.language for row in self.changes[DocumentRow]]
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def policy(database: Database) -> Desk:
 def test_new_article_becomes_a_document(policy: Desk) -> None:
     news = policy.judge("/news/1-story")
     assert (news.outcome, news.reason, news.is_detour) == (NEW, "", False)
-    assert [row[:3] for row in policy.changes.documents] == [[1, 1, f"{SITE}/news/1-story"]]
+    assert [row[:3] for row in policy.changes[DocumentRow]] == [(1, 1, f"{SITE}/news/1-story")]
 
 
 def test_page_without_an_article_leaves_no_rows(policy: Desk) -> None:
@@ -95,7 +96,7 @@ def test_page_without_an_article_leaves_no_rows(policy: Desk) -> None:
         page = policy.page("/about")
         page.news = news
         policy.policy.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, policy.changes, NOW)
-        assert (policy.changes, page.news) == (ChangeSet(), news)
+        assert (list(policy.changes), page.news) == ([], news)
 
 
 def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> None:
@@ -126,7 +127,7 @@ def test_copy_is_no_document_and_a_detour_if_its_url_looks_otherwise(
     policy.judge("/news/1-story")
     news = policy.judge(url, canonical)
     assert (news.outcome, news.reason, news.is_detour) == ("duplicate", f"{reason} as document 1", is_detour)
-    assert policy.changes.documents == []
+    assert policy.changes[DocumentRow] == []
 
 
 def test_version_of_a_document_is_no_detour(policy: Desk) -> None:

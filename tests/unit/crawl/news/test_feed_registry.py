@@ -10,6 +10,7 @@ from crawlers.crawl.news.feed_registry import REMOVED, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, SITEMAP, Page, State, Target
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.news_tables import FoundFeed
 
 HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
 NOBODYS = "http://nobody.test"
@@ -29,11 +30,11 @@ def key(url: str) -> int:
     return target(url).key
 
 
-def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[list[str]]:
+def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
     """The rows that the store gets when a feed was read at *url*."""
     changes = ChangeSet()
     feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
-    return changes.feeds
+    return changes[FoundFeed]
 
 
 def test_home_pages_and_known_feeds_are_recognised_by_their_keys() -> None:
@@ -113,5 +114,5 @@ def test_feed_of_two_sources_is_that_of_the_first_that_named_it() -> None:
 def test_feed_is_kept_once_and_a_given_one_is_kept_already() -> None:
     feeds = places(known={f"{HERE}/rss": FEED})
     assert kept(feeds, f"{HERE}/rss") == []
-    assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == [[HERE, f"{HERE}/map.xml", SITEMAP]]
+    assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == [(HERE, f"{HERE}/map.xml", SITEMAP)]
     assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == []

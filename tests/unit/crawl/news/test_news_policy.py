@@ -16,6 +16,7 @@ from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
 from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, News, Page, State
+from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def test_item_that_was_announced_before_is_not_new(runs):
     again = runs()
     lease = again.leases(NOW + 9 * HOUR)["/feed"]
     page = again.end(lease, "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
-    assert [row[1] for row in page.rows.feed_items] == [target("/a2").key]
+    assert [row.key for row in page.rows[FeedItemRow]] == [target("/a2").key]
     assert again.poll("/feed") == (FEED, 0, 2)
 
 

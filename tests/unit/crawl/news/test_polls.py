@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.crawl.news.polls import FADED_S, MOST_FAILURES, Polls
 from crawlers.items import FEED, PAGE, SITEMAP
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.stored_polls import PollRow
+from crawlers.storage.schema.news_tables import PollRow
 
 NOW = 1e9
 DAY_S = 86_400.0
@@ -25,8 +23,8 @@ def test_what_is_polled_comes_back_and_is_written_down(polls):
     changes = ChangeSet()
     due_at = polls.ended(7, 1, FEED, NOW, changes, new_items=20, shown=20, span_s=DAY_S)
     assert NOW + 60 <= due_at <= NOW + 21_600
-    (row,) = changes.polls
-    assert row[:4] == [7, 1, "feed", due_at]
+    (row,) = changes[PollRow]
+    assert row[:4] == (7, 1, "feed", due_at)
     assert polls.kind(7) == "feed"
 
 
@@ -47,7 +45,7 @@ def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
     assert all(time is not None and time > NOW for time in due[:-1])
     assert due[-1] is None
     assert polls.kind(7) == ""
-    assert changes.polls[-1][-1] == "timeout"
+    assert changes[PollRow][-1].problem == "timeout"
 
 
 def test_feed_is_never_given_up(polls):
@@ -81,14 +79,14 @@ def test_what_was_learnt_is_taken_up_again(polls):
     for hour in range(6):
         polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    again.recall([PollRow(*changes.polls[-1])], NOW + 6 * 3600.0)
+    again.recall([changes[PollRow][-1]], NOW + 6 * 3600.0)
     due = [one.ended(7, 1, FEED, NOW + 6 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 
 
-def taken_up(*rows: list[Any]) -> Polls:
+def taken_up(*rows: PollRow) -> Polls:
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    again.recall([PollRow(*row) for row in rows], NOW + DAY_S)
+    again.recall(rows, NOW + DAY_S)
     return again
 
 
@@ -98,8 +96,8 @@ def test_run_that_begins_while_a_feed_fails_knows_when_it_answered_last(polls):
         polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     failed_at = NOW + 8 * 3600.0
     polls.failed(7, 1, FEED, failed_at, changes, "timeout")
-    assert changes.polls[-1][4] == failed_at, "the last poll, for people"
-    again = taken_up(changes.polls[-1])
+    assert changes[PollRow][-1].polled_at == failed_at, "the last poll, for people"
+    again = taken_up(changes[PollRow][-1])
     due = [one.ended(7, 1, FEED, NOW + 10 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 
@@ -107,7 +105,7 @@ def test_run_that_begins_while_a_feed_fails_knows_when_it_answered_last(polls):
 def test_feed_that_never_answered_has_its_first_poll_still_to_come(polls):
     changes = ChangeSet()
     polls.failed(7, 1, FEED, NOW, changes, "timeout")
-    again = taken_up(changes.polls[-1])
+    again = taken_up(changes[PollRow][-1])
     assert again.kind(7) == FEED
     due = [
         one.ended(7, 1, FEED, NOW + 60.0, ChangeSet(), new_items=20, shown=20, span_s=DAY_S) for one in (polls, again)

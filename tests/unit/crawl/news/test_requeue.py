@@ -16,6 +16,7 @@ from crawlers.frontier.protocols import BEFORE_ALL, Candidate, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import PlacedSite
+from crawlers.storage.schema.tables import SiteRules
 
 NAME, NOW = "http://one.test", 1e9
 LESS = QueueSlot(OTHER, 0.01)
@@ -96,11 +97,11 @@ def test_order_without_places_has_nothing_to_correct():
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 
-def finished(requeue: Requeue, most: int = 99) -> list[list[object]]:
+def finished(requeue: Requeue, most: int = 99) -> list[SiteRules]:
     changes = ChangeSet()
     for _ in range(most):
         requeue.step(changes, NOW)
-    return changes.site_rules
+    return changes[SiteRules]
 
 
 @pytest.mark.usefixtures("small_slices")
@@ -116,8 +117,8 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
     assert finished(requeue) == []
     rules.word, changes = "/new", ChangeSet()
     requeue.changed("one.test", changes)
-    assert changes.site_rules == [[1, None], [2, None]]
-    assert finished(requeue) == [[1, "/new"], [2, "/new"]]
+    assert changes[SiteRules] == [(1, None), (2, None)]
+    assert finished(requeue) == [(1, "/new"), (2, "/new")]
     assert queues(frontier, *range(1, 10)) == [FIT] * 6 + [OTHER] * 3
 
 
@@ -126,20 +127,20 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
     frontier, rules = frontier_of(), Rules()
     add(frontier, *(f"/new{n}" for n in range(5)))
     first = Requeue(rules, frontier)
-    assert first.recall([PlacedSite(1, NAME, "/old", waits=True)]).site_rules == []
+    assert first.recall([PlacedSite(1, NAME, "/old", waits=True)])[SiteRules] == []
     rules.word, changes = "/new", ChangeSet()
     first.changed("one.test", changes)
     assert finished(first, 1) == [], "killed here"
     second = Requeue(rules, frontier)
-    assert second.recall([PlacedSite(1, NAME, None, waits=True)]).site_rules == [[1, None]]
-    assert finished(second) == [[1, "/new"]]
+    assert second.recall([PlacedSite(1, NAME, None, waits=True)])[SiteRules] == [(1, None)]
+    assert finished(second) == [(1, "/new")]
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
 
 
 def test_site_where_nothing_waits_costs_no_step():
     rules = Rules()
     requeue = Requeue(rules, frontier_of())
-    assert requeue.recall([PlacedSite(1, NAME, None, waits=False)]).site_rules == [[1, "/old"]]
+    assert requeue.recall([PlacedSite(1, NAME, None, waits=False)])[SiteRules] == [(1, "/old")]
     assert finished(requeue) == []
 
 
@@ -154,5 +155,5 @@ def test_rules_that_change_once_more_begin_anew():
     finished(requeue, 1)
     rules.word = "/newest"
     requeue.changed("one.test", ChangeSet())
-    assert finished(requeue) == [[1, "/newest"]]
+    assert finished(requeue) == [(1, "/newest")]
     assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4

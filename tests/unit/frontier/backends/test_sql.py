@@ -12,6 +12,7 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
+from crawlers.storage.schema.tables import NewPage
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ def store(database: Database) -> Iterator[SqlFrontierStore]:
 
 def row(
     page_id: int, key: int, state: State, priority: float = 0.0, variant: int = 0, reason: str | None = None
-) -> list[object]:
+) -> NewPage:
     url = f"http://a.test/{page_id}"
-    return [page_id, 1, key, url, variant, 2, 1, priority, int(state), reason, f"request {page_id}", 7, 0.0, 0.0, 0]
+    place = (variant, 2, 1, priority, int(state))
+    return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0, 0)
 
 
 def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, database: Database) -> None:
@@ -53,7 +55,7 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
         row(5, 5, State.REJECTED, reason="extension pdf"),
         row(6, 6, State.REJECTED),
     ]
-    store.submit(ChangeSet(new_pages=pages))
+    store.submit(ChangeSet(*pages))
     store.flush()
     known = {k.id: k for k in store.known(1, None)}
     assert sorted(known) == [1, 2, 3, 4, 5, 6]
@@ -73,7 +75,7 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
 def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) -> None:
     places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
-    store.submit(ChangeSet(new_pages=[*pages, row(10, 10, State.DONE)]))
+    store.submit(ChangeSet(*pages, row(10, 10, State.DONE)))
     store.flush()
     everything = store.waiting(1, 0, (float("-inf"), 0), 100)
     assert [(e.priority, e.id) for e in everything] == sorted(places)
@@ -85,7 +87,7 @@ def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) ->
 
 def test_counts_are_by_state(store: SqlFrontierStore) -> None:
     states = [State.WAITING, State.DONE, State.DONE]
-    store.submit(ChangeSet(new_pages=[row(number, number, state) for number, state in enumerate(states, 1)]))
+    store.submit(ChangeSet(*(row(number, number, state) for number, state in enumerate(states, 1))))
     store.flush()
     assert store.counts(1) == {State.WAITING: 1, State.DONE: 2}
 

@@ -10,7 +10,8 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news.alarms import _FAILED, look
-from crawlers.storage.schema.news_tables import alarm
+from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
+from crawlers.storage.schema.score_tables import NewsScoreRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
 
 NOW = 1000 * DAY
@@ -43,10 +44,10 @@ def test_alarm_is_raised_once_and_ended_when_it_is_over(database):
     assert first.raised[0].message.startswith("status 500")
     again = seen(crawl, NOW + 60)
     assert (again.raised, again.ended, again.open) == ([], [], first.open)
-    crawl.write(polls=[[feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 0, 3, NOW, "[]", None]])
+    crawl.write(PollRow(feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 0, 3, NOW, "[]", None))
     over = seen(crawl, NOW + 120)
     assert (over.raised, over.ended, over.open) == ([], first.raised, [])
-    crawl.write(polls=[[feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 1, 3, NOW, "[]", None]])
+    crawl.write(PollRow(feed, crawl.sites[SITE], "feed", NOW, NOW, 9, 1, 3, NOW, "[]", None))
     assert open_now(crawl, NOW + 5 * DAY) == [(DEAD_FEED, f"{SITE}/rss")]
     with crawl.database.read() as connection:
         rows = connection.execute(select(alarm.c.raised_at, alarm.c.ended_at).order_by(alarm.c.id)).all()
@@ -64,7 +65,7 @@ def test_feed_is_dead_since_it_was_had_last(crawl):
     crawl.poll("/odd", "feed", NOW, problem="not well-formed", newest_at=new)
     crawl.poll("/page", "page", NOW, fetched_at=old, failures=3)
     moved = crawl.poll("/moved", "feed", NOW, fetched_at=old, failures=3)
-    crawl.write(news_score=[[moved, crawl.sites[SITE], -1, 0.0, 0.0, 0.0]])
+    crawl.write(NewsScoreRow(moved, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
     assert open_now(crawl) == [(DEAD_FEED, f"{SITE}/{path}") for path in ("broken", "gone", "known")]
 
 
@@ -130,7 +131,7 @@ def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database
     crawl.poll("/", "home", NOW, site=OTHER, state_at=NOW - 2 * DAY, **lost)
     assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first was had this day"
     crawl.poll("/far", "feed", NOW, site=SITE)
-    crawl.write(feeds=[[OTHER, f"{SITE}/far", "feed"]])
+    crawl.write(FoundFeed(OTHER, f"{SITE}/far", "feed"))
     assert open_now(crawl) == [], "a feed on another's host"
     crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
     found = seen(crawl, NOW + 2 * DAY).open

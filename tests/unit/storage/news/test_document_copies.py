@@ -18,6 +18,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT, SAME_URL, Copy, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.redis_keys import open_document_keys
+from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.services import running_redis
 
@@ -73,8 +74,8 @@ class Crawl:
         copy = self.duplicates.judge(page, url, article, changes, content_hash=body_hash(article))
         if copy is None:
             fingerprint = document_fingerprint(url, article)
-            row = [page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule"]
-            changes.documents.append([*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None])
+            row = (page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule")
+            changes.add(DocumentRow(*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None))
         if stored:
             self._writer.submit(changes)
         return page if copy is None else copy

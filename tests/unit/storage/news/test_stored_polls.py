@@ -19,8 +19,9 @@ from crawlers.storage.news.stored_polls import (
     polls_of,
     removed_feeds,
 )
-from crawlers.storage.schema.news_tables import feed
-from crawlers.storage.schema.tables import page
+from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, feed
+from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.storage.schema.tables import SiteRules, page
 from tests.support.news_store import OTHER, SITE, NewsStore
 
 NOW = 1e9
@@ -34,7 +35,7 @@ def crawl(database):
 def test_polls_are_those_of_the_crawl_that_come_back(crawl):
     first = crawl.poll("/rss", "feed", NOW, failures=2, problem="timeout")
     gone = crawl.poll("/gone", "page", NOW)
-    crawl.write(news_score=[[gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0]])
+    crawl.write(NewsScoreRow(gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
     NewsStore(crawl.database, "other").poll("/rss", "feed", NOW)
     (row,) = polls_of(crawl.database, crawl.id)
     assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
@@ -42,7 +43,7 @@ def test_polls_are_those_of_the_crawl_that_come_back(crawl):
 
 def test_items_that_a_feed_announced_before_are_known(crawl, monkeypatch):
     monkeypatch.setattr(stored_polls, "MOST_KEYS", 3)  # in several statements
-    crawl.write(feed_items=[[7, key, None, NOW, ""] for key in range(5)] + [[8, 9, None, NOW, ""]])
+    crawl.write(*(FeedItemRow(7, key, None, NOW, "") for key in range(5)), FeedItemRow(8, 9, None, NOW, ""))
     assert known_items(crawl.database, 7, range(2, 10)) == {2, 3, 4}
     assert known_items(crawl.database, 7, []) == set()
 
@@ -60,15 +61,17 @@ def test_pages_without_document_were_read_and_are_no_copies(crawl):
 
 def test_labels_come_oldest_first(crawl):
     pages = [crawl.page(f"/{n}", NOW) for n in range(3)]
-    crawl.write(page_labels=[[page, crawl.sites[SITE], float(page)] for page in reversed(pages)])
+    crawl.write(*(PageLabelRow(page, crawl.sites[SITE], float(page)) for page in reversed(pages)))
     other = NewsStore(crawl.database, "other")
-    other.write(page_labels=[[other.page("/0", NOW), other.sites[SITE], 1.0]])
+    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0))
     assert list(labels_of(crawl.database, crawl.id)) == [(SITE, f"{SITE}/{n}", float(p)) for n, p in enumerate(pages)]
 
 
 def test_site_says_by_which_rules_its_pages_wait_and_whether_any_does(crawl):
-    crawl.write(site_rules=[[crawl.sites[SITE], "old"], [crawl.sites[OTHER], "old"]])
-    crawl.write(site_rules=[[crawl.sites[SITE], None], [crawl.sites[SITE], "new"], [crawl.sites[OTHER], None]])
+    crawl.write(SiteRules(crawl.sites[SITE], "old"), SiteRules(crawl.sites[OTHER], "old"))
+    crawl.write(
+        SiteRules(crawl.sites[SITE], None), SiteRules(crawl.sites[SITE], "new"), SiteRules(crawl.sites[OTHER], None)
+    )
     crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
     crawl.page("/done", NOW)
     assert placed_sites(crawl.database, crawl.id) == [

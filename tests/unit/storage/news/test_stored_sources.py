@@ -25,7 +25,7 @@ from crawlers.storage.news.stored_sources import (
     stored_sources,
     switch_feed,
 )
-from crawlers.storage.schema.news_tables import feed, poll
+from crawlers.storage.schema.news_tables import FoundFeed, feed, poll
 from crawlers.storage.schema.tables import page
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 
@@ -51,7 +51,7 @@ def key(url):
 def find(database, *found):
     """A crawl finds feeds: sites of the sources, URLs, kinds."""
     with database.write() as connection:
-        write_changes(connection, ChangeSet(feeds=[list(one) for one in found]))
+        write_changes(connection, ChangeSet(*(FoundFeed(*one) for one in found)))
 
 
 def feeds(database):
