@@ -1,4 +1,4 @@
-"""What the commands of `crawlers.commands` are made of: option checks, exit status, actions and tables.
+"""The implementation of the commands in `crawlers.commands`: option checks, exit status, actions and tables.
 
-Scrapy takes every class in COMMANDS_MODULE for a command, so everything else of them stands here.
+Scrapy treats every module of COMMANDS_MODULE as a command, so everything else belongs here.
 """

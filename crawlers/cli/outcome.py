@@ -1,4 +1,4 @@
-"""How commands of ours end: what went wrong is a sentence, and the exit status says so."""
+"""Reports the errors of our commands as a message and an exit status."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
-    """Let the end of the block be that of *command*: an error of ours is told, and is exit status 2.
+    """Print an error of ours that the block raises, and set the exit status of *command* to 2.
 
-    Who reads what is printed may stop reading, as `head` does: that is no error.
+    A closed standard output, as with `head`, is not an error.
     """
     try:
         yield
@@ -29,5 +29,5 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
         command.exitcode = 2
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # else Python would try once more, and complain, when it ends
+        os.dup2(nowhere, sys.stdout.fileno())  # else Python would flush again, and report an error, at exit
         os.close(nowhere)

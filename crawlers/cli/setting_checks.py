@@ -1,4 +1,4 @@
-"""Looks at the numbers and switches that users type, before anything begins."""
+"""Checks the numbers and switches that users set, before a command starts."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ ABOVE_ZERO = {
     "FEED_MIN_SECONDS",
     "FEED_POLLS_PER_SECOND",
 }
-TO_COME = {"FRONTIER_URL"}  # names that are settled already
+TO_COME = {"FRONTIER_URL"}  # names that are reserved
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 OR_NONE = {
     "MAX_LEVEL": 0,
     "PROGRESS_ENABLED": False,
-}  # settings whose default is None, with what else they are
+}  # settings whose default is None, with an example of another value
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Raise `ConfigError` for the first of our settings that must be a number or a switch and is none."""
+    """Raise `ConfigError` for the first of our settings that must be a number or a switch and is not."""
     _check_names(settings)
     _check_texts(settings)
     for name in dir(defaults):
@@ -53,7 +53,7 @@ def check_settings(settings: BaseSettings) -> None:
 
 
 def _check_names(settings: BaseSettings) -> None:
-    """A typing error in a name would be silent: refuse what is nearly one of the settings, and what is to come."""
+    """Refuse names that are nearly those of settings, and reserved ones: Scrapy would silently ignore them."""
     known = {name for name in (*dir(defaults), *dir(scrapy_defaults)) if name.isupper()}
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
@@ -62,15 +62,15 @@ def _check_names(settings: BaseSettings) -> None:
             raise ConfigError(f"{name} has no effect yet; leave it out")
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
         if near:
-            raise ConfigError(f"{name} is no setting; do you mean {near[0]}?")
+            raise ConfigError(f"Unknown setting {name}; did you mean {near[0]}?")
 
 
 def _check_texts(settings: BaseSettings) -> None:
-    """A terminal may give bytes that are no text, which no database and no file name takes."""
+    """Refuse values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
     for name in settings:
         value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
         if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-            raise ConfigError(f"{name}={value!r} is no text; write it in UTF-8")
+            raise ConfigError(f"{name}={value!r} is not valid text; write it in UTF-8")
 
 
 def _check(name: str, example: Any, settings: BaseSettings) -> None:
@@ -81,7 +81,7 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
         try:
             settings.getbool(name)
         except ValueError:
-            raise ConfigError(f"{name}={value!r} is no switch; write 1 or 0") from None
+            raise ConfigError(f"{name}={value!r} must be 0 or 1") from None
     elif isinstance(example, (int, float)):
         least = 1 if name in AT_LEAST_ONE else 0
         kind = "whole number" if isinstance(example, int) else "number"

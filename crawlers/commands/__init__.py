@@ -1,1 +1,1 @@
-"""The commands of this project (COMMANDS_MODULE): crawl, explain, graph, lab, sites. Nothing but commands."""
+"""The commands of this project (COMMANDS_MODULE): crawl, explain, graph, lab, sites. It contains only commands."""

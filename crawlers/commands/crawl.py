@@ -1,7 +1,6 @@
-"""`scrapy crawl`, with one clear sentence instead of a traceback for what the user can mend.
+"""`scrapy crawl`, with a clear message instead of a traceback for errors that the user can fix.
 
-Exit status: 0 when the crawl ended or was stopped in good order, 2 when it could not begin, 1 when it
-broke off.
+Exit status: 0 if the crawl ended or was stopped gracefully, 2 if it could not begin, 1 if it was aborted.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Command(ScrapyCrawl):
 
     def _done(self, task: Any) -> None:
         if not task.cancelled() and (error := task.exception()) is not None and not self._report(error):
-            logger.error("The crawl could not begin", exc_info=error)  # asked for here, so nobody else shows it
+            logger.error("The crawl could not begin", exc_info=error)  # retrieved here, so that nothing else logs it
 
     def _failed(self, failure: Failure) -> Failure | None:
         return None if failure.value and self._report(failure.value) else failure
@@ -75,6 +74,6 @@ class Command(ScrapyCrawl):
             return False
         print(f"Error: {error}", file=sys.stderr)
         if self.settings is not None and self.settings.get("LOG_FILE"):
-            logger.error("%s", error)  # scrapyd shows people this file, not what goes to standard error
+            logger.error("%s", error)  # scrapyd shows this file, not standard error
         self.exitcode = 2
         return True

@@ -1,4 +1,4 @@
-"""`scrapy explain URL`: the story of one URL, as the store knows it; and `--search WORDS`: documents that have them."""
+"""`scrapy explain URL`: the history of one URL in the store; and `--search WORDS`: documents that contain them."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class Command(ScrapyCommand):
         return "[options] <url> | --search <words>"
 
     def short_desc(self) -> str:
-        return "Tell why a URL was fetched, or why not, and what became of it; or search in documents"
+        return "Explain the history of a URL: why it was fetched or not, and with which result; or search documents"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest; --search: all)")
-        parser.add_argument("--search", metavar="WORDS", help="show documents that have these words, the best first")
+        parser.add_argument("--search", metavar="WORDS", help="show documents that contain these words, the best first")
         parser.add_argument(
             "--limit", type=int, default=10, metavar="N", help="--search: documents to show (%(default)s)"
         )
-        parser.add_argument("--site", help="--search: only those of this site, host or domain")
+        parser.add_argument("--site", help="--search: only documents of this site, host or domain")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         if len(args) != (opts.search is None):
-            raise UsageError("name one URL, or give words with --search")
+            raise UsageError("expected one URL, or words with --search")
         with reporting_errors(self):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 name = named_by(opts.crawl, self.settings)
@@ -64,7 +64,7 @@ class Command(ScrapyCommand):
         except BadUrl as error:
             lines = bad_link_history(database, crawl, text)
             if lines is None:
-                raise BadUrl(f"{text}: {error}, nor a link of any page; give a whole URL, http://…") from error
+                raise BadUrl(f"{text}: {error}, and no page links to it; write a full URL, http://…") from error
             return lines
         return url_history(database, crawl, target)
 
@@ -75,7 +75,7 @@ class Command(ScrapyCommand):
             site_ids = sites_named(database, opts.site) or sites_named(database, seed_meant(database, opts.site).site)
         found = search(database, opts.search, most, site_ids=site_ids, crawl_id=crawl_id)
         if not found:
-            return [f"no document for: {opts.search}"]
+            return [f"no documents found for: {opts.search}"]
         return [
             line
             for one in found

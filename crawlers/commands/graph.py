@@ -1,4 +1,4 @@
-"""`scrapy graph`: writes graphs again from the store, at any time, also while a crawl runs."""
+"""`scrapy graph`: writes graphs from the store, at any time, even while a crawl runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crawlers.graphs.model import Graph
     from crawlers.storage.queries import NamedCrawl
 
-# With one underscore, which no file about a host has but before its port: see `hosts_file.file_stem`.
+# With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"
 
 MOST_DIGITS = 12  # of a number of pages
@@ -52,10 +52,11 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Writes one graph a site (all sites, or those named: http://example.org) into RESULT_FOLDER, or with "
-            "--level site the model of the web fragment: one graph of the sites and of those that they link to, and a "
-            "table of the latter, or with --top a table of the most important pages: as a broad crawl measured it, or "
-            "with --pagerank by the stored links of any crawl. The store is DATABASE_URL (-s DATABASE_URL=...)."
+            "Writes one graph per site (all sites, or the named ones: http://example.org) to RESULT_FOLDER. With "
+            "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
+            "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
+            "crawl measured them, or with --pagerank by the stored links of any crawl. The store is "
+            "DATABASE_URL (-s DATABASE_URL=...)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -66,11 +67,11 @@ class Command(ScrapyCommand):
             "--group",
             choices=tuple(GROUPS),
             default="host",
-            help="--level site: what is one site (default: host)",
+            help="--level site: what counts as one site (default: host)",
         )
         parser.add_argument("--targets-only", action="store_true", help="--level site: only the sites of the crawl")
         parser.add_argument(
-            "--top", type=_number, metavar="PAGES", help="only a table of that many most important pages"
+            "--top", type=_number, metavar="PAGES", help="write only a table of that many most important pages"
         )
         parser.add_argument("--pagerank", action="store_true", help="--top: by PageRank of the links in the store")
         parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
@@ -80,9 +81,9 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         if opts.top and opts.level == "site":
-            raise UsageError("--top is of pages: leave out --level site", print_help=False)
+            raise UsageError("--top lists pages; leave out --level site", print_help=False)
         if opts.pagerank and not opts.top:
-            raise UsageError("--pagerank is an order of --top: write --top PAGES as well", print_help=False)
+            raise UsageError("--pagerank needs --top; write --top PAGES as well", print_help=False)
         with reporting_errors(self):
             check_settings(self.settings)
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
@@ -114,7 +115,7 @@ class Command(ScrapyCommand):
 
 def _number(text: str) -> int:
     if not text.isdecimal() or len(text) > MOST_DIGITS or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of pages: give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of pages; expected 1 or more")
     return int(text)
 
 
@@ -123,9 +124,8 @@ def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, s
         totals = totals_of(connection, crawl.id)
     if totals is None:
         raise ConfigError(
-            f"the crawl {crawl.name} (number {crawl.id}) knows no importance of pages; crawls with ORDER="
-            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do, as soon as they read a page; --pagerank ranks those of "
-            "any crawl"
+            f"the crawl {crawl.name} (number {crawl.id}) has not measured the importance of pages; crawls with ORDER="
+            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
         )
     written = write_top(path, top_pages(database, crawl.id, totals, number, sites))
     print(f"{path}: the {written} most important pages")
@@ -136,9 +136,9 @@ def _write_ranked(
 ) -> None:
     ranks = StoredPageRank(database, crawl.id, 1.0 - share)
     if not ranks:
-        raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has read no page yet; ask again when it has")
+        raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
     written = write_ranked(path, ranks.top(number, sites))
-    print(f"{path}: the {written} pages of the highest PageRank (bound on the error of all: {ranks.error_bound():.1e})")
+    print(f"{path}: the {written} pages of the highest PageRank (bound on the total error: {ranks.error_bound():.1e})")
 
 
 def _write_fragment(
@@ -177,6 +177,6 @@ def _chosen(sites: list[CrawledSite], wanted: Sequence[str], crawl: str) -> list
     unknown = [name for name in wanted if name.rstrip("/") not in by_name]
     if unknown:
         raise ConfigError(
-            f"{', '.join(unknown)}: no site of the crawl {crawl}; its sites are {', '.join(sorted(by_name)[:20])}"
+            f"{', '.join(unknown)}: not a site of the crawl {crawl}; its sites are {', '.join(sorted(by_name)[:20])}"
         )
     return [by_name[name.rstrip("/")] for name in wanted]

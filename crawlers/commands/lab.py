@@ -43,7 +43,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or args[0] not in PARTS or (len(args) > 1 and args[0] != "news"):
-            raise UsageError(f"say what to do: {', '.join(PARTS)}")
+            raise UsageError(f"expected one of: {', '.join(PARTS)}")
         assert self.settings is not None
         opts.names = args[1:]
         with reporting_errors(self):

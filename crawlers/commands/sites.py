@@ -1,4 +1,4 @@
-"""`scrapy sites`: the list of sites that harvests crawl by themselves, with their feeds and rules."""
+"""`scrapy sites`: manages the sites that harvests crawl by default, with their feeds and rules."""
 
 from __future__ import annotations
 
@@ -28,34 +28,36 @@ class Command(ScrapyCommand):
         return " | ".join(f"{name} {action.takes}".strip() for name, action in ACTIONS.items())
 
     def short_desc(self) -> str:
-        return "Keep the list of sites that harvests crawl, their feeds and rules"
+        return "Manage the sites that harvests crawl, their feeds and rules"
 
     def long_desc(self) -> str:
         return (
-            "Keeps the seeds in the store (DATABASE_URL): add makes them or changes what is given anew, list shows "
-            "them and what their last crawl found, import reads CSV, hosts.txt or sources.yaml, export writes CSV. "
-            "Feeds are where news is announced, alarms tell what is wrong with them and their sources; rules, called "
-            "by their numbers, say which URLs are articles, and test-rule shows what a regular expression or a rule "
-            "would take. SITE is a number, a short name, a host, a domain or a URL."
+            "Manages the seeds in the store (DATABASE_URL): add creates or updates them, list shows them with the "
+            "results of their last crawl, import reads CSV, hosts.txt or sources.yaml, export writes CSV. "
+            "Feeds announce news, alarms report problems of feeds and sources. Rules, identified by their numbers, "
+            "determine which URLs are articles; test-rule shows which URLs a regular expression or a rule matches. "
+            "SITE is a number, a short name, a host, a domain or a URL."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--name", help="add: full name")
-        parser.add_argument("--short", metavar="NAME", help="add: short name, by which the site can be called")
+        parser.add_argument("--short", metavar="NAME", help="add: short name that identifies the site")
         parser.add_argument("--parallel", metavar="N", help="add: downloads at a time (default: SITE_PARALLEL)")
         parser.add_argument("--max-level", metavar="N", help="add: deepest level fetched (default: MAX_LEVEL)")
         parser.add_argument("--delay", metavar="MS", help="add: milliseconds between downloads")
         parser.add_argument(
-            "--all", action="store_true", default=None, help="list, feeds, alarms: also what is not enabled, or over"
+            "--all", action="store_true", default=None, help="list, feeds, alarms: include disabled or ended ones"
         )
-        parser.add_argument("--sources", action="store_true", default=None, help="list: what sources of news gave")
+        parser.add_argument(
+            "--sources", action="store_true", default=None, help="list: show the results of news sources"
+        )
         parser.add_argument("--weight", metavar="W", help="add-rule: from 0 (never an article) to 1 (the default)")
         parser.add_argument("--site", metavar="SITE", help="test-rule: try it on the pages of the site in the store")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or args[0] not in ACTIONS:
-            raise UsageError(f"say what to do: {', '.join(ACTIONS)}")
+            raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
         action, *rest = args
         _check(action, rest, opts)
         assert self.settings is not None
@@ -64,7 +66,7 @@ class Command(ScrapyCommand):
 
 
 class Action(NamedTuple):
-    """What can be done, with how many arguments, and with which options."""
+    """An action with its numbers of arguments and its options."""
 
     do: Callable[[BaseSettings, list[str], argparse.Namespace], None]
     takes: str
@@ -101,7 +103,8 @@ def _check(name: str, rest: Sequence[str], opts: argparse.Namespace) -> None:
     if unknown:
         raise UsageError(f"unknown option {unknown[0]}")
     if not action.least <= len(rest) <= action.most:
-        raise UsageError(f"sites {name}: {len(rest)} arguments are too {'few' if len(rest) < action.least else 'many'}")
+        bound = f"at least {action.least}" if len(rest) < action.least else f"at most {action.most}"
+        raise UsageError(f"sites {name}: expected {bound} arguments, got {len(rest)}")
     foreign = [option for option in OPTIONS if option not in action.options and getattr(opts, option) is not None]
     if foreign:
         raise UsageError(f"sites {name} has no option --{foreign[0].replace('_', '-')}")

@@ -1,4 +1,4 @@
-"""Looks every few minutes, and at the end, what is wrong with the sources of a news crawl, in the store."""
+"""Checks the sources of a news crawl in the store every few minutes and at the end, and raises alarms."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEAST_REST = 50  # times as long as the last look took, nobody looks again
+LEAST_REST = 50  # the pause between two checks, as a multiple of the duration of the last one
 
 
 class AlarmChecks:
-    """Of the crawl *name*; looks every *interval_s* seconds, in a thread: the crawl goes on meanwhile.
+    """Checks the crawl *name* every *interval_s* seconds (0: only at the end), in a thread, so as not to block it.
 
-    0: only at the end. If *fails*, a run that ends while alarms are open has not succeeded.
+    With *fails*, a run that ends with open alarms has failed.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class AlarmChecks:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not isinstance(crawler.spider, NewsSpider):
-            raise NotConfigured  # no sources: nothing to warn of
+            raise NotConfigured  # other missions have no sources, so that no warning is needed
         settings = crawler.settings
         limits = Limits(
             settings.getfloat("NEWS_ALARM_DEAD_FEED_HOURS") * 3600.0,
@@ -94,14 +94,14 @@ class AlarmChecks:
             finally:
                 database.close()
         except CrawlersError:
-            return  # the crawl could not begin, and says so itself
+            return  # the crawl could not begin, and reports that itself
         if last is not None:
             self._pause = Pause(last.ended_at, time.time())
         if self._interval_s:
             self._loop.start(self._interval_s, now=False)
 
     def _look_aside(self) -> None:
-        """Look in the thread, unless the last look is not over, or took so long that the store would feel it."""
+        """Check in the thread, unless the last check is still running, or took so long that it would load the store."""
         if time.monotonic() >= self._next_at and (self._looking is None or self._looking.done()):
             self._looking = self._thread.submit(self._look)
 
@@ -110,7 +110,7 @@ class AlarmChecks:
         try:
             self._now_open()
         except CrawlersError as error:
-            logger.warning("Alarms can't be looked for now: %s", error)
+            logger.warning("Alarm check failed: %s", error)
         self._next_at = time.monotonic() + LEAST_REST * (time.monotonic() - began)
 
     def _now_open(self) -> int:
@@ -132,8 +132,8 @@ class AlarmChecks:
         number = self._now_open()
         if number and self._fails:
             raise CrawlersError(
-                f"NEWS_FAIL_ON_ALARM: {number} alarms are open; the warnings above and `scrapy sites alarms` say what "
-                "to mend. Everything is stored, and the same command goes on"
+                f"NEWS_FAIL_ON_ALARM: {number} alarms are open; see the warnings above and `scrapy sites alarms`. "
+                "Everything is stored, and the same command continues the crawl"
             )
 
     def _closed(self) -> None:

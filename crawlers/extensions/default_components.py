@@ -1,7 +1,7 @@
-"""Keeps this project's parts where a user, or a spider's `custom_settings`, names parts of their own.
+"""Keeps this project's components when a user, or a spider's `custom_settings`, adds further ones.
 
-Scrapy replaces such a setting whole: without this, `-s ITEM_PIPELINES={"mine.Pages": 100}` would push the
-store's pipeline out, and the crawl would store nothing, silently.
+Scrapy replaces such a setting as a whole: without this add-on, `-s ITEM_PIPELINES={"mine.Pages": 100}` would remove
+the store's pipeline, and the crawl would silently store nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OURS: Mapping[str, Mapping[str, int | None]] = {
 
 
 class DefaultComponents:
-    """An add-on: adds what is missing, and leaves what is named, with another number or with None."""
+    """An add-on that adds missing components, and keeps named ones, whether with another number or None."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         for name, parts in _OURS.items():

@@ -1,4 +1,4 @@
-"""Keeps Python's cyclic garbage collector from halting a crawl that holds millions of objects."""
+"""Prevents Python's cyclic garbage collector from stalling a crawl that holds millions of objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THRESHOLDS = (10_000, 20, 50)  # Python's are 700, 10, 10: with 3,000 feeds it t
 
 
 class GcTuning:
-    """While a spider is open, what was there before is not looked at, and the rest less often."""
+    """While a spider is open, earlier objects are not scanned, and new ones less often."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

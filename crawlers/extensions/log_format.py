@@ -1,7 +1,7 @@
-"""Log lines a page only when somebody wants them: LOG_LEVEL=DEBUG.
+"""Log lines per page only if they are wanted: LOG_LEVEL=DEBUG.
 
-Scrapy makes two records a page for a handler that drops them; at 400 pages a second that is an eighth of
-the time.
+Scrapy creates two records per page for a handler that drops them; at 400 pages a second that takes an eighth
+of the time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PageLogFormatter(LogFormatter):
-    """Scrapy's, but for pages and items only when *is_verbose*."""
+    """Scrapy's log formatter, which logs pages and items only if *is_verbose*."""
 
     def __init__(self, is_verbose: bool) -> None:
         self._is_verbose = is_verbose

@@ -28,7 +28,7 @@ FILE_NAME = "news.svg"
 
 
 class NewsChart:
-    """Of the crawl *name*, at *path*; only of a spider that keeps sources."""
+    """The chart of the crawl *name*, at *path*; only for news crawls."""
 
     def __init__(self, database_url: str, name: str, path: Path) -> None:
         self._database_url = database_url
@@ -38,7 +38,7 @@ class NewsChart:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not isinstance(crawler.spider, NewsSpider):
-            raise NotConfigured  # other missions have none
+            raise NotConfigured  # other missions have no iterations
         settings = crawler.settings
         path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME
         name = crawl_name(settings, crawler.spider)

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class ParquetExport:
-    """Of the crawl *name*, at *path*: all its documents, also those of earlier runs."""
+    """Exports all documents of the crawl *name* to *path*, including those of earlier runs."""
 
     def __init__(self, database_url: str, name: str, path: Path) -> None:
         self._database_url = database_url
@@ -37,7 +37,7 @@ class ParquetExport:
         settings = crawler.settings
         path = settings.get("DOCUMENTS_PARQUET")
         if not path or not isinstance(crawler.spider, NewsSpider):
-            raise NotConfigured  # not wanted: nothing to warn of
+            raise NotConfigured  # not requested, so that no warning is needed
         check_parquet("DOCUMENTS_PARQUET")
         check_file(Path(path), "DOCUMENTS_PARQUET")
         name = crawl_name(settings, crawler.spider)

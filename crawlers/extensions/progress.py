@@ -1,6 +1,6 @@
-"""A live display of the crawl, read from the store: one line a site, the sums below.
+"""A live display of the crawl, read from the store: one line per site, the sums below.
 
-On a terminal it redraws in place; elsewhere Scrapy's log lines say enough.
+It is redrawn in place on a terminal; without a terminal, Scrapy's log lines suffice.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-LEAST_REST = 50  # times as long as the last look took, nobody looks again
+LEAST_REST = 50  # the pause between two queries, as a multiple of the duration of the last one
 MOST_SITES = 15  # lines; the busiest are shown, the others are in the sums
 
 
 class Progress:
-    """Looks into the store every *interval_s* seconds; the crawl itself is not asked."""
+    """Reads the store every *interval_s* seconds, independently of the crawl."""
 
     def __init__(self, crawler: Crawler, interval_s: float) -> None:
         self._crawler = crawler
@@ -61,7 +61,7 @@ class Progress:
             self._database = Database(settings.get("DATABASE_URL"), create=False)
             self._crawl = crawl_named(self._database, name)
         except CrawlersError:
-            return  # the crawl could not begin, and says so itself
+            return  # the crawl could not begin, and reports that itself
         self._started = time.monotonic()
         self._live.start()
         self._loop.start(self._interval_s)
@@ -74,7 +74,7 @@ class Progress:
             self._database.close()
 
     def _look(self) -> None:
-        """Look again, unless looking takes so long (a store of millions of pages) that the crawl would feel it."""
+        """Update the display, unless a query takes so long (millions of pages) that it would slow down the crawl."""
         now = time.monotonic()
         if now >= self._next_at:
             self._show()
@@ -87,7 +87,7 @@ class Progress:
 
 
 def table(crawl: NamedCrawl, sites: list[SiteProgress], seconds: float) -> Table:
-    """The display after *seconds* of this run."""
+    """Return the display after *seconds* of this run."""
     shown = Table(title=f"{crawl.mission} “{crawl.name}”, {seconds:.0f} s", expand=False)
     shown.add_column("site", overflow="fold")
     for name in ("pages", "waiting", "level", "moved", "refused", "failed", "rejected"):

@@ -1,4 +1,4 @@
-"""Stops a crawl in good order: after `TIMEOUT_SECONDS`, or when `STOP_FILE` appears."""
+"""Stops a crawl gracefully: after `TIMEOUT_SECONDS`, or when `STOP_FILE` appears."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOK_EVERY_S = 0.5
 
 
 class Stopping:
-    """Looks twice a second whether it is time. The same command goes on from there later."""
+    """Checks both conditions twice a second. The same command resumes the crawl later."""
 
     def __init__(self, crawler: Crawler, timeout_s: float, stop_file: Path | None) -> None:
         self._crawler = crawler
@@ -40,7 +40,7 @@ class Stopping:
         if not timeout_s and not stop_file:
             raise NotConfigured("set TIMEOUT_SECONDS or STOP_FILE")
         if stop_file and Path(stop_file).exists():
-            raise ConfigError(f"STOP_FILE={stop_file} is there from an earlier run: remove it, and start again")
+            raise ConfigError(f"STOP_FILE={stop_file} exists from an earlier run; remove it and start again")
         extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)
         crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._closed, signals.spider_closed)
@@ -56,7 +56,7 @@ class Stopping:
 
     def _look(self) -> None:
         if self._stop_file is not None and self._stop_file.exists():
-            logger.info("%s is there: the crawl stops; remove it to go on", self._stop_file)
+            logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop("stop_file")
         elif self._timeout_s and time.monotonic() - self._started >= self._timeout_s:
             self._stop("timeout")

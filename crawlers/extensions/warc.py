@@ -1,4 +1,4 @@
-"""Keeps every answer of a crawl in a WARC file, before anything else is made of it."""
+"""Stores every response of a crawl in a WARC file, before it is processed."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from scrapy.http.headers import Headers
 
 REBUILT = (
-    "Not the bytes of the connection: bodies are decoded (no Content-Encoding, no Transfer-Encoding, Content-Length of "
-    "the decoded body), headers are rebuilt from what the crawler knows of them, request headers without those "
-    "that the connection adds, but for Host. A page that was asked for again after a kill is there twice."
+    "Records are not the bytes of the connection: bodies are decoded (no Content-Encoding, no Transfer-Encoding, "
+    "Content-Length of the decoded body), headers are reconstructed, and request headers lack those that the "
+    "connection adds, except Host. A page that was requested again after a kill is recorded twice."
 )
 TRUNCATED = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}  # by Scrapy's flags
 
 
 class Warc:
-    """Of all that *crawler* downloads, robots.txt and errors included, into *file*."""
+    """Writes everything that *crawler* downloads, including robots.txt and errors, to *file*."""
 
     def __init__(self, crawler: Crawler, file: WarcFile) -> None:
         self._crawler = crawler
@@ -44,7 +44,7 @@ class Warc:
         settings = crawler.settings
         path = settings.get("WARC_FILE")
         if not path:
-            raise NotConfigured  # not wanted: nothing to warn of
+            raise NotConfigured  # not requested, so that no warning is needed
         check_warc("WARC_FILE", path)
         check_file(Path(path), "WARC_FILE")
         about = {
@@ -82,7 +82,7 @@ class Warc:
         try:
             self._file.add(exchange)
             self._crawler.stats.inc_value("warc/answers")
-        except CrawlersError as error:  # a page that is not kept must not be stored either
+        except CrawlersError as error:  # a page that is missing in the file must not be stored either
             self._crawler.engine.scheduler.give_up(error)  # type: ignore[union-attr]  # our own scheduler
 
     def _closed(self) -> None:

@@ -1,4 +1,4 @@
-"""What other visits to a page found otherwise, in words."""
+"""Describes the changes of a page between visits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlers.storage.schema.score_tables import link_change, page_change
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-# How often a link stood there before and after each change, and when it had come before that, if it was seen coming.
+# The count of a link before and after each change, and the time of its earlier appearance, if that was observed.
 _LINKS = """
     SELECT c.target_id, c.changed_at, c.last_seen, c.count AS before, coalesce(
             lead(c.count) OVER (PARTITION BY c.target_id ORDER BY c.changed_at), l.count, 0) AS after,
@@ -24,14 +24,14 @@ _LINKS = """
 
 
 def change_history(connection: Connection, page_id: int) -> list[str]:
-    """Lines about what a page was before, and about its links that came or went, the latest first."""
+    """Return lines about earlier states of a page, and about its added and removed links, the latest first."""
     of_page = page_change.c.page_id == page_id
     changes = connection.execute(select(func.count()).where(of_page)).scalar_one()
     if not changes:
         return []
     lines = [f"  changed {_times(changes)}"]
     previous = select(page_change).where(of_page).order_by(page_change.c.changed_at.desc()).limit(SHOWN)
-    lines += [f"    {_former(row)}" for row in connection.execute(previous)]
+    lines += [f"    {_previous(row)}" for row in connection.execute(previous)]
     number = connection.execute(
         select(func.count()).select_from(link_change).where(link_change.c.source_id == page_id)
     ).scalar_one()
@@ -47,11 +47,11 @@ def _times(number: int) -> str:
     return f"{number} time{'s' if number > 1 else ''}{shown}"
 
 
-def _former(row: Any) -> str:
+def _previous(row: Any) -> str:
     was = State(row.state).name.lower()
     status = f", status {row.status}" if row.status else ""
     content = f", content {row.content_hash[:8]}" if row.content_hash else ""
-    return f"{was}{status}{content} until {_last_seen(row)}; otherwise on {when(row.changed_at)}"
+    return f"{was}{status}{content} until {_last_seen(row)}; different on {when(row.changed_at)}"
 
 
 def _link(row: Any) -> str:
@@ -64,4 +64,4 @@ def _link(row: Any) -> str:
 
 
 def _last_seen(row: Any) -> str:
-    return when(row.last_seen) if row.last_seen is not None else "a time not known"
+    return when(row.last_seen) if row.last_seen is not None else "an unknown time"

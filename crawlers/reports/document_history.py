@@ -1,4 +1,4 @@
-"""What a news crawl knows of one page, in words: who announced it, which rule it fits, what became of its article."""
+"""Describes a page of a news crawl: its announcements, the rule that it matches, its document and its polls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import select
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.items import ARTICLE, FEED, SITEMAP, State
+from crawlers.items import FEED, SITEMAP, State
 from crawlers.reports.history_wording import SHOWN, url_of, when
 from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll, url_rule
 from crawlers.storage.schema.score_tables import news_score
@@ -24,7 +24,7 @@ _COPY = re.compile(r"(.+) as document (\d+)$")
 
 
 def document_history(connection: Connection, crawl_id: int, row: Any) -> list[str]:
-    """Lines about the page of which *row* is the row; none in crawls of another mission."""
+    """Return lines about the page of *row*; none in crawls of other missions."""
     if connection.execute(select(news_score.c.page_id).where(news_score.c.page_id == row.id)).scalar() is None:
         return []
     polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
@@ -55,7 +55,7 @@ def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[str]
 
 
 def _rule(connection: Connection, row: Any) -> list[str]:
-    """The rule that decides: of the nearest domain that has any, one that forbids, else the heaviest."""
+    """Describe the rule that decides: of the nearest domain with rules, one that forbids, else the heaviest."""
     name = site_of(row.url)
     parts = rule_domain(name).split(".")
     domains = [".".join(parts[number:]) for number in range(len(parts))]
@@ -66,11 +66,11 @@ def _rule(connection: Connection, row: Any) -> list[str]:
     fitting = UrlExpressions([rule.regex for rule in its]).fitting(row.url[len(name) :])
     matching = [its[place] for place in sorted(fitting)]
     if not matching:
-        return ["  fits no rule"]
+        return ["  matches no rule"]
     rule = matching[-1] if matching[-1].weight == 0.0 else matching[0]
     if rule.weight == 0.0:
-        return [f"  rule {rule.id} says that it is no article: {rule.regex} ({rule.origin})"]
-    return [f"  fits rule {rule.id}: {rule.regex} ({rule.origin}, weight {rule.weight:g})"]
+        return [f"  rule {rule.id} excludes it from articles: {rule.regex} ({rule.origin})"]
+    return [f"  matches rule {rule.id}: {rule.regex} ({rule.origin}, weight {rule.weight:g})"]
 
 
 def _poll(row: Any) -> list[str]:
@@ -78,9 +78,8 @@ def _poll(row: Any) -> list[str]:
         return []
     failures = f", failed {row.failures} times in a row" if row.failures else ""
     problem = f": {row.problem}" if row.problem else ""
-    name = f"{'an' if row.kind == ARTICLE else 'a'} {row.kind}"
     polls = f"polled {row.polls} times, {row.new_items} new items, next {when(row.due_at)}"
-    return [f"  {name} that comes back: {polls}{failures}{problem}"]
+    return [f"  scheduled {row.kind}: {polls}{failures}{problem}"]
 
 
 def _document(row: Any) -> list[str]:
@@ -94,7 +93,7 @@ def _document(row: Any) -> list[str]:
     if any(about):
         lines.append(f"    {', '.join(part for part in about if part)}")
     if row.canonical and row.canonical != row.url:
-        lines.append(f"    calls itself {row.canonical}")
+        lines.append(f"    canonical URL {row.canonical}")
     if row.version > 1:
         lines.append(f"    version {row.version}, since {when(row.changed_at)}; before that:")
     return lines
@@ -117,4 +116,4 @@ def _why(connection: Connection, reason: str | None) -> str:
     copy = _COPY.match(reason or "")
     if copy is not None:
         return f": {copy[1]} as {url_of(connection, int(copy[2]))}"
-    return f": {reason}" if reason else ", for nothing says that it is an article"
+    return f": {reason}" if reason else ", because nothing indicates an article"

@@ -1,4 +1,4 @@
-"""Writes the documents of a crawl as a Parquet file, a batch at a time."""
+"""Writes the documents of a crawl as a Parquet file in batches."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 BATCH_ROWS = 1_000  # a row group; texts of some 5 MB
-COLUMNS = (  # with the type that Parquet has for it
+COLUMNS = (  # with their Parquet types
     ("url", "string"),
     ("canonical_url", "string"),
     ("title", "string"),
     ("text", "string"),
-    ("published", "string"),  # as the page says, with its time zone
+    ("published", "string"),  # as written on the page, with its time zone
     ("published_at", "timestamp"),
     ("authors", "strings"),
     ("section", "string"),
@@ -41,15 +41,15 @@ COLUMNS = (  # with the type that Parquet has for it
 
 
 def check_parquet(setting: str) -> None:
-    """Raise `ConfigError` that names *setting* if no Parquet file can be written here."""
+    """Raise a `ConfigError` that names *setting* if Parquet files can't be written on this system."""
     if importlib.util.find_spec("pyarrow") is None:
-        raise ConfigError(f"{setting} needs pyarrow, which is not installed; pip install pyarrow")
+        raise ConfigError(f"{setting} needs pyarrow, which is not installed; run pip install pyarrow")
 
 
 def write_documents(database: Database, crawl_id: int, path: Path) -> int:
-    """Write the documents of a crawl to *path*, in the order of their pages; how many there were.
+    """Write the documents of a crawl to *path*, in the order of their pages; return their number.
 
-    The file appears when it is complete. Raises as `replacing`.
+    The file appears when it is complete. Raises the errors of `replacing`.
     """
     arrow = importlib.import_module("pyarrow")  # an extra, and slow to import
     parquet = importlib.import_module("pyarrow.parquet")

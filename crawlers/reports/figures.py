@@ -1,7 +1,7 @@
-"""Makes the figures of all charts with matplotlib, and writes them as SVG or PNG.
+"""Creates the figures of all charts with matplotlib, and writes them as SVG or PNG.
 
-Charts draw on the figure they are given, never through pyplot, which keeps global state. Only `figure` imports
-matplotlib, which takes most of a second, so that whoever draws nothing does not wait for it.
+Charts draw on the given figure, never through pyplot, which keeps global state. Only `figure` imports matplotlib,
+because the import takes most of a second, which commands without charts must not wait for.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
 FORMATS = (".svg", ".png")
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933")  # told apart by all eyes
-STYLES = ("-", "--", "-.", ":")  # beyond as many colours, and in grey
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933")  # for colour-blind readers, too
+STYLES = ("-", "--", "-.", ":")  # for more curves than colours, and for greyscale
 _STYLE: dict[RcKeyType, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#666666",
@@ -34,9 +34,9 @@ _STYLE: dict[RcKeyType, Any] = {
     "font.size": 9,
     "grid.color": "#dddddd",
     "legend.frameon": False,
-    "svg.fonttype": "none",  # text stays text: smaller, and can be searched
+    "svg.fonttype": "none",  # text stays text: smaller and searchable
     "svg.hashsalt": "crawlers",  # instead of a random one
-    "text.parse_math": False,  # a "$" in the name of a crawl is a dollar
+    "text.parse_math": False,  # a "$" in the name of a crawl is not a formula
     "xtick.color": "#666666",
     "xtick.labelcolor": "black",
     "ytick.color": "#666666",
@@ -47,14 +47,14 @@ _STYLE: dict[RcKeyType, Any] = {
 def check_picture(path: Path) -> None:
     """Raise `ConfigError` unless the name of *path* ends with one of `FORMATS`."""
     if path.suffix.lower() not in FORMATS:
-        raise ConfigError(f"--picture {path}: pictures are {' or '.join(FORMATS)}; name the file so")
+        raise ConfigError(f"--picture {path} must end with {' or '.join(FORMATS)}; rename the file")
 
 
 @contextmanager
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
-    """A figure of *width* and *height* inches that becomes the file *path* at the end of the block.
+    """Yield a figure of *width* and *height* inches, and write it to *path* at the end of the block.
 
-    Equal drawings give equal bytes. Raises as `replacing`.
+    Equal drawings give equal bytes. Raises the errors of `replacing`.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
 
     kind = path.suffix.lower().lstrip(".")
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
-        if kind == "svg":  # whoever shows it has the fonts
+        if kind == "svg":  # the viewer has the fonts
             warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         made = Figure((width, height), layout="constrained")
         yield made
@@ -73,5 +73,5 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
 
 
 def _printable(text: str) -> str:
-    """*text* with a mark for each character that XML does not take."""
+    """Return *text* with a replacement character for each one that XML forbids."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)

@@ -1,4 +1,4 @@
-"""How times and pages are called in stories."""
+"""Formats times and pages for URL histories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 5  # of a list; more are counted
 
 
 def when(seconds: float) -> str:
-    """A time, given in seconds since 1970.
+    """Return a time, given in seconds since 1970, as text.
 
     >>> when(1e9)
     '2001-09-09 01:46:40+00:00'
@@ -25,5 +25,5 @@ def when(seconds: float) -> str:
 
 
 def url_of(connection: Connection, page_id: int) -> str:
-    """The URL of a page, or its number if its row was given up."""
+    """Return the URL of a page, or its number if its row was deleted."""
     return str(connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar() or f"page {page_id}")

@@ -1,4 +1,4 @@
-"""Charts of what the iterations of news crawls brought, read from the store.
+"""Draws charts of the iterations and days of news crawls, read from the store.
 
 References
 ----------
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _, RED, GREEN, _, ORANGE, SKY, _ = COLOURS
 GREY, BLACK = "#bbbbbb", "#222222"
 WIDTH, HEIGHT = 8.0, 2.8  # inches of a chart
-LEGEND_LINE, LEGEND_LETTERS = 0.2, 100  # inches of a line below the charts, and what it has room for
+LEGEND_LINE, LEGEND_LETTERS = 0.2, 100  # inches of a line below the charts, and the letters that fit into it
 MOST_BARS = 120
 MOST_TICKS = 12
-BAR_SHARE = 0.85  # of a bar's place
+BAR_SHARE = 0.85  # of the distance between bars
 WIDEST_BAR = 0.1  # of the chart
 INTERVALS = 4  # of an axis: shares have a tick every 25 %
 
@@ -41,13 +41,13 @@ class NewsCurves(NamedTuple):
     """The iterations of a crawl, and its days."""
 
     crawl: NamedCrawl
-    label: str  # its name; with its number where another one of the same name is shown
+    label: str  # its name, and its number if another crawl of the same name is shown
     iterations: list[Iteration]
     days: list[Day]
 
 
 class Part(NamedTuple):
-    """What a chart shows of each of its places."""
+    """A series of a chart, with a value for each bar."""
 
     name: str
     colour: str
@@ -55,15 +55,14 @@ class Part(NamedTuple):
 
 
 def curves_of(database: Database, names: Sequence[str | None]) -> list[NewsCurves]:
-    """Those of the crawls called *names*; None: of the latest. Raises `ConfigError` for one without iterations."""
+    """Return the curves of the crawls *names* (None: the latest). Raises `ConfigError` for one without iterations."""
     found = []
     crawls = list(dict.fromkeys(crawl_named(database, name) for name in names))
     for crawl in crawls:
         iterations = iterations_of(database, crawl.id)
         if not iterations:
             raise ConfigError(
-                f"CRAWL={crawl.name} has no iterations: it is no crawl of scrapy crawl news, or has just begun; name "
-                "another"
+                f"CRAWL={crawl.name} has no iterations: it is not a news crawl, or has just begun; name another crawl"
             )
         is_alone = sum(other.name == crawl.name for other in crawls) == 1
         label = crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
@@ -72,9 +71,10 @@ def curves_of(database: Database, names: Sequence[str | None]) -> list[NewsCurve
 
 
 def draw_curves(path: Path, curves: Sequence[NewsCurves]) -> None:
-    """Write a picture of *curves* to *path*, which ends with one of `figures.FORMATS`. Raises as `replacing`.
+    """Write a picture of *curves* to *path*, which ends with one of `figures.FORMATS`.
 
-    One crawl is drawn by iterations and days; several are compared by what they found of their downloads.
+    A single crawl is drawn by iterations and days; several crawls are compared by documents and useful shares.
+    Raises the errors of `replacing`.
     """
     if len(curves) == 1:
         (curve,) = curves
@@ -95,7 +95,7 @@ def draw_curves(path: Path, curves: Sequence[NewsCurves]) -> None:
 
 
 def _draw_iterations(chart: Axes, iterations: Sequence[Iteration]) -> None:
-    """Draw what each iteration fetched, with its useful share; neighbours of many are one bar."""
+    """Draw the downloads of each iteration with their useful share; if there are many, neighbours share a bar."""
     bars = merged(iterations, MOST_BARS)
     width = -(-len(iterations) // MOST_BARS)
     chart.set_xlabel("iteration" if width == 1 else f"iteration (a bar is {width} iterations)")
@@ -111,7 +111,7 @@ def _draw_iterations(chart: Axes, iterations: Sequence[Iteration]) -> None:
 
 
 def _draw_days(chart: Axes, days: Sequence[Day]) -> None:
-    """Draw the new documents of each day, with their ratio to all at its end; of many days the latest."""
+    """Draw the new documents of each of the latest days, with their ratio to all documents at its end."""
     late = days[-MOST_BARS:]
     chart.set_xlabel("day (UTC)")
     chart.set_ylabel("new documents a day")
@@ -122,7 +122,7 @@ def _draw_days(chart: Axes, days: Sequence[Day]) -> None:
 
 
 def _draw_bars(chart: Axes, names: Sequence[str], parts: Sequence[Part], shares: Part) -> Axes:
-    """Draw a bar for each of *names* with *parts* upon each other, and a line of *shares*, whose axis is returned."""
+    """Draw a stacked bar of *parts* for each of *names*, and a line of *shares*; return the axis of the line."""
     places = range(len(names))
     width = min(BAR_SHARE, WIDEST_BAR * len(names))
     base = [0.0] * len(names)
@@ -143,7 +143,7 @@ def _draw_bars(chart: Axes, names: Sequence[str], parts: Sequence[Part], shares:
 
 
 def _draw_line(chart: Axes, points: Sequence[tuple[float, float]], style: str, colour: str, name: str) -> None:
-    marker = "o" if len(points) == 1 else ""  # a line of one point can't be seen
+    marker = "o" if len(points) == 1 else ""  # a line of one point is invisible
     across, up = zip(*points, strict=True)
     chart.plot(across, up, linestyle=style, marker=marker, markersize=4, color=colour, label=name, clip_on=False)
 
@@ -170,7 +170,7 @@ def _draw_comparison(above: Axes, below: Axes, curves: Sequence[NewsCurves]) -> 
 
 
 def _scale_numbers(chart: Axes, largest: float) -> None:
-    """Let the left axis of *chart* end at a round number that is not below *largest*, with grid lines."""
+    """Scale the left axis of *chart* to a round number that is not below *largest*, with grid lines."""
     from matplotlib.ticker import MaxNLocator
 
     steps = MaxNLocator(INTERVALS, steps=[1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10], integer=True)
@@ -181,7 +181,7 @@ def _scale_numbers(chart: Axes, largest: float) -> None:
 
 
 def _scale_shares(chart: Axes) -> None:
-    """Let the axis of *chart* be from 0 to 100 %."""
+    """Scale the axis of *chart* from 0 to 100 %."""
     chart.set_yticks([number / INTERVALS for number in range(INTERVALS + 1)])
     chart.set_ylim(0, 1)
     chart.yaxis.set_major_formatter("{x:.0%}")

@@ -1,4 +1,4 @@
-"""The pulls of a crawl as people look at them."""
+"""Reads the pulls of a crawl for reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PullLog(NamedTuple):
 
 
 def pull_log(database: Database, crawl_id: int) -> PullLog:
-    """All of a crawl's pulls so far."""
+    """Return all pulls of a crawl so far."""
     of_crawl = site.c.crawl_id == crawl_id
     sites = select(site.c.id, site.c.site, site.c.availability).where(of_crawl).order_by(site.c.id)
     pulls = [(number, reward) for number, _, reward in pulls_of(database, crawl_id)]
@@ -30,7 +30,7 @@ def pull_log(database: Database, crawl_id: int) -> PullLog:
 
 
 def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
-    """The settings that the crawl ran with, at its last run."""
+    """Return the settings of the crawl's last run."""
     statement = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
     with database.read() as connection:
         return {name: value for name, value in connection.execute(statement)}

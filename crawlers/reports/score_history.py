@@ -1,4 +1,4 @@
-"""What an order with scores knows of one page, in words."""
+"""Describes the scores of a page in an order with scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def score_history(connection: Connection, crawl_id: int, page_id: int) -> list[str]:
-    """Lines about the importance of a page, or its relevance to a topic; none in crawls without scores."""
+    """Return lines about the importance of a page, or its relevance to a topic; none in crawls without scores."""
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:
         return _importance(connection, crawl_id, row)
@@ -68,7 +68,7 @@ def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[str]:
 
 
 def _waiting(connection: Connection, table: Table, row: Any) -> list[str]:
-    """Where the page waits; by scores as they were when they last grew, which is how the frontier reads them."""
+    """Return the position of a waiting page, by scores as of their last increase, as the frontier reads them."""
     if row.queue < 0:
         return []
     columns = table.c

@@ -1,4 +1,4 @@
-"""Finds documents by words: SQLite's FTS5, PostgreSQL's text search. What is typed is never an error."""
+"""Finds documents by words, with SQLite's FTS5 or PostgreSQL's text search. Every input is a valid query."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FTS5 = text(f"""
     FROM document_text JOIN document AS d ON d.page_id = document_text.rowid JOIN site AS s ON s.id = d.site_id
     WHERE document_text MATCH :words AND (:crawl IS NULL OR s.crawl_id = :crawl) AND {_SITES_FTS5}
     ORDER BY bm25(document_text, {TITLE_WEIGHT}, 1.0), d.page_id LIMIT :most""")  # noqa: S608 - our own numbers
-# Headlines are made of those that are shown only: each reads its whole text.
+# Headlines are generated only for the shown documents: each reads its whole text.
 _TSVECTOR = text(f"""
     SELECT url, title, published, stored_at, ts_headline('simple', left(text, 100000), asked,
         'MaxFragments=1, StartSel=[, StopSel=], MinWords=12, MaxWords={SNIPPET_WORDS}') AS snippet
@@ -49,13 +49,13 @@ _TSVECTOR = text(f"""
 
 
 class Found(NamedTuple):
-    """A document that was searched for."""
+    """A found document."""
 
     url: str
     title: str
     published: str | None  # ISO 8601
     stored_at: float
-    snippet: str  # of its text; the words are in brackets
+    snippet: str  # of its text, with the words in brackets
 
 
 def search(
@@ -66,7 +66,7 @@ def search(
     site_ids: Collection[int] | None = None,
     crawl_id: int | None = None,
 ) -> list[Found]:
-    """At most *most* documents for *words*, the best first; of these sites, or of one crawl, if given.
+    """Return at most *most* documents for *words*, the best first; of these sites, or of one crawl, if given.
 
     Raises `ConfigError` if the store has no document at all.
     """
@@ -84,7 +84,7 @@ def search(
 
 
 def sites_named(database: Database, wanted: str) -> list[int]:
-    """The ids of the sites that *wanted* names in all crawls: a site, a host, or a domain for all its hosts."""
+    """Return the ids, in all crawls, of the sites that *wanted* names: a site, a host, or a domain with its hosts."""
     name = wanted.strip().lower().rstrip("/")
     with database.read() as connection:
         known = connection.execute(select(crawled.c.id, crawled.c.site)).all()
@@ -96,7 +96,7 @@ def sites_named(database: Database, wanted: str) -> list[int]:
 
 
 def _by_fts5(connection: Connection, values: dict[str, Any]) -> list[Any]:
-    """FTS5 has a language of its own (AND, OR, NOT, NEAR, "…", word*); what is no such text is taken word by word."""
+    """Search with FTS5 syntax (AND, OR, NOT, NEAR, "…", word*); invalid syntax is searched word by word."""
     try:
         return list(connection.execute(_FTS5, values))
     except OperationalError:

@@ -1,4 +1,4 @@
-"""What the store has of each source of news: documents, feeds, alarms; for people who look after them."""
+"""Counts the documents, feeds and alarms of each news source, for the people who maintain the sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SourceFigures(NamedTuple):
-    """A source; of all crawls together."""
+    """The figures of a source, over all crawls."""
 
     number: int  # of its seed
     site: str
@@ -30,8 +30,8 @@ class SourceFigures(NamedTuple):
 
 
 def source_figures(database: Database) -> list[SourceFigures]:
-    """The enabled seeds, and the sources of crawls of news, by number. Pages below its domain count as a source's."""
-    # Who names sources names their start pages.
+    """Return the enabled seeds and the sources of news crawls, by number; a source owns the pages of its domain."""
+    # Sources of news crawls have start pages.
     named = (
         select(site.c.seed_id)
         .join(crawl, crawl.c.id == site.c.crawl_id)
@@ -39,7 +39,7 @@ def source_figures(database: Database) -> list[SourceFigures]:
     )
     sources = select(seed.c.id, seed.c.site, seed.c.enabled, seed.c.hosts).order_by(seed.c.id)
     feeds = select(feed.c.seed_id, func.count()).where(feed.c.enabled).group_by(feed.c.seed_id)
-    # By site first, which an index answers.
+    # Grouped by site first, which uses an index.
     by_site = (
         select(document.c.site_id, func.count().label("number"), func.max(document.c.stored_at).label("stored_at"))
         .group_by(document.c.site_id)

@@ -1,4 +1,4 @@
-"""Writes the most important pages of a crawl as a CSV table for people."""
+"""Writes the most important pages of a crawl as a readable CSV table."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def write_top(path: Path, pages: Iterable[TopPage]) -> int:
-    """Write *pages* to *path*, each with its rank, and return how many there were; times are UTC.
+    """Write *pages* to *path*, each with its rank, and return their number; times are UTC.
 
-    Raises as `write_graph`.
+    Raises the errors of `write_graph`.
     """
     rows = ([rank, *_cells(page)] for rank, page in enumerate(pages, 1))
     return write_table(path, ("rank", *TopPage._fields), rows)
 
 
 def write_ranked(path: Path, pages: Iterable[RankedPage]) -> int:
-    """The same with the PageRank of each page."""
+    """Write *pages* like `write_top`, with the PageRank of each page."""
     rows = ([rank, pagerank, *_cells(page)] for rank, (pagerank, page) in enumerate(pages, 1))
     return write_table(path, ("rank", "pagerank", *TopPage._fields), rows)
 
@@ -37,5 +37,5 @@ def _cells(page: TopPage) -> list[Value]:
 
 
 def _time(seconds: float | None) -> str | None:
-    """As spreadsheets read it."""
+    """Return the time in the format that spreadsheets read."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")

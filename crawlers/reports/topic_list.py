@@ -1,4 +1,4 @@
-"""The pages of a topic crawl as a table for people, the most similar first."""
+"""Writes the pages of a topic crawl as a readable table, the most similar first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.files.cells import Value
 
-DECIMALS = 6  # for people; the store and the graph have more
+DECIMALS = 6  # for readers; the store and the graph have more
 COLUMNS = (
     "rank",
     "similarity",
@@ -33,7 +33,7 @@ COLUMNS = (
 
 
 def write_topic_list(database: Database, crawl_id: int, path: Path) -> int:
-    """Write the pages that a topic crawl read to *path*, and return how many they are. Raises as `write_graph`."""
+    """Write the pages that a topic crawl read to *path*; return their number. Raises the errors of `write_graph`."""
     columns = (
         topic_page.c.similarity,
         page.c.url,

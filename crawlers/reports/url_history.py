@@ -1,4 +1,4 @@
-"""The life of a URL in words: who showed it, what was asked, what came, and why."""
+"""Describes the history of a URL: its discovery, its requests, its state, and the reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def url_history(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
-    """Lines about *target* in *crawl*, the last word first."""
+    """Return lines about *target* in *crawl*, the current state first."""
     with database.read() as connection:
         row = connection.execute(
             select(page)
@@ -35,7 +35,7 @@ def url_history(database: Database, crawl: NamedCrawl, target: Target) -> list[s
 
 
 def bad_link_history(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
-    """Lines about the text *raw*, which is no URL, if a page of *crawl* has a link of it; else None."""
+    """Return lines about the invalid URL *raw* if a page of *crawl* links to it; else None."""
     statement = (
         select(func.count(), func.min(page.c.url), func.min(bad_link.c.reason))
         .join(page, page.c.id == bad_link.c.page_id)
@@ -59,12 +59,12 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
         f"  found {when(row.found_at)}{_found_on(connection, row.found_on)}",
     ]
     if row.fetched_at is not None and state is not State.REJECTED:
-        answer = (
+        response = (
             f"status {row.status}, {row.content_type or 'no content type'}, {row.size_bytes} bytes"
             if row.status
-            else "no answer"
+            else "no response"
         )
-        lines.append(f"  asked for {when(row.fetched_at)}, attempt {row.attempts}, {answer}")
+        lines.append(f"  requested {when(row.fetched_at)}, attempt {row.attempts}, {response}")
     if row.moved_to is not None:
         lines.append(f"  moved to {url_of(connection, row.moved_to)}")
     if row.title:
@@ -85,17 +85,17 @@ def _copies(connection: Connection, row: Any) -> list[str]:
         select(page.c.id, page.c.url).where(same).order_by(page.c.level, _url_order(connection))
     ).all()
     if row.duplicates:
-        return [f"  stands for {row.duplicates} further URLs with the same content, whose rows were given up"]
+        return [f"  represents {row.duplicates} further URLs with the same content, whose rows were deleted"]
     if len(urls) == 1:
         return ["  no other page has the same content"]
     first = urls[0]
     if first.id == row.id:
-        return [f"  stands for {len(urls) - 1} further URLs with the same content: {_some([u.url for u in urls[1:]])}"]
-    return [f"  a duplicate of {first.url}: the graph has that one"]
+        return [f"  represents {len(urls) - 1} further URLs with the same content: {_some([u.url for u in urls[1:]])}"]
+    return [f"  a duplicate of {first.url}, which represents it in the graph"]
 
 
 def _linking(connection: Connection, row: Any) -> list[str]:
-    """Who links to the page, or to one with the same content: to its node in the graph."""
+    """Return the pages that link to the page or to one with the same content, that is to its node in the graph."""
     meant = link.c.target_id == row.id
     if row.content_hash is not None:
         same = (page.c.site_id == row.site_id) & (page.c.content_hash == row.content_hash)
@@ -145,5 +145,5 @@ def _some(urls: list[str], total: int | None = None) -> str:
 
 
 def _url_order(connection: Connection) -> Any:
-    """Order of URLs by their characters, as in graphs: PostgreSQL would order by the database's language."""
+    """Return the order of URLs by code points, as in graphs: PostgreSQL would use the database's language."""
     return page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")

@@ -1,4 +1,4 @@
-"""Draws links found against pages read: mean and middle half of the webs of each rule, and the oracle as a line."""
+"""Draws links found against pages read: mean and interquartile range for each rule, and the oracle as a line."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from crawlers.algorithms.simulation.experiment import Measured
     from crawlers.algorithms.simulation.pull_trace import Moment
 
-BANDED = 4  # rules; more bands than that hide each other
-COLUMNS = 3  # diagrams beside each other
+BANDED = 4  # rules; more bands would hide each other
+COLUMNS = 3  # diagrams in a row
 WIDTH, HEIGHT = 4.6, 3.6  # inches of one kind of webs
 QUARTILES = (25, 75)
 
 
 def draw(path: Path, by_suite: Mapping[str, Sequence[Measured]], page_budget: int) -> None:
-    """Write a picture with one diagram for each kind of webs; its bytes depend on the figures alone."""
+    """Write a picture with one diagram for each kind of webs; its bytes depend only on the figures."""
     columns = min(len(by_suite), COLUMNS)
     rows = math.ceil(len(by_suite) / columns)
     with figure(path, WIDTH * columns, HEIGHT * rows) as made:
@@ -70,7 +70,7 @@ def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping
 
 
 def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]) -> None:
-    """Write a picture with a diagram for each of *panels*, which has curves against pages read by their names."""
+    """Write a picture with a diagram for each of *panels*, which maps names to curves against pages read."""
     with figure(path, WIDTH * len(panels), HEIGHT) as made:
         made.suptitle(title)
         for number, (label, curves) in enumerate(panels.items(), 1):

@@ -95,7 +95,7 @@ def test_stop_file_stops_the_crawl_and_its_removal_lets_it_go_on(tmp_path):
         hosts = (web.hosts("site"), web.hosts("slow", limits=";1;;60000"))
         stopped = project.crawl(",".join(hosts))
         assert stopped.status == 0, stopped.log
-        assert "halt is there: the crawl stops; remove it to go on" in stopped.log
+        assert "halt found; stopping. Remove it to resume the crawl." in stopped.log
         assert project.states() == [("interrupted", "stop_file")]
         again = project.crawl(web.hosts())
         assert (again.status, len(again.errors)) == (2, 1)

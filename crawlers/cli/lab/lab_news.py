@@ -1,4 +1,4 @@
-"""`scrapy lab news`: what the iterations of a news crawl brought, and its days; or several crawls beside each other."""
+"""`scrapy lab news`: shows the iterations and days of a news crawl, or compares several crawls."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.iteration_counts import Day
     from crawlers.storage.files.cells import Value
 
-HELP = "shows what the iterations of news crawls brought: scrapy lab news [CRAWL or URL of a store …]."
+HELP = "shows the results of the iterations of news crawls: scrapy lab news [CRAWL or URL of a store …]."
 MOST_LINES = 30  # of a table; the file has all iterations
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add nothing to *parser*: crawls are named behind `news`."""
+    """Add nothing to *parser*: the names of crawls follow `news`."""
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -54,7 +54,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _latest(store: str) -> NewsCurves:
-    """The latest crawl of the store at a URL, called as that is."""
+    """Return the latest crawl of the store at a URL, labelled with the name of the store."""
     with closing(Database(store, create=False)) as database:
         name = database.name.partition("://")[2].removeprefix("/")
         (found,) = curves_of(database, [None])

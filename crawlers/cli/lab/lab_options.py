@@ -1,4 +1,4 @@
-"""Options that several parts of `scrapy lab` understand alike."""
+"""Options that several parts of `scrapy lab` share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 10_000_000  # pages, webs: the oracle alone takes 24 bytes a page
 
 
 def add_common(parser: argparse._ArgumentGroup) -> None:
-    """Add what several parts understand to *parser*."""
+    """Add the shared options to *parser*."""
     parser.add_argument("--rules", metavar="NAME,NAME", help="simulate, replay: rules to compare (default: all)")
     parser.add_argument(
         "--budget", type=int, metavar="N", default=2000, help="simulate, replay: pages to read (default: %(default)s)"
@@ -32,7 +32,7 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
 
 
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
-    """Raise `ConfigError` for a setting out of range, and for a file that can't be written, or drawn."""
+    """Raise `ConfigError` for a setting out of range, and for a file that can't be written."""
     check_settings(settings)
     if opts.picture:
         check_picture(Path(opts.picture))
@@ -43,8 +43,8 @@ def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def rule_names(text: str | None) -> list[str]:
-    """The rules that *text* names with commas between them, or all; raises `ConfigError` for an unknown one."""
-    known = [name for name in RULES if name != "best"]  # which asks what pages score: here they only have rewards
+    """Return the rules in *text*, separated by commas, or all; raises `ConfigError` for an unknown one."""
+    known = [name for name in RULES if name != "best"]  # which needs scores; here pages only have rewards
     names = known if text is None else [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -53,9 +53,9 @@ def rule_names(text: str | None) -> list[str]:
 
 
 def whole_number(name: str, value: int, least: int) -> int:
-    """*value*, if it is *least* or more, and not more than `MOST`; else raises `ConfigError`."""
+    """Return *value* if it is from *least* to `MOST`; else raise `ConfigError`."""
     if value < least:
-        raise ConfigError(f"{name} {value}: give a number from {least} on")
+        raise ConfigError(f"{name} {value} is too small; expected at least {least}")
     if value > MOST:
-        raise ConfigError(f"{name} {value:,} is too large; give {MOST:,} at most")
+        raise ConfigError(f"{name} {value:,} is too large; expected at most {MOST:,}")
     return value

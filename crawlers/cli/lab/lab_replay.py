@@ -1,4 +1,4 @@
-"""`scrapy lab replay`: what each rule would have found in the very web that a crawl has stored, with no request."""
+"""`scrapy lab replay`: replays each rule on the web that a crawl has stored, without requests."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.site_rules import RuleOptions
     from crawlers.storage.yields import SiteYields
 
-HELP = "tells what each rule would have found in the web of a stored crawl, with no request made."
+HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What one rule would have read with a budget."""
+    """The result of one rule with a budget."""
 
     choices: list[int]  # index of the site of each page
     found: list[int]  # rewards of the first 0, 1, 2 … pages
@@ -48,10 +48,8 @@ class Replayed:
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add what can be chosen to *parser*."""
-    parser.add_argument(
-        "--reward", choices=tuple(REWARDS), help="what the rules are paid for (default: the setting REWARD)"
-    )
+    """Add the options of the replay to *parser*."""
+    parser.add_argument("--reward", choices=tuple(REWARDS), help="reward of the rules (default: the setting REWARD)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -69,13 +67,13 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         database.close()
     downloads = sum(len(site.yields) for site in sites)
     if not downloads:
-        raise ConfigError(f"CRAWL={crawl.name} has read no page yet; crawl first, or name another with --crawl")
+        raise ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another with --crawl")
     print(
         f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: {len(sites)} sites, "
         f"{downloads:,} downloads, {sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
     )
     for warning in _warnings(sites, crawl.state, budget):
-        print(f"mind: {warning}")
+        print(f"note: {warning}")
     options = rule_options(settings)
     budgets = sorted({max(1, budget // share) for share in SHARES})
     runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
@@ -94,7 +92,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def replay(sites: Sequence[SiteYields], rule: str, options: RuleOptions, page_budget: int) -> Replayed:
-    """What *rule* would have read of *sites* with *page_budget* pages, each site in its own order."""
+    """Return the result of *rule* on *sites* with *page_budget* pages, each site in its own order."""
     made = simulate(
         RULES[rule](replace(options, page_budget=page_budget)), [site.yields for site in sites], page_budget
     )
@@ -117,11 +115,9 @@ def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]
         found.append("the crawl is not finished, so sites end where it stopped")
     given_up = sum(site.given_up for site in sites)
     if given_up:
-        found.append(
-            f"the rows of {given_up:,} duplicates are gone (SAVE_DUPLICATES=0), and what they earned with them"
-        )
+        found.append(f"the rows of {given_up:,} duplicates were deleted (SAVE_DUPLICATES=0), including their rewards")
     if any(site.parallel > 1 for site in sites):
-        found.append("sites were read several pages at a time: another run may meet them in another order")
+        found.append("sites were read several pages at a time: another run may read them in another order")
     return found
 
 
@@ -139,7 +135,7 @@ def _table(runs: dict[str, dict[int, Replayed]], bounds: dict[str, list[int]], b
         lines.append(f"{rule:14}{cells}{last.urls:>10}{last.hosts:>8}")
     for name, curve in bounds.items():
         lines.append(f"{name:14}" + "".join(f"{curve[n]:>10} ({_ratio(curve[n], most[n])})" for n in budgets))
-    lines.append("in brackets: of the oracle, which reads each site in this order and stops where that is best")
+    lines.append("in brackets: share of the oracle, which reads each site in this order and stops at the best point")
     return "\n".join(lines)
 
 

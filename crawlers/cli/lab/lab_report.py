@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from crawlers.reports.pull_log import PullLog
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, also while it runs."
-LATE = 50  # last pulls of a site that tell how it does now
+LATE = 50  # last pulls of a site, for its current yield
 MOST_SITES = 40  # lines of the table; the file has all
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add what can be chosen to *parser*."""
-    parser.add_argument("--every", type=int, default=50, metavar="N", help="pages between two looks (%(default)s)")
+    """Add the options of the report to *parser*."""
+    parser.add_argument("--every", type=int, default=50, metavar="N", help="pages between two samples (%(default)s)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -53,7 +53,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         database.close()
     if not log.pulls:
         raise ConfigError(
-            f"CRAWL={crawl.name} has recorded no pull: it has just begun, or has neither a reward nor a PAGE_BUDGET; "
+            f"CRAWL={crawl.name} has recorded no pulls: it has just begun, or has neither a reward nor a PAGE_BUDGET; "
             "name another with --crawl"
         )
     as_then = Settings({**settings.copy_to_dict(), **recorded})

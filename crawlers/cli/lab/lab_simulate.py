@@ -1,4 +1,4 @@
-"""`scrapy lab simulate`: rules compared on synthetic webs, as a table, a CSV file and a picture."""
+"""`scrapy lab simulate`: compares rules on synthetic webs, as a table, a CSV file and a picture."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.simulation.experiment import Measured, Row, Task
 
 HELP = "compares rules on synthetic webs that are fitted to BeeBot's tables."
-CHUNK = 4  # webs handed to a process at a time
-FEWEST_IN_PARALLEL = 8  # webs; to start processes takes longer than to measure fewer
+CHUNK = 4  # webs per task of a process
+FEWEST_IN_PARALLEL = 8  # webs; starting processes takes longer than measuring fewer
 PAPER = {  # links found with 2000 pages: BeeBot, table 2
     "universities": {"trivial": 1337, "gittins": 774, "ucb1": 1447},
     "institutes": {"trivial": 417, "gittins": 816, "ucb1": 457},
@@ -36,20 +36,20 @@ PAPER = {  # links found with 2000 pages: BeeBot, table 2
 }
 PAPER_BUDGET = 2000
 HONEST = (
-    "The paper's figures are of one crawl each, ours are means over webs that differ very much: where ours are ordered "
-    "otherwise, the paper's order is what some single webs show, and not what to expect."
+    "The paper's figures are single crawls, ours are means over webs that differ very much: where our order differs, "
+    "some single webs show the paper's order, but it is not the expected one."
 )
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add what can be chosen to *parser*."""
-    parser.set_defaults(profile=None)  # Scrapy's own --profile, which times the command, gives its place to ours
+    """Add the options of the simulation to *parser*."""
+    parser.set_defaults(profile=None)  # ours replaces Scrapy's own --profile, which times the command
     parser.add_argument(
         "--profile", dest="webs_of", choices=(*SUITES, "all"), default="all", help="kind of webs (default: %(default)s)"
     )
     parser.add_argument("--webs", type=int, metavar="N", help="webs of each kind (default: enough for a steady mean)")
-    parser.add_argument("--seed", type=int, metavar="N", default=1, help="of the webs (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("--seed", type=int, metavar="N", default=1, help="seed of the webs (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one per processor)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -59,7 +59,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
             whole_number(f"--{name}", value, least)
     check(opts, settings)
     rules = rule_names(opts.rules)
-    options = replace(rule_options(settings), page_budget=opts.budget, quantum_s=0.0)  # there is no time in these webs
+    options = replace(rule_options(settings), page_budget=opts.budget, quantum_s=0.0)  # these webs have no time
     suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
     work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
     measured = _measured(work, opts.jobs or os.cpu_count() or 1)
@@ -80,7 +80,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 def _measured(work: Sequence[Task], jobs: int) -> list[Measured]:
     if jobs == 1 or len(work) < FEWEST_IN_PARALLEL:
         return [measure(task) for task in work]
-    # spawn: a fork would take over what Scrapy has started in this process
+    # spawn: a fork would inherit what Scrapy has started in this process
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(measure, work, chunksize=CHUNK))
 

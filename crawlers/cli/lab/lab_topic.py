@@ -1,4 +1,4 @@
-"""`scrapy lab topic`: topic crawls beside each other, as they ran or as other strategies would have run."""
+"""`scrapy lab topic`: compares topic crawls, as they ran or replayed with other strategies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.simulation.topic_comparison import Comparison
     from crawlers.cli.lab.lab_topic_runs import Runs
 
-HELP = "compares topic crawls as they ran, or what other strategies would have read of the web of one."
+HELP = "compares topic crawls as they ran, or replays other strategies on the web of one."
 MOST_POINTS = 12
 COLUMNS = 6  # of the table if no --points are given
 TITLES = {
@@ -41,21 +41,25 @@ DRAWN = ("similarity", "authorities", "nearest")
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
-    """Add what can be chosen to *parser*."""
-    parser.add_argument("--crawls", metavar="NAME,NAME", help="compare these crawls of one topic as they really ran")
+    """Add the options of the comparison to *parser*."""
+    parser.add_argument("--crawls", metavar="NAME,NAME", help="compare these crawls of one topic as they ran")
     parser.add_argument(
         "--strategies",
         metavar="NAME,NAME",
-        help=f"to replay on the web of --crawl: {', '.join(STRATEGIES)}, {LEARNT} (default: all)",
+        help=f"strategies to replay on the web of --crawl: {', '.join(STRATEGIES)}, {LEARNT} (default: all)",
     )
-    parser.add_argument("--topic", metavar="FILE.yaml", help="another topic for the replay: its keywords")
-    parser.add_argument("--pages", type=int, metavar="N", default=1000, help="to replay (default: %(default)s)")
-    parser.add_argument("--points", metavar="N,N", help="numbers of pages read that the table has columns for")
+    parser.add_argument("--topic", metavar="FILE.yaml", help="replay the keywords of another topic")
+    parser.add_argument("--pages", type=int, metavar="N", default=1000, help="pages to replay (default: %(default)s)")
+    parser.add_argument("--points", metavar="N,N", help="numbers of pages read, one for each column of the table")
     parser.add_argument(
         "--authorities", type=int, metavar="N", default=100, help="pages that count as important (default: %(default)s)"
     )
     parser.add_argument(
-        "--learning-rate", type=float, metavar="R", default=RATE, help=f"of {LEARNT}, in (0, 1] (default: %(default)s)"
+        "--learning-rate",
+        type=float,
+        metavar="R",
+        default=RATE,
+        help=f"rate of {LEARNT}, in (0, 1] (default: %(default)s)",
     )
 
 
@@ -66,11 +70,12 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     points = None if opts.points is None else _points(opts.points)
     strategies = _strategies(opts.strategies)
     if not 0.0 < opts.learning_rate <= 1.0:
-        raise ConfigError(f"--learning-rate {opts.learning_rate:g}: give a number from 0 to 1, and not 0")
+        raise ConfigError(
+            f"--learning-rate {opts.learning_rate:g} is out of range; expected a number above 0, at most 1"
+        )
     if opts.crawls and (opts.crawl or opts.strategies or opts.topic):
         raise ConfigError(
-            "--crawls shows crawls as they ran, and --crawl, --strategies and --topic belong to a replay of one; "
-            "leave out either"
+            "--crawls compares crawls as they ran, but --crawl, --strategies and --topic replay one; leave out either"
         )
     check(opts, settings)
     database = Database(settings.get("DATABASE_URL"), create=False)
@@ -107,12 +112,12 @@ def _points(text: str) -> list[int]:
     except ValueError:
         points = []
     if not points or points[0] < 1 or len(points) > MOST_POINTS:
-        raise ConfigError(f"--points {text}: give at most {MOST_POINTS} numbers from 1 on, with commas between them")
+        raise ConfigError(f"--points {text}: expected at most {MOST_POINTS} numbers of at least 1, separated by commas")
     return points
 
 
 def _round_points(longest: int) -> list[int]:
-    """1, 2, 5, 10, 20 … pages, the last ones that the longest run has."""
+    """Return 1, 2, 5, 10, 20 … pages, up to the length of the longest run."""
     points = [step * 10**power for power in range(len(str(longest))) for step in (1, 2, 5)]
     return [point for point in points if point <= longest][-COLUMNS:]
 
@@ -131,20 +136,20 @@ def _head(runs: Runs, found: Comparison) -> str:
     lines = [
         runs.title,
         f"topic: {terms}{' …' if len(runs.topic.terms) > 10 else ''}",
-        f"measured by the {len(found.similarities):,} pages that any of them read: how often terms occur in these, "
-        "and how these link to each other",
+        f"measured by the {len(found.similarities):,} pages that any of them read: by their term frequencies "
+        "and their links to each other",
     ]
     passed = {name: number for name, number in runs.unknown.items() if number}
     if passed:
         share = max(number / (number + len(runs.read[name])) for name, number in passed.items())
         lines.append(
-            f"mind: pages that the crawl never read were passed over, up to {share:.0%} of those chosen ("
+            f"note: pages that the crawl never read were skipped, up to {share:.0%} of those chosen ("
             + ", ".join(f"{name} {number:,}" for name, number in passed.items())
-            + "); a crawl that reads more tells more"
+            + "); a larger crawl gives a better replay"
         )
     ended = [f"{name} {len(pages):,}" for name, pages in runs.read.items() if len(pages) < runs.wanted]
     if ended:
-        lines.append(f"mind: nothing was left to read after: {', '.join(ended)} pages")
+        lines.append(f"note: nothing was left to read after: {', '.join(ended)} pages")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""The runs that `scrapy lab topic` compares, and the collection of pages that they are measured by."""
+"""The runs that `scrapy lab topic` compares, and the pages by which they are measured."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ LEARNT = "learnt"
 
 
 class Runs(NamedTuple):
-    """What is compared. Pages are numbers."""
+    """The compared runs. Pages are identified by numbers."""
 
     title: str
     topic: Topic
     read: dict[str, list[int]]  # by the name of the run, in order
-    documents: Callable[[], Iterator[tuple[int, Mapping[str, int]]]]  # what pages say
+    documents: Callable[[], Iterator[tuple[int, Mapping[str, int]]]]  # terms of pages
     links: Iterable[tuple[int, int]]
-    unknown: dict[str, int]  # by name: pages that a replay passed over
+    unknown: dict[str, int]  # by name: pages that a replay skipped
     wanted: int  # pages that each run should have read
 
 
 def as_they_ran(database: Database, names: Sequence[str]) -> Runs:
-    """The crawls called *names*; a page of two of them is the same if its URL is. Raises `ConfigError`."""
+    """Return the runs of the crawls called *names*; pages with the same URL are the same. Raises `ConfigError`."""
     crawls = list(dict.fromkeys(crawl_named(database, name) for name in names))
     vectors = {crawl.id: _terms(database, crawl) for crawl in crawls}
     first = crawls[0]
@@ -82,9 +82,9 @@ def replayed(
     most: int,
     rate: float,
 ) -> Runs:
-    """What *strategies* would have read of the web of the crawl called *name*, *most* pages each.
+    """Return replays of *strategies* on the web of the crawl called *name*, *most* pages each.
 
-    The topic is that of the crawl, or the keywords of *topic_file*; *language* is that of a topic that names none.
+    The topic is that of the crawl, or the keywords of *topic_file*; *language* is the default language of the topic.
     Raises `ConfigError`.
     """
     crawl = crawl_named(database, name)
@@ -121,7 +121,7 @@ def replayed(
 
 
 class _LearningWeb:
-    """A stored web whose links are worth what *learner* makes of them, having read the pages one after another."""
+    """A stored web whose links are valued by *learner*, which reads the pages one after another."""
 
     def __init__(self, database: Database, web: StoredWeb, topic: Topic, learner: LinkLearner) -> None:
         self.roots = web.roots
@@ -161,4 +161,4 @@ def _label(crawl: NamedCrawl, crawls: Sequence[NamedCrawl]) -> str:
 
 
 def _empty(crawl: NamedCrawl) -> ConfigError:
-    return ConfigError(f"CRAWL={crawl.name} has read no page yet; crawl first, or name another")
+    return ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another")

@@ -1,4 +1,4 @@
-"""The actions of `scrapy sites` that tell how sources of news are: their alarms, and what they gave."""
+"""The actions of `scrapy sites` that show the state of news sources: their alarms and their results."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     else:
         print("no open alarms")
     if len(shown) < len(alarms):
-        print(f"{len(alarms) - len(shown)} more are over; --all shows them")
+        print(f"{len(alarms) - len(shown)} more have ended; --all shows them")
 
 
 def show_sources(settings: BaseSettings) -> None:
-    """Print the sources of news with what they gave."""
+    """Print the news sources with their results."""
     with opened(settings) as database:
         sources = source_figures(database)
     if sources:

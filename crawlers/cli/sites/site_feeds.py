@@ -22,7 +22,7 @@ HEADINGS = ("seed", "site", "URL", "kind", "origin", "enabled", "last poll (UTC)
 
 
 def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) -> None:
-    """Print the feeds of a site, or of all, and what their latest polls said."""
+    """Print the feeds of a site, or of all, with the results of their latest polls."""
     options = normalization(settings)
     with opened(settings) as database:
         seed = seed_meant(database, wanted[0]) if wanted else None
@@ -34,11 +34,11 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
         print(f"{len(feeds) - len(shown)} more are not enabled; --all shows them")
     elif not feeds:
         site = "SITE" if seed is None else str(seed.number)
-        print(f"no feeds yet; a crawl of news looks for some, or add one: scrapy sites add-feed {site} /rss.xml")
+        print(f"no feeds yet; a news crawl discovers feeds, or add one: scrapy sites add-feed {site} /rss.xml")
 
 
 def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
-    """Have a feed polled."""
+    """Add or enable a feed."""
     with opened(settings) as database:
         seed = seed_meant(database, given[0])
         url = feed_address(given[1], seed.start_url)
@@ -48,12 +48,12 @@ def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None
 
 
 def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
-    """Have a feed polled no more."""
+    """Disable a feed."""
     with opened(settings) as database:
         seed = seed_meant(database, given[0])
         url = feed_address(given[1], seed.start_url)
         switch_feed(database, seed, url, enabled=False)
-    print(f"{url} of {seed.site} is polled no more; `scrapy sites add-feed {seed.number} {url}` takes it back")
+    print(f"{url} of {seed.site} is no longer polled; `scrapy sites add-feed {seed.number} {url}` enables it again")
 
 
 def _row(feed: FeedRow) -> tuple[str, ...]:

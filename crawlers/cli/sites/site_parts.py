@@ -1,4 +1,4 @@
-"""What all actions of `scrapy sites` use: the store, files, and tables on the screen."""
+"""Functions that all actions of `scrapy sites` share: opening the store, finding seeds, printing tables."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ NOTHING = "-"
 
 
 def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]:
-    """The store, for a with statement; raises `ConfigError` if it is not there and not to be created."""
+    """Return the store, for a with statement; raises `ConfigError` if it does not exist and *create* is false."""
     return closing(Database(settings.get("DATABASE_URL"), create=create))
 
 
 def seed_meant(database: Database, wanted: str) -> Seed:
-    """The seed that *wanted* means: see `find_seed`. Raises `ConfigError`."""
+    """Return the seed that *wanted* means: see `find_seed`. Raises `ConfigError`."""
     return find_seed(list_seeds(database), wanted)
 
 
 def seeds_meant(database: Database, wanted: Iterable[str]) -> list[Seed]:
-    """The seeds that the *wanted* ones mean, each once. Raises `ConfigError`."""
+    """Return the seeds that *wanted* means, each once. Raises `ConfigError`."""
     seeds = list_seeds(database)
     return list(dict.fromkeys(find_seed(seeds, one) for one in wanted))
 
 
 def domain_meant(database: Database, wanted: str) -> str:
-    """The domain by whose name rules are kept: itself, or that of the seed that *wanted* means."""
+    """Return the domain whose rules are meant: *wanted* itself, or the domain of the seed that *wanted* means."""
     seeds = list_seeds(database)
     named = wanted.strip().lower()
     return named if named in {rule_domain(seed.site) for seed in seeds} else rule_domain(find_seed(seeds, wanted).site)
 
 
 def time_of(seconds: float | None) -> str:
-    """A time in UTC, to the minute; or that there is none."""
+    """Return a time in UTC, to the minute; `NOTHING` for None."""
     return NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """The *rows* with their cells below each other; the last ones may be of any length."""
+    """Return *rows* as text with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)

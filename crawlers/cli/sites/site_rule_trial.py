@@ -1,4 +1,4 @@
-"""`scrapy sites test-rule`: which URLs a rule takes, before anybody relies on it."""
+"""`scrapy sites test-rule`: shows which URLs a rule matches, before it is used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.news.stored_rules import KnownPage, StoredRule
 
-SAMPLE = 20  # URLs of the store that are shown of each kind
+SAMPLE = 20  # URLs of the store that are shown for each kind
 
 
 class Trial(NamedTuple):
@@ -47,11 +47,11 @@ class Trial(NamedTuple):
 
 
 def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> None:
-    """Print which URLs a rule takes: those given, those of files or of standard input, or the store's."""
+    """Print which URLs a rule matches, of arguments, files, standard input, or the store."""
     rule, *places = given
     if opts.site is not None:
         if places:
-            raise ConfigError(f"{places[0]} and --site {opts.site}: give URLs, or the site whose pages are taken")
+            raise ConfigError(f"{places[0]} and --site {opts.site}: give either URLs, or a site whose pages are tested")
         _try_store(settings, rule, opts.site)
         return
     trial = _trial(settings, rule, "SITE")
@@ -65,7 +65,7 @@ def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
         print(f"{said:6}  {text}")
     number = sum(counts.values())
     if not number:
-        raise ConfigError("there are no URLs to try; give some, a file of them, or --site SITE for those of the store")
+        raise ConfigError("there are no URLs to test; give some, a file of URLs, or --site SITE for those of the store")
     wrong = f", {counts['no URL']} are no URLs" if counts["no URL"] else ""
     advice = f"; {trial.keep}" if counts["takes"] else ""
     print(f"takes {counts['takes']} of {number}, leaves {counts['leaves']}{wrong}{advice}")
@@ -82,10 +82,10 @@ def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
 
 
 def _remedies(stored: StoredRule) -> tuple[str, str]:
-    """How a rule is kept, and how forbidden."""
+    """Return how to keep a rule, and how to forbid it."""
     number = stored.number
     if stored.rule.weight == 0:
-        undo = f"it forbids: none of them is an article; undo: scrapy sites remove-rule {number}"
+        undo = f"it forbids: none of them are articles; undo: scrapy sites remove-rule {number}"
         return undo, undo
     change = f"change it: scrapy sites edit-rule {number} REGEX"
     keep = change if stored.rule.is_pinned else f"keep it: scrapy sites pin-rule {number}, or {change}"
@@ -93,7 +93,7 @@ def _remedies(stored: StoredRule) -> tuple[str, str]:
 
 
 def _urls(place: str) -> Iterable[str]:
-    """The URL that an argument is, or those of the file that it names."""
+    """Return the URL of an argument, or the URLs of the file that it names."""
     if place == "-":
         return _lines(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))
     if "://" in place:
@@ -101,7 +101,7 @@ def _urls(place: str) -> Iterable[str]:
             place.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         ]  # a terminal's bytes may be no text
     if not Path(place).is_file():
-        raise ConfigError(f"{shown(place)} is neither a URL nor a file; write a whole URL, http://…")
+        raise ConfigError(f"{shown(place)} is neither a URL nor a file; write a full URL, http://…")
     try:
         return _lines(Path(place).read_text("utf-8", "replace").splitlines())
     except OSError as error:
@@ -139,7 +139,7 @@ def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
 
 
 class _Pages:
-    """Pages of one kind: how many, and the first of them."""
+    """Pages of one kind: their number, and the first of them."""
 
     def __init__(self) -> None:
         self.number = self.documents = self.unfetched = 0

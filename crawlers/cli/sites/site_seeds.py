@@ -1,4 +1,4 @@
-"""The actions of `scrapy sites` on the seeds themselves."""
+"""The actions of `scrapy sites` on seeds."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SOURCES = (".yaml", ".yml")  # files that are read as sources.yaml
 
 
 def add(settings: BaseSettings, urls: list[str], opts: argparse.Namespace) -> None:
-    """Make or change the seeds of *urls*."""
+    """Create or update the seeds of *urls*."""
     changes = _changes(urls, opts)
     with opened(settings, create=True) as database:
         _show_saved(save_seeds(database, changes))
 
 
 def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None:
-    """Print the seeds, and what their last crawls found; or the sources of news."""
+    """Print the seeds with the results of their last crawls; or the news sources."""
     if opts.sources:
         show_sources(settings)
         return
@@ -55,27 +55,27 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
 
 
 def remove(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
-    """Forget seeds, and their feeds."""
+    """Delete seeds and their feeds."""
     with opened(settings) as database:
         seeds = seeds_meant(database, wanted)
         remove_seeds(database, [seed.number for seed in seeds])
         for seed in seeds:
-            print(f"{seed.number} {seed.start_url} removed; what was crawled of it stays")
+            print(f"{seed.number} {seed.start_url} removed; its crawls stay in the store")
         forget_feeds(database)
 
 
 def enable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
-    """Have harvests take seeds."""
+    """Include seeds in harvests."""
     _switch(settings, wanted, enabled=True)
 
 
 def disable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
-    """Have harvests leave out seeds."""
+    """Exclude seeds from harvests."""
     _switch(settings, wanted, enabled=False)
 
 
 def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> None:
-    """Make or change the seeds that a table, a hosts file or a file of sources names."""
+    """Create or update the seeds of a table, a hosts file or a sources file."""
     if Path(files[0]).suffix.lower() in SOURCES:
         _import_sources(settings, files[0])
         return
@@ -107,7 +107,7 @@ def _import_sources(settings: BaseSettings, name: str) -> None:
         print(f"Left out: {problem}", file=sys.stderr)
     if problems:
         print(
-            f"Left out: {len(problems)} of {len(problems) + len(saved)} entries; mend them, and import the file again",
+            f"Left out: {len(problems)} of {len(problems) + len(saved)} entries; fix them, and import the file again",
             file=sys.stderr,
         )
 
@@ -122,7 +122,7 @@ def _switch(settings: BaseSettings, wanted: list[str], *, enabled: bool) -> None
 
 def _changes(urls: Sequence[str], opts: argparse.Namespace) -> list[SeedChange]:
     if len(urls) > 1 and (opts.name is not None or opts.short is not None):
-        raise ConfigError(f"one name for {len(urls)} sites; add them one by one, or import a table")
+        raise ConfigError(f"--name and --short need one site, got {len(urls)}; add them one by one, or import a table")
     changes: dict[str, SeedChange] = {}
     for url in urls:
         change = _change(url, opts)

@@ -1,4 +1,4 @@
-"""The actions of `scrapy sites` on the rules that say which URLs are articles."""
+"""The actions of `scrapy sites` on URL rules, which determine which URLs are articles."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> No
         print(table([HEADINGS, *map(_row, rules)]))
     else:
         how = f"scrapy sites add-rule {domain or 'SITE'} '/news/.+'"
-        print(f"no rules yet; a crawl of news learns some, or add one: {how}")
+        print(f"no rules yet; a news crawl learns rules, or add one: {how}")
 
 
 def add(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> None:
-    """Have a person's rule."""
+    """Insert or update a manual rule, pinned."""
     check_rule(given[1])
     weight = 1.0 if opts.weight is None else rule_weight(opts.weight)
     with opened(settings) as database:
@@ -44,50 +44,54 @@ def add(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
 
 
 def pin(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
-    """Keep a rule when others are learnt."""
+    """Pin a rule, so that learning does not replace it."""
     with opened(settings) as database:
         rule = stored.pin_rule(database, rule_number(given[0]))
-    print(f"{_named(rule)} pinned: it stays when rules are learnt again; remove-rule {rule.number} would take it away")
+    print(f"{_named(rule)} pinned: learning no longer replaces it; remove-rule {rule.number} deletes it")
 
 
 def edit(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
-    """Give a rule another regex."""
+    """Change the regular expression of a rule."""
     number = rule_number(given[0])
     check_rule(given[1])
     with opened(settings) as database:
         before = stored.rule_numbered(database, number)
         rule = stored.edit_rule(database, number, given[1])
-    old = "change it in your file of sources, too" if before.rule.origin == HAND else "it may be learnt again"
+    old = "change it in your sources file, too" if before.rule.origin == HAND else "it may be learnt again"
     print(f"{_named(rule)} replaces {shlex.quote(before.rule.regex)} ({old}); {_see(rule)}")
 
 
 def forbid(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
-    """Let no URL that a rule takes be an article."""
+    """Exclude the URLs that a rule matches from articles."""
     with opened(settings) as database:
         rule = stored.forbid_rule(database, rule_number(given[0]))
     undo = f"scrapy sites remove-rule {rule.number}"
-    print(f"{_named(rule)} forbids now: what it takes is no article, and it is not learnt again; undo: {undo}")
+    print(
+        f"{_named(rule)} now forbids: URLs that it matches are not articles, and it is not learnt again; undo: {undo}"
+    )
 
 
 def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
-    """Forget a rule."""
+    """Delete a rule."""
     with opened(settings) as database:
         rule = stored.remove_rule(database, rule_number(given[0]))
     if rule.rule.origin == HAND:
-        print(f"{_named(rule)} removed; if a file of sources names it, remove it there as well")
+        print(f"{_named(rule)} removed; if a sources file contains it, remove it there as well")
     else:
         print(f"{_named(rule)} removed; it may be learnt again, which forbid-rule would have prevented")
 
 
 def rule_number(text: str) -> int:
-    """The number of a rule that *text* says; raises `ConfigError`."""
+    """Return the rule number in *text*; raises `ConfigError`."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise ConfigError(f"{shown(text)} is no number of a rule; `scrapy sites rules` shows all, with their numbers")
+        raise ConfigError(
+            f"{shown(text)} is not the number of a rule; `scrapy sites rules` shows all rules with their numbers"
+        )
     return int(text)
 
 
 def _see(rule: StoredRule) -> str:
-    return f"see what it takes: scrapy sites test-rule {rule.number} --site {rule.domain}"
+    return f"see what it matches: scrapy sites test-rule {rule.number} --site {rule.domain}"
 
 
 def _named(rule: StoredRule) -> str:

@@ -58,4 +58,4 @@ def test_duplicates_that_are_not_saved_leave_the_graph_as_it_is(tmp_path):
         assert again.status == 0, again.log
         assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == graphs[True]
         url_history = project.run("explain", origin + "/copy1.html").output
-        assert "stands for 1 further URLs with the same content, whose rows were given up" in url_history
+        assert "represents 1 further URLs with the same content, whose rows were deleted" in url_history

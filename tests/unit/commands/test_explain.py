@@ -46,8 +46,8 @@ def explain(crawled, capsys):
             ],
         ),
         ("/a.html#part", ["done, since", "level 1", "/a.html\n"]),
-        ("/copy1.html", ["done", "stands for 1 further URLs", "/copy2.html", "title: Same"]),
-        ("/copy2.html", ["done", "a duplicate of", "/copy1.html: the graph has that one"]),
+        ("/copy1.html", ["done", "represents 1 further URLs", "/copy2.html", "title: Same"]),
+        ("/copy2.html", ["done", "a duplicate of", "/copy1.html, which represents it in the graph"]),
         ("/moved", ["moved, since", "moved to", "/landed.html", "status 301"]),
         ("/landed.html", ["done", "found", "/moved"]),
         ("/secret/x.html", ["rejected: robots.txt disallows it", "linked to 1 times from 1 pages"]),
@@ -97,14 +97,14 @@ def test_explain_says_nothing_of_scores_and_changes_where_there_are_none(crawled
 
 
 def test_explain_says_of_what_was_rejected_that_it_was_never_asked_for(crawled, explain):
-    assert "asked for" not in explain(crawled[1] + "/secret/x.html").output
+    assert "requested 2" not in explain(crawled[1] + "/secret/x.html").output
 
 
 @pytest.mark.parametrize(
     ("url", "options", "parts"),
     [
-        ("nonsense", {}, ["nonsense", "give a whole URL"]),
-        ("http://[::1", {}, ["http://[::1", "give a whole URL"]),
+        ("nonsense", {}, ["nonsense", "write a full URL"]),
+        ("http://[::1", {}, ["http://[::1", "write a full URL"]),
         ("http://a.example/", {"crawl": "yours"}, ["CRAWL=yours", "mine"]),
         ("http://a.example/", {"DATABASE_URL": "sqlite:///other.sqlite"}, ["other.sqlite", "does not exist"]),
     ],
@@ -118,5 +118,5 @@ def test_explain_says_in_one_sentence_what_it_cannot_read(explain, url, options,
 
 
 def test_explain_wants_exactly_one_url(explain):
-    with pytest.raises(UsageError, match="name one URL"):
+    with pytest.raises(UsageError, match="expected one URL"):
         explain()

@@ -54,13 +54,13 @@ def test_all_crawls_are_searched_unless_one_is_named(search):
 
 
 def test_nothing_found_is_said(search):
-    assert search("fog (")[:2] == (0, "no document for: fog (\n")
+    assert search("fog (")[:2] == (0, "no documents found for: fog (\n")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"limit": 0}, "--limit 0: give a number from 1 on"),
+        ({"limit": 0}, "--limit 0 is too small; expected at least 1"),
         ({"crawl": "x"}, "CRAWL=x: "),
         ({"site": "nowhere.example"}, "'nowhere.example' matches no seed"),
     ],
@@ -72,7 +72,7 @@ def test_what_the_user_got_wrong_is_one_sentence(search, options, message):
 
 
 def test_words_and_a_url_are_too_much(search):
-    with pytest.raises(UsageError, match="name one URL, or give words with --search"):
+    with pytest.raises(UsageError, match="expected one URL, or words with --search"):
         search("ferry", f"{SITE}/a")
     with pytest.raises(UsageError):
         search(None)

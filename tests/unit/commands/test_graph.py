@@ -161,8 +161,8 @@ def test_top_by_pagerank_has_the_importance_that_the_crawl_kept(broad, tmp_path)
         (["--pagerank"], "write --top PAGES as well"),
         (["--top", "9", "--pagerank", "-s", "AOPIC_VIRTUAL_SHARE=0"], "AOPIC_VIRTUAL_SHARE=0.0: must be above 0"),
         (["--top", "10"], "crawls with ORDER=aopic, aopic-cyclic, aopic-random or opic do"),
-        (["--top", "0"], "'0' is no number of pages"),
-        (["--top", "ten"], "'ten' is no number of pages"),
+        (["--top", "0"], "'0' is not a number of pages"),
+        (["--top", "ten"], "'ten' is not a number of pages"),
         (["--top", "10", "--level", "site"], "leave out --level site"),
     ],
 )
@@ -176,7 +176,7 @@ def test_top_says_what_it_cannot_list(crawled, tmp_path, arguments, part):
 
 def test_no_host_has_files_of_the_name_of_the_fragment():
     assert file_stem(f"http://{FRAGMENT}") != FRAGMENT
-    with pytest.raises(ConfigError, match="not a host name"):
+    with pytest.raises(ConfigError, match="invalid host name"):
         parse_hosts(f"http://{FRAGMENT.replace('_', ':')}", "hosts.txt")  # nor has a port
 
 
@@ -185,7 +185,7 @@ def test_no_host_has_files_of_the_name_of_the_fragment():
     [
         (
             ["http://nowhere.example"],
-            ["http://nowhere.example", "no site of the crawl mine", "http://127.0.0.1"],
+            ["http://nowhere.example", "not a site of the crawl mine", "http://127.0.0.1"],
         ),
         (["--crawl", "yours"], ["CRAWL=yours", "mine"]),
         (["-s", "DATABASE_URL=sqlite:///other.sqlite"], ["other.sqlite", "does not exist"]),

@@ -180,13 +180,13 @@ def test_what_makes_a_replay_doubtful_is_said(tmp_path, lab):
     with Web(a=pages({"/": links(*bodies), **bodies})) as web:
         hosts = f"hosts={web.hosts(limits=';2;;0')}"
         project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs", PAGE_BUDGET=2)
-        warnings = [line for line in lab(tmp_path, "replay", "--budget", "1").splitlines() if line.startswith("mind: ")]
+        warnings = [line for line in lab(tmp_path, "replay", "--budget", "1").splitlines() if line.startswith("note: ")]
         assert warnings == [
-            "mind: the crawl is not finished, so sites end where it stopped",
-            "mind: sites were read several pages at a time: another run may meet them in another order",
+            "note: the crawl is not finished, so sites end where it stopped",
+            "note: sites were read several pages at a time: another run may read them in another order",
         ]
         project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs")
-    assert "mind: the rows of 3 duplicates are gone (SAVE_DUPLICATES=0)" in lab(tmp_path, "replay")
+    assert "note: the rows of 3 duplicates were deleted (SAVE_DUPLICATES=0)" in lab(tmp_path, "replay")
 
 
 # What is wrong
@@ -202,10 +202,10 @@ def files(folder) -> list[str]:
     [
         (("--rules", "auto,best"), "--rules: 'best' is unknown; known are: auto, "),
         (("--rules", ""), "--rules: '' is unknown"),
-        (("--budget", "0"), "--budget 0: give a number from 1 on"),
+        (("--budget", "0"), "--budget 0 is too small; expected at least 1"),
         (("--crawl", "yours"), "CRAWL=yours: "),
         (("--crawl", "7"), "holds no crawl of that name; it holds extlinks"),
-        (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png"),
+        (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
         (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),
         (("-s", "GITTINS_BATCH_PAGES=0"), "GITTINS_BATCH_PAGES='0' is out of range"),
@@ -226,7 +226,7 @@ def test_what_is_wrong_is_said_before_anything_is_done(crawled, lab, arguments, 
 def test_an_error_is_one_line_and_a_status(crawled):
     ended = crawled[2].run("lab", "replay", "--budget", "0", "--out", "new.csv")
     assert (ended.status, ended.output) == (2, "")
-    assert ended.log.splitlines() == ["Error: --budget 0: give a number from 1 on"]
+    assert ended.log.splitlines() == ["Error: --budget 0 is too small; expected at least 1"]
     assert not (crawled[2].folder / "new.csv").exists()
 
 
@@ -244,5 +244,5 @@ def test_a_crawl_that_has_read_nothing_cannot_be_replayed(tmp_path, lab):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     crawls.begin(database, "extlinks", "extlinks", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     database.close()
-    with pytest.raises(ConfigError, match="CRAWL=extlinks has read no page yet; crawl first"):
+    with pytest.raises(ConfigError, match="CRAWL=extlinks has not read a page yet; crawl first"):
         lab(tmp_path, "replay")

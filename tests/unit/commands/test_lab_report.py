@@ -186,9 +186,9 @@ def files(folder) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--every", "0"), "--every 0: give a number from 1 on"),
+        (("--every", "0"), "--every 0 is too small; expected at least 1"),
         (("--crawl", "yours"), "holds no crawl of that name; it holds extlinks"),
-        (("--picture", "a.jpg"), "--picture a.jpg: pictures are .svg or .png"),
+        (("--picture", "a.jpg"), "--picture a.jpg must end with .svg or .png"),
         (("--picture", "/proc/a.svg"), "--picture=/proc/a.svg can't be written"),
         (("--out", "/proc/a.csv"), "--out=/proc/a.csv can't be written"),
         (("--out", "."), "--out=. can't be written"),
@@ -217,6 +217,6 @@ def test_an_error_is_one_line_and_a_status(tmp_path):
 
 def test_a_crawl_without_pulls_says_who_has_some(tmp_path, lab):
     store(tmp_path, 1, RULE="auto")
-    with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pull: it has just begun"):
+    with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pulls: it has just begun"):
         lab(tmp_path, "report", "--out", "new.csv")
     assert not (tmp_path / "new.csv").exists()

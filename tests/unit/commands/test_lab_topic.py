@@ -91,11 +91,11 @@ def test_pages_that_the_crawl_never_read_are_passed_over_and_counted(stored, lab
     share = waiting / (waiting + len(read["anchor"]))
     lines = output.splitlines()
     assert lines[3] == (
-        f"mind: pages that the crawl never read were passed over, up to {share:.0%} of those chosen "
-        f"(breadth {waiting}, anchor {waiting}); a crawl that reads more tells more"
+        f"note: pages that the crawl never read were skipped, up to {share:.0%} of those chosen "
+        f"(breadth {waiting}, anchor {waiting}); a larger crawl gives a better replay"
     )
     number = len(read["anchor"])
-    assert lines[4] == f"mind: nothing was left to read after: breadth {number}, anchor {number} pages"
+    assert lines[4] == f"note: nothing was left to read after: breadth {number}, anchor {number} pages"
 
 
 def test_another_topic_gives_another_order(stored, lab, tmp_path):
@@ -172,13 +172,13 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
         (("--strategies", "anchor,best"), "--strategies: 'best' is unknown; known are: anchor, breadth, links, mixed"),
         (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
         (("--crawls", "anchor,nobody"), "holds no crawl of that name"),
-        (("--points", "10,x"), "--points 10,x: give at most 12 numbers from 1 on"),
-        (("--points", "0"), "--points 0: give at most 12 numbers from 1 on"),
-        (("--authorities", "0"), "--authorities 0: give a number from 1 on"),
-        (("--pages", "0"), "--pages 0: give a number from 1 on"),
-        (("--learning-rate", "0"), "--learning-rate 0: give a number from 0 to 1, and not 0"),
+        (("--points", "10,x"), "--points 10,x: expected at most 12 numbers of at least 1"),
+        (("--points", "0"), "--points 0: expected at most 12 numbers of at least 1"),
+        (("--authorities", "0"), "--authorities 0 is too small; expected at least 1"),
+        (("--pages", "0"), "--pages 0 is too small; expected at least 1"),
+        (("--learning-rate", "0"), "--learning-rate 0 is out of range; expected a number above 0, at most 1"),
         (("--topic", "nowhere.yaml"), "nowhere.yaml cannot be read"),
-        (("--picture", "a.gif"), "--picture a.gif: pictures are .svg or .png"),
+        (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_done(stored, lab, arguments, sentence):
@@ -208,7 +208,7 @@ def test_crawls_of_different_topics_are_not_compared(tmp_path, lab):
 @pytest.mark.parametrize("arguments", [("--crawl", "crawl0"), ("--crawls", "crawl0")])
 def test_a_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, arguments):
     begun(tmp_path, {"unicod": 1.0}, {})
-    with pytest.raises(ConfigError, match="CRAWL=crawl0 has read no page yet; crawl first"):
+    with pytest.raises(ConfigError, match="CRAWL=crawl0 has not read a page yet; crawl first"):
         lab(tmp_path, "topic", *arguments)
     with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
         lab(tmp_path, "topic", arguments[0], "crawl1")

@@ -103,7 +103,7 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
         "Left out: new.yml:5: 'ftp://d': not the address of a site; write http://host[:port]/ or https://host[:port]/",
         "Left out: new.yml:9: Invalid selector 'div[' for text; write CSS or XPath (Expected ident or '*', got "
         "<EOF at 4>)",
-        "Left out: 3 of 5 entries; mend them, and import the file again",
+        "Left out: 3 of 5 entries; fix them, and import the file again",
     ]
     (tmp_path / "new.yml").write_text("sites: []")
     status, lines, errors = sites("import", "new.yml")
@@ -117,7 +117,7 @@ def test_feeds_are_listed_with_their_last_poll(sites):
     assert [cell.strip() for cell in given.split("  ") if cell][2:] == cells
     assert found.split() == ["2", "https://www.b.example", "https://www.b.example/map.xml", "sitemap", "found", "yes", "-", "-", "-"]  # fmt: skip # noqa: E501
     assert sites("feeds", "a.example")[1] == [
-        "no feeds yet; a crawl of news looks for some, or add one: scrapy sites add-feed 1 /rss.xml"
+        "no feeds yet; a news crawl discovers feeds, or add one: scrapy sites add-feed 1 /rss.xml"
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_feed_is_added_removed_and_taken_back(sites):
         f"sitemap {url} of http://a.example added; the next `scrapy crawl news` polls it"
     ]
     _, (said,), _ = sites("remove-feed", "a.example", url)
-    assert said == f"{url} of http://a.example is polled no more; `scrapy sites add-feed 1 {url}` takes it back"
+    assert said == f"{url} of http://a.example is no longer polled; `scrapy sites add-feed 1 {url}` enables it again"
     assert sites("feeds", "1")[1] == ["1 more are not enabled; --all shows them"]
     assert len(sites("feeds", "b.example")[1]) == 3, "the host is www.b.example"
     assert "sitemap  given   no" in sites("feeds", "1", "--all")[1][1]
@@ -149,19 +149,22 @@ def test_rules_are_listed_with_what_they_are_worth(sites):
     ]
     assert sites("rules")[1] == sites("rules", "2")[1] == [headings, *rows]
     assert sites("rules", "1")[1] == [
-        "no rules yet; a crawl of news learns some, or add one: scrapy sites add-rule a.example '/news/.+'"
+        "no rules yet; a news crawl learns rules, or add one: scrapy sites add-rule a.example '/news/.+'"
     ]
 
 
 def test_a_person_adds_pins_edits_forbids_and_removes_rules(sites):
-    look = "see what it takes: scrapy sites test-rule"
+    look = "see what it matches: scrapy sites test-rule"
     for arguments, said in (
         (["add-rule", "2", "/x/.*", "--weight", "0.5"], f"4 of b.example, '/x/.*', added; {look} 4 --site b.example"),
-        (["pin-rule", "3"], "3 of b.example, /story/.+, pinned: it stays when rules are learnt again; remove-rule 3 "),
+        (["pin-rule", "3"], "3 of b.example, /story/.+, pinned: learning no longer replaces it; remove-rule 3 "),
         (["edit-rule", "3", "/story/.{3}"], "3 of b.example, '/story/.{3}', replaces /story/.+ (it may be learnt"),
-        (["edit-rule", "1", "/y"], r"1 of b.example, /y, replaces '/\d{4}/[^/]+' (change it in your file"),
-        (["forbid-rule", "1"], "1 of b.example, /y, forbids now: what it takes is no article, and it is not learnt"),
-        (["remove-rule", "4"], "4 of b.example, '/x/.*', removed; if a file of sources names it, remove it there"),
+        (["edit-rule", "1", "/y"], r"1 of b.example, /y, replaces '/\d{4}/[^/]+' (change it in your sources"),
+        (
+            ["forbid-rule", "1"],
+            "1 of b.example, /y, now forbids: URLs that it matches are not articles, and it is not learnt",
+        ),
+        (["remove-rule", "4"], "4 of b.example, '/x/.*', removed; if a sources file contains it, remove it there"),
     ):
         status, lines, errors = sites(*arguments)
         assert (status, len(lines), errors) == (0, 1, [])
@@ -200,7 +203,7 @@ def test_a_stored_rule_takes_only_urls_of_its_domain(sites):
         "takes 2 of 3, leaves 1; keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
     )
     assert sites("test-rule", "2", "https://b.example/video/x")[1][-1].endswith(
-        "it forbids: none of them is an article; undo: scrapy sites remove-rule 2"
+        "it forbids: none of them are articles; undo: scrapy sites remove-rule 2"
     )
     sites("pin-rule", "1")
     assert sites("test-rule", "1", urls[0])[1][-1] == (
@@ -260,14 +263,14 @@ def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
         (["add-rule", "1", ""], "'' matches no URL"),
         (["add-rule", "1", "/x", "--weight", "2"], "weight is '2', expected a number from 0"),
         (["pin-rule", "9"], "there is no rule 9; `scrapy sites rules` shows all"),
-        (["pin-rule", "/x"], "'/x' is no number of a rule"),
-        (["pin-rule", "9" * 5000], "is no number of a rule"),
+        (["pin-rule", "/x"], "'/x' is not the number of a rule"),
+        (["pin-rule", "9" * 5000], "is not the number of a rule"),
         (["edit-rule", "1", "/video/.*"], "rule 2 of b.example is '/video/.*' already; pin that one and remove 1"),
         (["test-rule", "/("], "'/(': RE2 can't read it"),
         (["test-rule", "7", "http://a.example"], "there is no rule 7"),
         (["test-rule", "/x", "nofile"], "'nofile' is neither a URL nor a file"),
         (["test-rule", "/x", "--site", "1"], "the store has no pages of a.example; crawl it first"),
-        (["test-rule", "/x", "http://a.example", "--site", "1"], "http://a.example and --site 1: give URLs, or"),
+        (["test-rule", "/x", "http://a.example", "--site", "1"], "http://a.example and --site 1: give either URLs, or"),
     ],
 )
 def test_bad_input_is_one_sentence(sites, arguments, message):
@@ -281,15 +284,15 @@ def test_bad_input_is_one_sentence(sites, arguments, message):
 def test_without_urls_there_is_nothing_to_try(sites, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     assert sites("test-rule", "/x")[2] == [
-        "Error: there are no URLs to try; give some, a file of them, or --site SITE for those of the store"
+        "Error: there are no URLs to test; give some, a file of URLs, or --site SITE for those of the store"
     ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add-feed", "1"], "sites add-feed: 1 arguments are too few"),
-        (["rules", "1", "2"], "sites rules: 2 arguments are too many"),
+        (["add-feed", "1"], "sites add-feed: expected at least 2 arguments, got 1"),
+        (["rules", "1", "2"], "sites rules: expected at most 1 arguments, got 2"),
         (["rules", "--all"], "sites rules has no option --all"),
         (["pin-rule", "1", "--weight", "1"], "sites pin-rule has no option --weight"),
         (["feeds", "--site", "1"], "sites feeds has no option --site"),

@@ -40,8 +40,8 @@ def test_former_states_are_told_the_latest_first(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
     assert told(database, store(database, PAGES), changes) == [
         "  changed 2 times:",
-        f"    refused, status 404 until {time(40)}; otherwise on {time(50)}",
-        f"    done, status 200, content abababab until {time(20)}; otherwise on {time(30)}",
+        f"    refused, status 404 until {time(40)}; different on {time(50)}",
+        f"    done, status 200, content abababab until {time(20)}; different on {time(30)}",
     ]
 
 

@@ -39,11 +39,11 @@ def test_document_is_announced_fits_a_rule_and_has_versions(database):
     rule = stored_rules.add_rule(crawl.database, "one.example", "/news/.+", 0.5)
     lines = [
         f"  announced by {SITE}/rss 1970-01-01 00:00:40+00:00, as published 1970-01-01 00:00:30+00:00: A title",
-        f"  fits rule {rule.number}: /news/.+ (hand, weight 0.5)",
+        f"  matches rule {rule.number}: /news/.+ (hand, weight 0.5)",
         "  document: First",
         "    stored 1970-01-01 00:01:00+00:00, published 1970-01-01, 1,500 characters, found by rule",
         "    by Ada, Bob, in sport, en",
-        f"    calls itself {SITE}/1",
+        f"    canonical URL {SITE}/1",
     ]
     assert told(crawl, number) == lines
     crawl.document("/news/1", 120.0, again=number, title="Second", text="y")
@@ -61,12 +61,10 @@ def test_document_is_announced_fits_a_rule_and_has_versions(database):
 def test_copy_names_the_document_that_is_stored(crawl):
     number = crawl.document("/a", 60.0)
     copy = crawl.page("/b", 70.0, reason=f"nearly the same text as document {number}")
-    assert told(crawl, copy) == ["  fits no rule", f"  no document: nearly the same text as {SITE}/a"]
+    assert told(crawl, copy) == ["  matches no rule", f"  no document: nearly the same text as {SITE}/a"]
 
 
-@pytest.mark.parametrize(
-    ("reason", "why"), [("no text", ": no text"), ("", ", for nothing says that it is an article")]
-)
+@pytest.mark.parametrize(("reason", "why"), [("no text", ": no text"), ("", ", because nothing indicates an article")])
 def test_page_that_is_no_document_says_why(crawl, reason, why):
     assert told(crawl, crawl.page("/b", 70.0, reason=reason))[1:] == [f"  no document{why}"]
 
@@ -76,21 +74,21 @@ def test_rule_that_forbids_decides_and_the_nearest_domain_has_the_word(crawl):
     stored_rules.add_rule(crawl.database, "example", "/.*", 1.0)
     stored_rules.add_rule(crawl.database, "one.example", "/.+/1", 1.0)
     forbids = stored_rules.add_rule(crawl.database, "one.example", "/video/.*", 0.0)
-    assert told(crawl, number) == [f"  rule {forbids.number} says that it is no article: /video/.* (hand)"]
+    assert told(crawl, number) == [f"  rule {forbids.number} excludes it from articles: /video/.* (hand)"]
     cross_site_links = crawl.page("/other", 70.0, state=State.WAITING)
-    assert told(crawl, cross_site_links) == ["  fits no rule"]
+    assert told(crawl, cross_site_links) == ["  matches no rule"]
 
 
 def test_feed_tells_of_its_polls_only(crawl):
     feed = crawl.poll("/rss", "feed", 60.0, failures=2, problem="status 500")
     assert told(crawl, feed) == [
-        "  a feed that comes back: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00, failed 2 times in a "
+        "  scheduled feed: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00, failed 2 times in a "
         "row: status 500"
     ]
     hub = crawl.poll("/", "page", 60.0)
     assert told(crawl, hub)[:2] == [
-        "  fits no rule",
-        "  a page that comes back: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
+        "  matches no rule",
+        "  scheduled page: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
     ]
 
 
@@ -98,7 +96,7 @@ def test_article_that_is_fetched_once_more_tells_of_its_document_too(crawl):
     number = crawl.document("/news/1", 60.0, title="First")
     crawl.write(PollRow(number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None))
     lines = told(crawl, number)
-    assert lines[1].startswith("  an article that comes back: ")
+    assert lines[1].startswith("  scheduled article: ")
     assert "  document: First" in lines
 
 

@@ -47,7 +47,7 @@ def test_nothing_is_written_when_drawing_fails(tmp_path):
 
 def test_only_formats_that_are_drawn_are_taken():
     check_picture(Path("a.SVG"))
-    with pytest.raises(ConfigError, match=r"--picture a\.jpeg: pictures are \.svg or \.png"):
+    with pytest.raises(ConfigError, match=r"--picture a\.jpeg must end with \.svg or \.png"):
         check_picture(Path("a.jpeg"))
 
 
