@@ -1,0 +1,32 @@
+"""The topic of a crawl is settled once; later runs find it in the store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.topic.terms import Terms
+from crawlers.crawl.topic.topic_policy import TopicPolicy
+from crawlers.errors import ConfigError
+from crawlers.storage import crawls
+from crawlers.storage.database import Database
+from crawlers.storage.topic.topics import terms_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp_path: Path) -> None:
+    with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
+        crawl_id = crawls.begin(database, "topic", "topic", [], {}, 1e9).id
+        first = TopicPolicy(database, crawl_id, Terms("en"), 0.0)
+        assert not first.is_ready
+        with pytest.raises(ConfigError):
+            first.settle({}, [])
+        assert not first.is_ready
+        first.settle({"unicod": 2.0}, [])
+        assert first.is_ready
+        assert terms_of(database, crawl_id) == {"unicod": 1.0}
+        assert TopicPolicy(database, crawl_id, Terms("en"), 0.0).is_ready
