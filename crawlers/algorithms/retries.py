@@ -1,4 +1,4 @@
-"""What to do with an answer that may be better the next time."""
+"""Decides when a failed request is repeated."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-REST_STATUSES = frozenset({429, 503})  # the host asks for rest (RFC 6585 section 4, RFC 9110 section 15.6.4)
+REST_STATUSES = frozenset({429, 503})  # the host is overloaded (RFC 6585 section 4, RFC 9110 section 15.6.4)
 
 
 class RetryPolicy(NamedTuple):
-    """How often a URL is asked for again. A refusal for load says nothing about the page, so it may be
+    """How often a URL is requested again. A refusal because of load does not concern the page, so it may be
     repeated more often than an error."""
 
     times: int = 2  # after errors
@@ -19,10 +19,10 @@ class RetryPolicy(NamedTuple):
 
 
 def retry_delay_s(policy: RetryPolicy, status: int, attempts: int) -> float | None:
-    """Seconds until the URL should be asked for again, or None: it has failed.
+    """Return the seconds until the next request for the URL, or None if it has failed.
 
-    *status* is 0 where no answer came; *attempts* counts this one. For `REST_STATUSES` the host's own
-    rest decides when.
+    *status* is 0 if there was no response; *attempts* includes this one. For `REST_STATUSES` the host's own
+    delay decides.
 
     >>> retry_delay_s(RetryPolicy(times=2), 500, 1), retry_delay_s(RetryPolicy(times=2), 500, 3)
     (1.0, None)
@@ -37,7 +37,7 @@ def retry_delay_s(policy: RetryPolicy, status: int, attempts: int) -> float | No
 
 
 def retry_after_s(value: str | None, now: float) -> float | None:
-    """Seconds that a Retry-After header asks for (RFC 9110 section 10.2.3); None if there is none.
+    """Return the seconds of a Retry-After header (RFC 9110 section 10.2.3); None if there is none.
 
     >>> retry_after_s("120", 0.0), retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", 0.0), retry_after_s("?", 0.0)
     (120.0, 60.0, None)

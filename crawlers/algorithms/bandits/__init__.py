@@ -1,5 +1,5 @@
-"""Which site next: the rules that RULE names, multi-armed bandits whose arms are sites.
+"""Which site next: the rules that RULE selects, multi-armed bandits whose arms are sites.
 
-`site_rules` is the registry and the contract; `beebot` has the rules R2 and R3 as published, `turns` those that learn
-nothing, `recent_means` the rule `auto`. `reward_kinds` says what a pull earns (REWARD).
+`site_rules` is the registry and the protocol; `beebot` has the published rules R2 and R3, `turns` those without
+learning, `recent_means` the rule `auto`. `reward_kinds` defines the reward of a pull (REWARD).
 """

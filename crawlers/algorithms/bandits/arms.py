@@ -1,8 +1,7 @@
-"""Arms: what a rule knows of each site, in the order in which the sites became known.
+"""Arms: the state of a rule for each site, in the order of discovery.
 
-A rule's memory is made of pulls alone. Asking for a choice changes nothing (but for turns that are measured in
-seconds), and neither does sleeping: so the rule that is told the pulls of an interrupted crawl is the rule that was
-interrupted.
+The state of a rule depends on pulls alone. Choosing changes nothing (except for turns measured in seconds), and neither
+does sleeping: a rule that is given the pulls of an interrupted crawl is in the same state as the interrupted one.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ if TYPE_CHECKING:
 
 
 class Arm:
-    """What was pulled and earned of one site; a pull in flight counts as one that earned nothing."""
+    """Pulls and rewards of one site; a pull in flight counts with reward 0."""
 
     __slots__ = ("is_awake", "name", "number", "pending", "pulls", "total")
 
     def __init__(self, name: Hashable, number: int) -> None:
         self.name = name
-        self.number = number  # its place in the order of becoming known
+        self.number = number  # in the order of discovery
         self.is_awake = False
         self.pulls = 0
         self.pending = 0  # of these, in flight
         self.total = 0.0
 
     def earn(self, reward: float) -> None:
-        """One pull in flight has earned *reward*."""
+        """Record the *reward* of a pull in flight."""
         self.pending -= 1
         self.total += reward
 
@@ -36,10 +35,10 @@ A = TypeVar("A", bound=Arm)
 
 
 class ArmRule(Generic[A]):
-    """The bookkeeping that all rules share; *make* makes an arm of its name and number.
+    """The bookkeeping that all rules share; *make* creates an arm from its name and number.
 
-    A rule overrides `select`, and what it wants to hear of: `_woke`, `_slept`, `_started`, `_rewarded`, `_cancelled`,
-    each called when the arm's figures are those after the event.
+    A rule overrides `select`, and any of the events `_woke`, `_slept`, `_started`, `_rewarded`, `_cancelled`, which are
+    called after the arm is updated.
     """
 
     weighs_pages = False
@@ -58,7 +57,7 @@ class ArmRule(Generic[A]):
         return arm
 
     def wake(self, arm: Hashable) -> None:
-        """*arm* may be chosen from now on; the first call makes it known."""
+        """Make *arm* available; the first call registers it."""
         found = self._arm(arm)
         if not found.is_awake:
             found.is_awake = True
@@ -66,7 +65,7 @@ class ArmRule(Generic[A]):
             self._woke(found)
 
     def sleep(self, arm: Hashable) -> None:
-        """*arm* may not be chosen; the first call makes it known."""
+        """Make *arm* unavailable; the first call registers it."""
         found = self._arm(arm)
         if found.is_awake:
             found.is_awake = False
@@ -74,17 +73,17 @@ class ArmRule(Generic[A]):
             self._slept(found)
 
     def valued(self, arm: Hashable, value: float) -> None:
-        """Most rules don't ask what pages score."""
+        """Do nothing: most rules do not use the scores of pages."""
 
     def started(self, arm: Hashable) -> None:
-        """*arm* was pulled: until its reward is known that counts as a pull that earned nothing."""
+        """Record a pull of *arm*, which counts with reward 0 until its reward is known."""
         found = self._arm(arm)
         found.pulls += 1
         found.pending += 1
         self._started(found)
 
     def rewarded(self, arm: Hashable, reward: float) -> None:
-        """A pull of *arm* earned *reward* >= 0; one that nobody announced is started first."""
+        """Record the *reward* >= 0 of a pull of *arm*, which is started first if that was not recorded."""
         found = self._arm(arm)
         if not found.pending:
             self.started(arm)
@@ -92,7 +91,7 @@ class ArmRule(Generic[A]):
         self._rewarded(found, reward)
 
     def cancelled(self, arm: Hashable) -> None:
-        """A pull of *arm* in flight was none: all is as if it had not been started."""
+        """Undo the start of a pull of *arm* in flight."""
         found = self._arm(arm)
         if found.pending:
             found.pulls -= 1

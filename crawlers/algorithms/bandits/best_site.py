@@ -1,4 +1,4 @@
-"""The rule for orders whose pages compare across sites: the site whose best page scores highest."""
+"""The rule for orders whose scores are comparable across sites: the site with the best page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SiteOfBest(Arm):
-    """A site with what its best page scores."""
+    """A site with the score of its best page."""
 
     __slots__ = ("value",)
 
@@ -24,8 +24,8 @@ class SiteOfBest(Arm):
 class Best(ArmRule[SiteOfBest]):
     """The awake site with the greatest value; among equals, the one pulled least, then the one known first.
 
-    Choosing costs the logarithm of the number of sites. The heap may hold what a site was worth before, too;
-    such items are passed over when they come to the top.
+    Choosing takes logarithmic time in the number of sites. The heap may contain old values of a site, which are skipped
+    when they reach the top.
     """
 
     weighs_pages = True
@@ -35,14 +35,14 @@ class Best(ArmRule[SiteOfBest]):
         self._heap: list[tuple[float, int, int]] = []  # minus the value, pulls, number
 
     def valued(self, arm: Hashable, value: float) -> None:
-        """The best page of *arm* scores *value* now."""
+        """Record that the best page of *arm* scores *value* now."""
         found = self._arm(arm)
         if found.value != value:
             found.value = value
             self._push(found)
 
     def select(self, now: float) -> Hashable | None:
-        """The arm to pull next, or None when all sleep."""
+        """Return the arm to pull next, or None if all sleep."""
         heap = self._heap
         while heap:
             arm = self._arms[heap[0][2]]
@@ -54,7 +54,7 @@ class Best(ArmRule[SiteOfBest]):
     def _push(self, arm: SiteOfBest) -> None:
         if arm.is_awake:
             heapq.heappush(self._heap, (-arm.value, arm.pulls, arm.number))
-            if len(self._heap) > 8 * len(self._awake) + 64:  # mostly of values that were
+            if len(self._heap) > 8 * len(self._awake) + 64:  # most items have old values
                 self._heap = [(-a.value, a.pulls, a.number) for a in self._awake.values()]
                 heapq.heapify(self._heap)
 

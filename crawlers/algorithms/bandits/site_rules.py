@@ -1,8 +1,8 @@
-"""Site rules: which site is asked next. Nothing here reads a clock or knows what a site is.
+"""Site rules: which site is crawled next. Nothing here reads a clock or depends on what a site is.
 
-A rule sees sites as arms that sleep while they have nothing to fetch or are not due, and wake again. What it
-chooses is a function of the order in which the arms became known, of what was started, rewarded and cancelled since,
-and of who is awake: so a rule that is told the pulls of an interrupted crawl goes on as if nothing had happened.
+A rule sees sites as arms that sleep while they have nothing to fetch or are not due, and wake again. Its choice is a
+function of the order of discovery of the arms, of the pulls started, rewarded and cancelled since, and of the awake
+arms: a rule that is given the pulls of an interrupted crawl continues exactly.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ if TYPE_CHECKING:
 
 
 class SiteRule(Protocol):
-    """What the frontier asks of a rule."""
+    """The interface of a rule for the frontier."""
 
-    #: Whether it wants to be told, by `valued`, what the best page of each site that wakes scores.
+    #: Whether `valued` must be called with the score of the best page of each site that wakes.
     weighs_pages: bool
 
     def wake(self, arm: Hashable) -> None:
-        """*arm* may be chosen from now on; waking a waking arm changes nothing. The first call makes it known."""
+        """Make *arm* available; no effect if it is awake. The first call registers it."""
 
     def sleep(self, arm: Hashable) -> None:
-        """*arm* may not be chosen; so for one that sleeps already. The first call makes it known, too."""
+        """Make *arm* unavailable; no effect if it sleeps. The first call registers it, too."""
 
     def valued(self, arm: Hashable, value: float) -> None:
-        """The best page of *arm*, which is awake, scores *value* now."""
+        """Record that the best page of *arm*, which is awake, scores *value* now."""
 
     def select(self, now: float) -> Hashable | None:
-        """The arm to pull next, or None when all sleep. Choosing is not pulling: see `started`."""
+        """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `started`."""
 
     def started(self, arm: Hashable) -> None:
-        """*arm* was pulled; its reward comes later or never. Until then it counts as a pull that earned nothing."""
+        """Record a pull of *arm*; its reward comes later or never. Until then it counts with reward 0."""
 
     def rewarded(self, arm: Hashable, reward: float) -> None:
-        """A pull of *arm* earned *reward* >= 0."""
+        """Record the *reward* >= 0 of a pull of *arm*."""
 
     def cancelled(self, arm: Hashable) -> None:
-        """A pull of *arm* turned out to be none: it costs nothing, earns nothing and leaves no trace."""
+        """Undo a pull of *arm*, which costs nothing, earns nothing and leaves no trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """What a rule may be told beforehand. Pages are pulls."""
+    """The options of all rules. Pages are pulls."""
 
-    page_budget: int = 0  # pages of the whole crawl; 0: no limit is known
-    seed: int = 0  # of the rules that draw lots
-    quantum_pages: int = 1  # roundrobin: pages of a turn
-    quantum_s: float = 0.0  # roundrobin: seconds of a turn instead; 0: the pages count
-    gittins_batch: int = 10  # gittins: n, pages read of a site at a time
-    ucb1_initial: int = 5  # ucb1: m, pages read of every site at first
-    raw_ucb_c: float = 1.0  # raw-ucb: how optimistic it is
+    page_budget: int = 0  # pages of the whole crawl; 0: unlimited
+    seed: int = 0  # of randomised rules
+    quantum_pages: int = 1  # roundrobin: pages per turn
+    quantum_s: float = 0.0  # roundrobin: seconds per turn instead; 0: pages count
+    gittins_batch: int = 10  # gittins: n, pages per batch
+    ucb1_initial: int = 5  # ucb1: m, initial pages of every site
+    raw_ucb_c: float = 1.0  # raw-ucb: weight of the confidence term
 
 
 def _roundrobin(options: RuleOptions) -> SiteRule:

@@ -1,4 +1,4 @@
-"""What an arm earned lately: the sums of its last rewards over windows of any length, in bounded memory."""
+"""Recent rewards of an arm: sums over windows of any length, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from crawlers.algorithms.bandits.arms import Arm
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-LONGEST = 4096  # rewards remembered; a longer window says little that this one doesn't
+LONGEST = 4096  # rewards stored; longer windows add little information
 
 
 class WindowArm(Arm):
-    """An arm that remembers its last `LONGEST` rewards as a ring of prefix sums: O(1) a reward, 33 KB at most."""
+    """An arm that stores its last `LONGEST` rewards as a ring of prefix sums: O(1) per reward, at most 33 KB."""
 
     __slots__ = ("_sums",)
 
@@ -23,7 +23,7 @@ class WindowArm(Arm):
         self._sums = array("d", [0.0])  # of the first 0, 1, 2 … rewards; entry i mod (LONGEST + 1)
 
     def earn(self, reward: float) -> None:
-        """One pull in flight has earned *reward*, the last of all until now."""
+        """Record the *reward* of a pull in flight as the latest one."""
         super().earn(reward)
         if len(self._sums) <= LONGEST:
             self._sums.append(self.total)
@@ -31,6 +31,6 @@ class WindowArm(Arm):
             self._sums[(self.pulls - self.pending) % (LONGEST + 1)] = self.total
 
     def last(self, window: int) -> float:
-        """The sum of the last *window* <= `LONGEST` pulls; those in flight are the very last and earned nothing."""
-        before = self.pulls - max(window, self.pending)  # rewards that are older than the window
+        """Return the sum of the last *window* <= `LONGEST` pulls; pulls in flight are the latest, with reward 0."""
+        before = self.pulls - max(window, self.pending)  # rewards older than the window
         return self.total - self._sums[before % (LONGEST + 1)]

@@ -1,1 +1,1 @@
-"""Which texts are the same, or nearly the same: `simhash`, and the keys of documents."""
+"""Detects equal and nearly equal texts: `simhash`, and keys of documents."""

@@ -1,4 +1,4 @@
-"""What makes two documents of a domain the same one, as keys of 128 bits: their URLs, and their texts."""
+"""Fingerprints by which two documents of a domain are recognised as the same: 128-bit keys of URLs and texts."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from crawlers.settings import URL_IGNORED_PARAMETERS
 if TYPE_CHECKING:
     from crawlers.items import Article
 
-Key = tuple[int, int]  # the high and the low half, each signed, as databases keep them
+Key = tuple[int, int]  # the high and the low half, both signed, as databases store them
 
-FEW_WORDS = 50  # a text of fewer (a caption, "for subscribers only") says little without its title
+FEW_WORDS = 50  # shorter texts (a caption, "for subscribers only") are compared with their title
 _HALF = (1 << 64) - 1
 
-# Parameters that tell where the reader came from, beside those that no URL of the crawl is known by.
+# Parameters that identify the referrer, in addition to those that normalisation ignores.
 _CAMPAIGNS = (
     "at_* gbraid hsa_* igsh igshid itm_* matomo_* mkt_tok mtm_* ns_campaign ns_linkname ns_mchannel ns_source "
     "ocid piwik_* pk_* ttclid twclid vero_* wbraid wt_mc wt_zmc xtor _ga _gl _hsenc _hsmi"
 )
 _FORM = Normalization(ignored_parameters=(*URL_IGNORED_PARAMETERS, *_CAMPAIGNS.split()))
-# Those whose name alone may mean anything: `from` is as well the first page of a listing.
+# Ambiguous names: `from` may also be the first page of a listing.
 _CAME_FROM = re.compile(
     r"(?<=[?&])(?:from|ref|referer|referrer|source|src)="
     r"(?:atom|email|facebook|fb|feed|mail|newsletter|push|rss|share|telegram|tg|twitter|vk|whatsapp)(?:&|$)",
@@ -38,11 +38,11 @@ _CAME_FROM = re.compile(
 
 
 class DocumentFingerprint(NamedTuple):
-    """What a document is compared by."""
+    """The keys by which a document is compared."""
 
     domain: str
     url: Key
-    canonical: Key | None  # of the URL that the page itself says it stands for, if that can be believed
+    canonical: Key | None  # of the canonical URL of the page, if it is credible
     text: Key
     simhash: Simhash
 
@@ -53,9 +53,9 @@ class DocumentFingerprint(NamedTuple):
 
 
 def document_fingerprint(url: str, article: Article) -> DocumentFingerprint:
-    """Return what the *article* on the page *url* is compared by; some 0.5 ms for 3,000 characters.
+    """Return the fingerprint of the *article* on the page *url*; takes some 0.5 ms for 3,000 characters.
 
-    A canonical URL is not believed when it leads to another domain, or to the home page: sites put such on all pages.
+    A canonical URL that leads to another domain, or to the home page, is ignored: some sites have it on all pages.
     """
     domain = domain_of(url)
     essential = essence(article.title, article.text)
@@ -67,16 +67,16 @@ def document_fingerprint(url: str, article: Article) -> DocumentFingerprint:
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain of *url*, or its host: two documents can be the same within it only.
+    """Return the registered domain of *url*, or its host: only documents within one domain are compared.
 
     >>> domain_of("https://www.news.example.co.uk/a"), domain_of("http://127.0.0.1:8600/a")
     ('example.co.uk', '127.0.0.1:8600')
     """
-    return domain_group(site_of(url)).removeprefix("www.")  # a host that has no registered domain
+    return domain_group(site_of(url)).removeprefix("www.")  # a host without a registered domain
 
 
 def essence(title: str, text: str) -> list[str]:
-    """Return the words by which texts are compared: those of the *text*; if there are few, behind those of its *title*.
+    """Return the words by which texts are compared: those of *text*, preceded by those of *title* if they are few.
 
     >>> essence("Our Town", "Photo: Smith")
     ['our', 'town', 'photo', 'smith']
@@ -86,7 +86,7 @@ def essence(title: str, text: str) -> list[str]:
 
 
 def url_key128(domain: str, url: str) -> Key:
-    """Return the key of *url* that all its spellings share: with and without www., encryption and campaigns.
+    """Return the key that all variants of *url* share: with and without www., encryption and campaigns.
 
     >>> url = "https://www.example.org/news/17?utm_source=x&from=rss"
     >>> url_key128("example.org", url) == url_key128("example.org", "http://example.org/news/17/")
@@ -97,7 +97,7 @@ def url_key128(domain: str, url: str) -> Key:
 
 
 def text_key128(domain: str, words: list[str]) -> Key:
-    """Return the key of a text of these *words*: case, punctuation and layout don't count.
+    """Return the key of a text with these *words*; case, punctuation and layout do not matter.
 
     >>> text_key128("a.org", words("Hello, World")) == text_key128("a.org", words("hello\\n world!"))
     True
@@ -106,7 +106,7 @@ def text_key128(domain: str, words: list[str]) -> Key:
 
 
 def body_key128(domain: str, content_hash: bytes) -> Key:
-    """Return the key of a whole answer, by its hash: what was read once need not be read again."""
+    """Return the key of a response body, given its hash: a body that was read once is not read again."""
     return _key("body", domain, content_hash.hex())
 
 

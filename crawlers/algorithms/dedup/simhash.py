@@ -1,8 +1,8 @@
-"""Which texts are nearly the same: a fingerprint of 64 bits finds candidates, their shingles decide.
+"""Detects nearly equal texts: a fingerprint of 64 bits finds candidates, their shingles decide.
 
-The fingerprint is made of single words: five words changed of 150 turn 5 bits of it, while they would turn 9 of one
-made of shingles (three words in a row). So it finds nearly every reprint, and texts that merely use the same words.
-Shingles are the stricter judge, too slow to hold a text against all others, and quick enough for a few.
+The fingerprint is based on single words: changing five words of 150 flips 5 bits, with shingles (three consecutive
+words) 9. So it finds nearly every reprint, but also texts that merely use the same words. Comparing shingles is
+stricter, too slow for all texts, and fast enough for a few candidates.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ import xxhash
 
 from crawlers.algorithms.urls.keys import signed
 
-BANDS = 4  # parts of a fingerprint that are looked up: 16 bits tell 65,536 apart, which is enough within a domain
+BANDS = 4  # parts of a fingerprint used for look-ups: 16 bits distinguish 65,536 texts, enough within a domain
 BAND_BITS = 64 // BANDS
-DOUBTED_BITS = 5  # of a band, those that a small change turns first; looked up turned as well, one or two at a time
-NUMBER_WEIGHT = 2  # words: reports made from one template (weather, rates, results) differ by their numbers alone
+DOUBTED_BITS = 5  # bits of a band that small changes flip first; flipped for look-ups, one or two at a time
+NUMBER_WEIGHT = 2  # words: reports from one template (weather, rates, results) differ only in numbers
 SHINGLE_WORDS = 3
-LEAST_SHARED = 0.8  # of the shingles of both: five words changed of 150 leave 0.82
+LEAST_SHARED = 0.8  # of the shingles of both: changing five words of 150 leaves 0.82
 LEAST_SHARED_NUMBERS = 0.5
-# Of the shorter text, in the longer one, where a page itself says what it is a version of:
-LEAST_HELD = 0.5  # of its shingles: menus and captions stand in one of them only
+# Of the shorter text, in the longer one, if a page declares itself a version of another:
+LEAST_HELD = 0.5  # of its shingles: menus and captions are in one of them only
 LEAST_HELD_NUMBERS = 0.8
-_FINENESS = 16  # weights are whole numbers, so that no sum depends on its order
+_FINENESS = 16  # weights are integers, so that sums do not depend on their order
 
-# Scripts that are written without blanks: every character counts as a word. Thai, Lao, Burmese, Khmer, Chinese and
-# Japanese.
+# Scripts without spaces, whose characters count as words: Thai, Lao, Burmese, Khmer, Chinese and Japanese.
 _NO_BLANKS = (
     "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -44,14 +43,14 @@ _DIGIT = re.compile(r"\d")
 
 
 class Simhash(NamedTuple):
-    """A fingerprint, and which of its bits are the least sure."""
+    """A fingerprint, and its bits by certainty."""
 
     value: int  # signed, 64 bits
-    doubts: tuple[int, ...]  # all bits by number, the least sure first
+    doubts: tuple[int, ...]  # all bits by number, the least certain first
 
 
 def words(text: str) -> list[str]:
-    """Return the words of *text* without case, punctuation and layout; characters where words aren't divided.
+    """Return the words of *text* without case, punctuation and layout; characters for scripts without spaces.
 
     >>> words("The “Café”, 2nd ed.\\n北京")
     ['the', 'café', '2nd', 'ed', '北', '京']
@@ -60,12 +59,12 @@ def words(text: str) -> list[str]:
 
 
 def simhash(words: list[str]) -> Simhash:
-    """Return the fingerprint of a text of these *words*: the more words two texts share, the fewer bits differ.
+    """Return the fingerprint of a text with these *words*: the more words two texts share, the fewer bits differ.
 
     Notes
     -----
-    Bit b of the fingerprint is the majority of bit b of the words' hashes. A word counts by the square root of how
-    often it occurs: with plain counts "the" and "of" alone make texts of one language look alike. The share of bits
+    Bit b of the fingerprint is the majority of bit b of the words' hashes. The weight of a word is the square root of
+    its frequency: with plain counts "the" and "of" alone make texts of one language similar. The share of bits
     that differ estimates the angle between the texts as vectors, divided by pi.
 
     References
@@ -97,19 +96,19 @@ def distance(one: int, other: int) -> int:
 
 
 def bands(domain: str, value: int) -> list[int]:
-    """Return the keys, signed 64 bits, under which a fingerprint is kept for texts of *domain* to find."""
+    """Return the signed 64-bit keys under which a fingerprint of *domain* is stored."""
     seed = _seed(domain)
     return [_band(seed, place, value) for place in range(BANDS)]
 
 
 def probes(domain: str, fingerprint: Simhash) -> list[int]:
-    """Return the keys under which a text like that of *fingerprint* may be kept: those of `bands`, and of each band
-    with one or two of its least sure bits turned.
+    """Return the keys under which similar texts may be stored: those of `bands`, and of each band with one or two of
+    its least certain bits flipped.
 
     Notes
     -----
-    Of two fingerprints that differ in three bits one band of four is equal. Bits that differ are nearly always among
-    the least sure ones, so that turned bits find nearly all of what is farther.
+    If two fingerprints differ in three bits, one of four bands is equal. Differing bits are nearly always among the
+    least certain ones, so that flipping those finds nearly all texts that are farther.
 
     References
     ----------
@@ -134,23 +133,23 @@ def _band(seed: int, place: int, value: int) -> int:
 
 
 def nearly_same(one: list[str], other: list[str]) -> bool:
-    """Whether one text of these words is a reprint of the other, with small edits at most.
+    """Return whether one text of these words is a reprint of the other, with small edits at most.
 
-    At least `LEAST_SHARED` of their shingles are in both, and at least half of their numbers: a weather report in
-    which all else is as it was yesterday is another report.
+    At least `LEAST_SHARED` of their shingles, and at least half of their numbers, must be in both: a weather report in
+    which only the numbers differ from yesterday's is a new report.
 
     >>> old = "the mayor opened a new bridge over the river on a cold monday morning before 300 guests".split()
     >>> nearly_same(old, [*old, "yesterday"]), nearly_same(old, [*old[:-2], "400", "guests"])
     (True, False)
     """
     return (
-        _shared(_numbers(one), _numbers(other), spare=1) >= LEAST_SHARED_NUMBERS  # first: there are few of them
+        _shared(_numbers(one), _numbers(other), spare=1) >= LEAST_SHARED_NUMBERS  # first, because there are few
         and _shared(_shingles(one), _shingles(other)) >= LEAST_SHARED
     )
 
 
 def is_version(one: list[str], other: list[str]) -> bool:
-    """Whether the shorter text of these words may be cut from the longer one, as a mobile page from the whole one."""
+    """Return whether the shorter text may be an excerpt of the longer one, like a mobile page of the complete one."""
     return (
         _held(_numbers(one), _numbers(other), spare=1) >= LEAST_HELD_NUMBERS
         and _held(_shingles(one), _shingles(other)) >= LEAST_HELD
@@ -158,13 +157,13 @@ def is_version(one: list[str], other: list[str]) -> bool:
 
 
 def _shared(one: set[str], other: set[str], spare: int = 0) -> float:
-    """The share of both that is common (Jaccard); *spare* more are taken to be common."""
+    """Return the share of both that is common (Jaccard), with *spare* more counted as common."""
     common = len(one & other)
     return (common + spare) / max(len(one) + len(other) - common + spare, 1)
 
 
 def _held(one: set[str], other: set[str], spare: int = 0) -> float:
-    """The share of the smaller one that is common."""
+    """Return the share of the smaller set that is common."""
     return (len(one & other) + spare) / max(min(len(one), len(other)) + spare, 1)
 
 

@@ -1,4 +1,4 @@
-"""What a news crawl computes: which pages are articles, which URLs may be, when feeds are polled, what is alarming.
+"""Algorithms of a news crawl: classification of pages and URLs as articles, polling of feeds, alarms.
 
 Begin with `url_classifier` (is this URL an article?) and `poll_plan` (when is each feed polled again?).
 """

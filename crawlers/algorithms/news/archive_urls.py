@@ -1,4 +1,4 @@
-"""Tells the URLs that lead into the past of a site: further pages of lists, calendars, archives."""
+"""Recognises URLs that lead to older content of a site: pagination, calendars, archives."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PATH = re.compile(
     r"|(?:19|20)\d\d(?:[/-]?(?:0?[1-9]|1[0-2])(?:[/-]?(?:0?[1-9]|[12]\d|3[01]))?)?"  # a year, month or day
     r")/?$"
 )
-_MOST_CHARS = 200  # of a path, or of a query: pages of 60,000 links are judged in the reactor
-_SEGMENTS = 3  # the last ones: an archive may lie deep, and a day has three
+_MOST_CHARS = 200  # of a path or query: pages of 60,000 links are classified in the reactor
+_SEGMENTS = 3  # the last ones: an archive may be deep, and a day has three segments
 
 
 def is_archive(url: str) -> bool:
-    """Tell whether *url* looks like a further page of a list, a calendar or an archive; a guess, in any language.
+    """Tell whether *url* looks like pagination, a calendar or an archive; a heuristic for any language.
 
     >>> [is_archive(f"http://a.example{path}") for path in ("/news/page/3", "/?page=2", "/2026/11/20/", "/archive/x")]
     [True, True, True, True]

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SURE = 2.0  # evidence for an article must add up to more, evidence against it to no less
-IN_FEED = 3.0  # RSS, Atom, JSON Feed or a news sitemap names the page
-DATED = 1.5  # it tells when it was published
-DENSE = 0.6  # a page with so much of its text in links is a list
-DETOUR = -3.0  # instead of all evidence: what such a page has, another URL of the site had before
+SURE = 2.0  # evidence for an article must exceed it, evidence against it must reach it
+IN_FEED = 3.0  # the page is in RSS, Atom, JSON Feed or a news sitemap
+DATED = 1.5  # the page has a date of publication
+DENSE = 0.6  # a page with this share of its text in links is a list
+DETOUR = -3.0  # replaces all evidence: the content of the page was found before at another URL of the site
 PREFIXES_MIN = 5  # other URLs that begin with this one make it a directory
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the HTML of a page shows."""
+    """The evidence in the HTML of a page."""
 
     structured: bool = False  # JSON-LD or microdata: NewsArticle, Article, BlogPosting
     og_article: bool = False
     has_date: bool = False  # article:published_time, or <time datetime> near the h1
     is_texty: bool = False  # one h1, a block of more than 800 characters, link density below 0.3
-    link_density: float = 0.0  # share of the text that stands in links
+    link_density: float = 0.0  # share of the text in links
     og_website: bool = False
     has_pagination: bool = False  # rel=next or prev
     is_prefix_of: int = 0  # how many other URLs of the host begin with this one
 
 
 def log_odds(evidence: Evidence) -> float:
-    """Return how much speaks for an article (positive) or against it (negative).
+    """Return the evidence for (positive) or against (negative) an article.
 
     >>> log_odds(Evidence(structured=True, is_prefix_of=5))
     1.0
 
     Notes
     -----
-    The weights are judgements, not fitted: what a site says on purpose (its feed, its markup) counts most.
+    The weights are estimates, not fitted: explicit declarations of a site (its feed, its markup) count most.
     """
     weights = (
         (evidence.structured, 3.0),
@@ -50,9 +50,9 @@ def log_odds(evidence: Evidence) -> float:
 
 
 def label(odds: float) -> bool | None:
-    """Return whether a page with these *odds*, of `log_odds`, is an article; None if nobody can be sure.
+    """Return whether a page with these *odds*, from `log_odds`, is an article; None if uncertain.
 
-    One thing that a site says for an article is not enough; that most of a text is links is.
+    One declaration for an article is not enough; a high link density is enough against it.
 
     >>> label(3.0), label(2.0), label(-2.0)
     (True, None, False)

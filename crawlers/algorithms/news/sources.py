@@ -1,4 +1,4 @@
-"""Which source of news a site belongs to."""
+"""Finds the news source that a site belongs to."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A site that publishes news, with what people know of it."""
+    """A site that publishes news, as configured."""
 
     limits: SiteLimits
     name: str | None = None
     feeds: tuple[str, ...] = ()  # absolute
     sitemaps: tuple[str, ...] = ()  # absolute
-    rules: tuple[UrlRule, ...] = ()  # of hand
-    content: dict[str, str] = field(default_factory=dict)  # the part of an article -> its selector
+    rules: tuple[UrlRule, ...] = ()  # manual ones
+    content: dict[str, str] = field(default_factory=dict)  # part of an article -> its selector
     language: str | None = None  # ISO 639
     region: str | None = None
-    hosts: tuple[str, ...] = ()  # whose pages belong to it as well
+    hosts: tuple[str, ...] = ()  # further hosts with pages of the source
 
     @property
     def domain(self) -> str:
-        """What its rules hold for: see `rule_domain`."""
+        """The domain of its rules: see `rule_domain`."""
         return rule_domain(self.limits.site)
 
 
 class SourceOwners:
-    """Of sources (site, other hosts of it): each has its own site, its domain, its hosts, and what is below these.
+    """Maps sites to sources (site, other hosts): a source owns its site, its domain, its hosts, and their subdomains.
 
     >>> owners = SourceOwners([("https://www.example.org", ["example.net"]), ("http://sport.example.org", [])])
     >>> [owners.of(site) for site in ("http://a.example.net", "https://sport.example.org", "http://example.com")]

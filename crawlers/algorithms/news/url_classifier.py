@@ -1,4 +1,4 @@
-"""The rules of a news crawl about URLs: those that people wrote, and those that it learns while it runs."""
+"""The URL rules of a news crawl: manual ones, and those learnt during the crawl."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class UrlClassifier:
-    """Says what URLs are, and learns it from labelled pages, domain by domain.
+    """Classifies URLs, and learns from labelled pages, domain by domain.
 
-    *rules* are those of the store by domain; *keep* is told those of a domain that were learnt anew, and returns
-    all rules of that domain. Without *keep* nothing is learnt.
+    *rules* are the stored rules by domain; *keep* receives the newly learnt rules of a domain, and returns all rules of
+    that domain. Without *keep* nothing is learnt.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class UrlClassifier:
         self._learners: dict[str, RuleLearner] = {}
 
     def weight(self, site: str, url: str) -> float:
-        """How surely *url* of *site* is an article, in [0, 1], by the rules."""
+        """Return the confidence in [0, 1], by the rules, that *url* of *site* is an article."""
         return self._rules.weight(site, url)
 
     def has_rules(self, site: str) -> bool:
@@ -56,18 +56,18 @@ class UrlClassifier:
         return bool(self._rules.rules_of(rule_domain(site)))
 
     def place_of(self, target: Target) -> QueueSlot:
-        """Where *target* waits, if nobody announced it."""
+        """Return the queue slot of *target*, if no feed announced it."""
         return self.place(target.site, target.url if target.url.startswith(target.site) else target.normalized)
 
     def place(self, site: str, url: str) -> QueueSlot:
-        """Where *url* of *site* waits, if nobody announced it."""
+        """Return the queue slot of *url* of *site*, if no feed announced it."""
         weight = self._rules.weight(site, url)
         if weight > 0.0:
             return QueueSlot(FIT, self._fit_factor * weight)
         return QueueSlot(ARCHIVE if is_archive(url) else OTHER, self._else_factor)
 
     def label(self, site: str, url: str, odds: float) -> None:
-        """Take in how much speaks for a page's being an article."""
+        """Record the log-odds that a page is an article."""
         is_article = label(odds)
         if self._keep is None or is_article is None:
             return
@@ -76,7 +76,7 @@ class UrlClassifier:
         learner.judged(self.weight(site, url) > 0.0, is_article)
 
     def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
-        """Take up the labels of earlier runs: site, URL, odds. Where rules were learnt, they are of these labels."""
+        """Restore the labels of previous runs: site, URL, odds. Existing learnt rules are based on them."""
         for site, url, odds in labels:
             is_article = label(odds)
             if self._keep is not None and is_article is not None:
@@ -86,7 +86,7 @@ class UrlClassifier:
                 learner.has_learnt()
 
     def learn(self, site: str, now: float) -> bool:
-        """Learn the rules of *site* anew if it is time; whether they changed."""
+        """Learn the rules of *site* again if they are due; return whether they changed."""
         domain = rule_domain(site)
         learner = self._learners.get(domain)
         if self._keep is None or learner is None or not learner.is_due:
@@ -101,7 +101,7 @@ class UrlClassifier:
         return True
 
     def fingerprint(self, site: str) -> str:
-        """A text that is another one when `place` may say otherwise of a URL of *site*."""
+        """Return a text that changes whenever `place` may change for a URL of *site*."""
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(rule_domain(site)))
         return blake2b(repr((self._fit_factor, self._else_factor, rules)).encode(), digest_size=8).hexdigest()
 

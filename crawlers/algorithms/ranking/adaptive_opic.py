@@ -11,15 +11,15 @@ from crawlers.algorithms.ranking.opic import OPIC, Policy
 
 
 class AdaptiveOPIC(OPIC):
-    """Scores by cash as `OPIC`, and importance by the cash that passed through a page lately.
+    """Scores by cash like `OPIC`, and importance by the cash that recently passed through a page.
 
-    The window is *window* times as many ticks as there are pages that were fetched: T. With S ticks since a page was
-    fetched last (or found), in which C came in, its history H becomes C T/S where S >= T, else H (T - S)/T + C. That
-    takes cash to come in evenly; where it doesn't, or links change, `error_bound` is an estimate. Other arguments: see
-    `OPIC`.
+    The window T is *window* ticks for each page that was fetched. If C came in during the S ticks since a page was
+    last fetched (or found), its history H becomes C T/S if S >= T, else H (T - S)/T + C. This assumes that cash
+    comes in evenly; where it does not, or links change, `error_bound` is an estimate. For the other arguments
+    see `OPIC`.
 
-    Not times the pages that are known, which in a crawl that finds more than it fetches are many more: its window
-    would never end, and importance would be that of the beginning, when few pages shared all the cash.
+    The window does not count known pages, because a crawl finds many more than it fetches: the window would
+    never end, and importance would remain that of the beginning, when few pages shared all the cash.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class AdaptiveOPIC(OPIC):
         return cash / part if part >= 1.0 else self._histories[page] * (1.0 - part) + cash
 
     def importance(self, page: int) -> float:
-        """The share of *page*, nearly, in the cash of the window, as if it was fetched now; 0 of a page unknown."""
+        """Return the approximate share of *page* in the cash of the window, as if fetched now; 0 if unknown."""
         if self._queues[page] < 0:
             return 0.0
         return self._new_history(page, self.cash(page)) / (self._history + self._total)

@@ -1,13 +1,13 @@
-"""Which page stands for which, where pages are other addresses of other pages."""
+"""Representatives of pages that are other addresses of the same page."""
 
 from __future__ import annotations
 
 
 class Aliases:
-    """Chains of pages, each of which is but another address of the next; a page moves once, and never in a circle.
+    """Chains of pages, each an alias of the next; a page moves once, and chains never form a cycle.
 
-    Paths are compressed as they are followed, so a look-up is O(1) amortised. Some pages in a hundred have moved,
-    which is why this is a dict and no `PageValues`.
+    Paths are compressed as they are followed, so a look-up is O(1) amortised. This is a dict, not `PageValues`,
+    because only some pages in a hundred have moved.
     """
 
     __slots__ = ("_next",)
@@ -19,16 +19,16 @@ class Aliases:
         return bool(self._next)
 
     def add(self, page: int, target: int) -> None:
-        """*page* is another address of *target*; ignored when it has moved before, or would stand for itself."""
+        """Make *page* an alias of *target*; ignored if it has moved before, or would represent itself."""
         if page not in self._next and self.representative(target) != page:
             self._next[page] = target
 
     def get(self, page: int) -> int:
-        """The page that *page* moved to, or a later one of that chain; 0 when it did not move."""
+        """Return the page that *page* moved to, or a later one of that chain; 0 if it did not move."""
         return self._next.get(page, 0)
 
     def representative(self, page: int) -> int:
-        """The last page of the chain that begins with *page*: itself when it did not move."""
+        """Return the last page of the chain that begins with *page*: *page* itself if it did not move."""
         last = page
         while last in self._next:
             last = self._next[last]

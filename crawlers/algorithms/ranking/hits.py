@@ -1,4 +1,4 @@
-"""HITS: pages that many good lists link to are authorities, pages that link to many authorities are hubs.
+"""HITS: pages that many good hubs link to are authorities, pages that link to many authorities are hubs.
 
 References
 ----------
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     _Vector = NDArray[np.float64]
 
 TOLERANCE = 1e-8  # of the change of both vectors, each of length 1, in one step
-MOST_STEPS = 1000  # where two communities are equally strong the end is never reached, and nothing better either
+MOST_STEPS = 1000  # if two communities are equally strong, iteration does not converge, and gets no better
 
 Node = TypeVar("Node", bound="Hashable")
 
 
 class Hits(NamedTuple, Generic[Node]):
-    """The two scores of every page, the squares of each summing to 1, and the steps that they took."""
+    """The two scores of every page, with squares that sum to 1 for each score, and the number of steps."""
 
     authorities: dict[Node, float]
     hubs: dict[Node, float]
@@ -36,7 +36,7 @@ class Hits(NamedTuple, Generic[Node]):
 def hits(links: Mapping[Node, Collection[Node]]) -> Hits[Node]:
     """Return authorities and hubs of the graph *links*, source to targets.
 
-    Links of a page to itself don't count, parallel ones once. Without any links all scores are 0.
+    Links of a page to itself do not count, parallel links once. Without any links all scores are 0.
 
     >>> scores = hits({"list": ["a", "b"], "other list": ["a"], "a": ["a"]})
     >>> max(scores.authorities, key=scores.authorities.get), max(scores.hubs, key=scores.hubs.get)
@@ -44,7 +44,7 @@ def hits(links: Mapping[Node, Collection[Node]]) -> Hits[Node]:
 
     Notes
     -----
-    a <- A^T h, h <- A a, from equal hubs. O(links) a step; the steps grow as the second eigenvalue nears the first.
+    a <- A^T h, h <- A a, from equal hubs. O(links) per step; close eigenvalues need more.
     """
     numbers: dict[Node, int] = {}
     for source, targets in links.items():

@@ -1,7 +1,7 @@
-"""Which of a site's links to follow next: links that stand alike and look alike form a group, groups are arms.
+"""Groups of similar links in similar places as bandit arms, to choose which link of a site to follow next.
 
-A site repeats itself: links of one list, menu or index lead to pages of one kind. So what the first pages
-of a group brought tells what the others will bring, long before breadth first comes to them.
+Sites are repetitive: links of one list, menu or index lead to pages of one kind. So the rewards of the first pages
+of a group predict those of the others, long before breadth first reaches them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_GROUPS = 100  # of a site; the last is shared by all that come later, and home pages. More would learn slower
-BONUS = 0.3  # width of the optimism, in standard deviations of a page's log1p(reward)
-PRIOR_PULLS = 1.0  # of the site's mean, with which every group begins
+MOST_GROUPS = 100  # per site; later groups share the last one with home pages. More groups would learn more slowly
+BONUS = 0.3  # weight of the confidence term, in standard deviations of a page's log1p(reward)
+PRIOR_PULLS = 1.0  # with the mean of the site, as the prior of every group
 _DIGITS = re.compile(r"\d+")
 NAME_CHARS = 300
 
 
 def group_name(place: str, url: str) -> str:
-    """The group of a link that stands at *place* on its page and leads to *url*.
+    """Return the group of a link at *place* on its page that leads to *url*.
 
-    Folded are runs of digits; what follows the last slash of the path, and the query, have no part in it.
+    Digit runs are folded; the query, and the path after its last slash, are ignored.
 
     >>> group_name("ul/li.toc2", "http://a.test/news/2024/05/title.html?x=/1/")
     'ul/li.toc0 http://a.test/news/0/0/'
@@ -33,16 +33,16 @@ def group_name(place: str, url: str) -> str:
 
 
 class GroupBandit:
-    """A sleeping bandit over the groups of one site, by optimism about log1p of the rewards.
+    """A sleeping bandit over the groups of one site, by upper confidence bounds of log1p of the rewards.
 
-    The index of a group with *n* pulls that brought *S* in all is
+    The index of a group with *n* pulls and a total reward *S* is
     (S + k·m) / (n + k) + c·sqrt(v·ln(N + 1) / (n + k)), with mean *m*, variance *v* and number *N* of all pulls of
-    the site, k = `PRIOR_PULLS`, c = `BONUS`. Pulls in flight count, and have brought nothing yet. Logarithms,
-    because one page with a thousand links must not speak for its group for ever.
+    the site, k = `PRIOR_PULLS`, c = `BONUS`. Pulls in flight count with reward 0. Logarithms prevent one page with a
+    thousand links from dominating its group for ever.
 
     Notes
     -----
-    O(groups) a choice. The state follows from the pulls in the order in which they ended.
+    O(groups) per choice. The state depends only on the pulls, in the order in which they ended.
 
     References
     ----------
@@ -52,7 +52,7 @@ class GroupBandit:
     """
 
     def __init__(self) -> None:
-        self._pulls: dict[int, int] = {}  # those in flight included
+        self._pulls: dict[int, int] = {}  # including those in flight
         self._gains: dict[int, float] = {}
         self._ended = 0
         self._in_flight = 0
@@ -60,9 +60,9 @@ class GroupBandit:
         self._squares = 0.0
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """The group to follow, of (group, number of its oldest page) that are *waiting*; of equals the oldest page's.
+        """Return the group to follow, given (group, number of its oldest page) that are *waiting*; ties: oldest.
 
-        Raises `ValueError` when none waits.
+        Raises `ValueError` if none waits.
         """
         pulls = self._ended + self._in_flight
         mean = self._sum / pulls if pulls else 0.0
@@ -77,12 +77,12 @@ class GroupBandit:
         return max(waiting, key=rank)[0]
 
     def started(self, group: int) -> None:
-        """A page of *group* is asked for."""
+        """Record that a page of *group* is requested."""
         self._pulls[group] = self._pulls.get(group, 0) + 1
         self._in_flight += 1
 
     def rewarded(self, group: int, reward: float) -> None:
-        """A page of *group* was worth *reward* >= 0."""
+        """Record that a page of *group* earned *reward* >= 0."""
         gain = log1p(reward)
         self._gains[group] = self._gains.get(group, 0.0) + gain
         self._in_flight -= 1
@@ -91,6 +91,6 @@ class GroupBandit:
         self._squares += gain * gain
 
     def cancelled(self, group: int) -> None:
-        """The page of *group* was not asked for after all."""
+        """Record that the page of *group* was not requested after all."""
         self._pulls[group] -= 1
         self._in_flight -= 1

@@ -1,8 +1,8 @@
-"""Scores of news: URLs that look like articles first, what is fresh before all others.
+"""Scores for news: URLs that look like articles come first, fresh ones before all others.
 
-Volkov's plug-ins for Nutch: a new URL gets s_fit if a rule says that it is an article, else s_n, and scores
-multiply, so that its priority is that factor times its OPIC. The URLs of a site wait in several queues, each
-with its own order; `Shares` says which one is next.
+As in Volkov's plug-ins for Nutch, a new URL gets the factor s_fit if a rule classifies it as an article, else s_n; its
+priority is the factor times its OPIC. The URLs of a site wait in several queues, each with its own order;
+`QueueShares` chooses between them.
 
 References
 ----------
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 
 ARCHIVE = 2  # pagination and calendars
-FIT = 3  # a rule says: an article
-FRESH = 4  # just published; ordered by the time of that
-SOON = QueueSlot(FRESH, 4e9)  # home pages, and what may be a feed: before all articles
+FIT = 3  # classified as an article by a rule
+FRESH = 4  # recently published; ordered by that time
+SOON = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds: before all articles
 
-LEAST_RISE = 0.25  # of what is known of a page's OPIC: smaller gains are kept back until they matter
+LEAST_RISE = 0.25  # relative to the known OPIC of a page: smaller gains are held back until they add up
 _UNKNOWN = -2
-_A_TIME = 1e6  # seconds since 1970 that pages were published at are more, factors are less
-_INJECTED = 1.0  # Nutch's db.score.injected, of the pages that a crawl begins with
-# Between sites: what is due goes before what is fresh (later than 1970), and that before everything else.
+_A_TIME = 1e6  # times of publication in seconds since 1970 are larger, factors smaller
+_INJECTED = 1.0  # Nutch's db.score.injected, the score of start pages
+# Between sites: due pages come before fresh ones (later than 1970), and those before all others.
 _DUE = 2e12
 _AFTER_ALL_ELSE = 1e12
 
 
 class NewsScores:
-    """The factor of a URL, times its OPIC if *weighs_links*. 21 bytes a page.
+    """Scores URLs by their factor, times OPIC if *weighs_links*. Uses 21 bytes per page.
 
-    A page passes its score on in equal parts to all pages that it links to, once; of these only those that
-    wait need it. What a page gains is kept back until it matters, so that one with k links to it is written down
-    log(k) times instead of k times; a process that ends loses what it kept back. A page that was fetched
-    may come back when its time has come (see `revisiting`).
+    A page passes its score on once, in equal parts to all pages that it links to; only waiting ones use it. Gains
+    are held back until they add up, so that a page with k links to it is written log(k) times instead of k times; a
+    process that ends loses the gains held back. A fetched page may be revisited when it is due (see
+    `revisiting`).
     """
 
     returns = False
@@ -56,15 +56,15 @@ class NewsScores:
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._values = PageValues(array("d", [0.0]))
         self._opic = PageValues(array("d", [0.0]))
-        self._gains = PageValues(array("f", [0.0]))  # that are not part of it yet
+        self._gains = PageValues(array("f", [0.0]))  # not yet included in the score
 
     def placed(self, page: int, place: QueueSlot) -> None:
-        """*page* waits, and belongs there."""
+        """Record that *page* waits at *place*."""
         self._queues[page] = place.queue
         self._values[page] = place.value
 
     def found(self, page: int, level: int) -> None:
-        """*page* waits: where it was placed, else among the others; what was fresh before it was gone is that again."""
+        """Record that *page* waits: at its former place, else among the others; fresh pages become fresh again."""
         if self._queues[page] < 0:
             if self._queues[page] == _UNKNOWN:
                 self._opic[page] = 0.0 if level else _INJECTED
@@ -74,12 +74,12 @@ class NewsScores:
                 self.placed_among_others(page)
 
     def placed_among_others(self, page: int) -> None:
-        """*page* waits, and nothing is known of it."""
+        """Record that *page* waits, without further knowledge."""
         self._queues[page] = OTHER
         self._values[page] = self._else_factor
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """The pages of *links* that wait gain the score of *page* in equal parts; returns those that rose by it."""
+        """Distribute the score of *page* equally over *links*; return those waiting pages whose score rose."""
         was_new = self._queues[page] != REVISIT
         self._queues[page] = GONE
         if not self._weighs_links or not was_new or not links:
@@ -98,11 +98,11 @@ class NewsScores:
         return risen
 
     def revisiting(self, page: int) -> None:
-        """*page* was fetched and comes back."""
+        """Record that *page* was fetched and will be revisited."""
         self._queues[page] = REVISIT
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """*target*, if it waits, takes the place of *page* if that is the better one."""
+        """Move *target*, if it waits, to the place of *page* if that is better."""
         queue = self._queues[page]
         self.gone(page)
         if self._queues[target] < 0 or target == page:
@@ -114,12 +114,12 @@ class NewsScores:
         return (target,)
 
     def gone(self, page: int) -> None:
-        """*page* will not be fetched (again)."""
+        """Record that *page* will not be fetched (again)."""
         if self._queues[page] != _UNKNOWN:
             self._queues[page] = GONE
 
     def score(self, page: int) -> float:
-        """By which *page* is held against those of its queue, and its site against others."""
+        """Return the score that orders *page* within its queue, and its site among others."""
         queue = self._queues[page]
         if queue == REVISIT:
             return _DUE
@@ -128,7 +128,7 @@ class NewsScores:
         return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
 
     def queue(self, page: int) -> int:
-        """`OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
+        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:
@@ -140,11 +140,11 @@ class NewsScores:
         return False
 
     def record(self, page: int) -> tuple[float, ...]:
-        """As named by `columns`."""
+        """Return the values named by `columns`."""
         return self._values[page], self._opic[page]
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
-        """Take up a page as it was."""
+        """Restore a page."""
         self._queues[page] = queue
         self._values[page], self._opic[page] = record
 
@@ -153,4 +153,4 @@ class NewsScores:
         return []
 
     def recall_totals(self, totals: Sequence[float]) -> None:
-        """There is nothing to take up."""
+        """Do nothing: there are no totals."""

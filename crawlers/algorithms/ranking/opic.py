@@ -1,8 +1,8 @@
-"""OPIC: pages pay cash to the pages that they link to; what passes through a page is its importance.
+"""OPIC: pages pay cash to the pages that they link to; the cash that passes through a page is its importance.
 
-Beside the pages there is a virtual one. It gets a share of whatever is paid, and all of what a page without links
-pays, and gives to all pages in equal parts. That costs O(1): what it gave to every page of a queue since the crawl
-began is one number, the *offset* of the queue, and of each page only its *key* is kept, cash less offset.
+There is also a virtual page. It gets a share of every payment, and everything that a page without links pays, and
+distributes it equally to all pages. That costs O(1): the total that it gave to each page of a queue is one number,
+the *offset* of the queue, and only the *key* of each page is stored, which is its cash less the offset.
 
 References
 ----------
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 Policy = Literal["greedy", "cyclic", "random"]
 
-_UNKNOWN = -2  # the queue of pages that were never found
-# Offsets only grow, and the larger they are, the fewer digits are left for cash: seven of sixteen, then.
+_UNKNOWN = -2  # the queue of undiscovered pages
+# Offsets only grow, and the larger they are, the fewer digits remain for cash: here seven of sixteen.
 _REBASE = 1e9  # times the mean cash
 
 
 class OPIC:
-    """Scores by cash, and importance by all the cash that ever passed: for a web that stays as it is.
+    """Scores by cash, and importance by all the cash that ever passed: for a web that does not change.
 
-    *policy* says which page has the highest score: the one with most cash ("greedy"), the one not fetched for the
-    longest time ("cyclic"), or any ("random": each page is due after an exponential waiting time, so all are as
-    likely to come next; plain random numbers would let those that drew low ones wait for ever). The virtual page gets
-    *virtual_share* of what is paid, in ]0, 1]: importance is PageRank with the damping 1 - *virtual_share*. It gives a
-    page never fetched *uncrawled_weight* >= 1 times what it gives one that was; infinity means all, while there are
-    any. *total* is the cash that there is, and *seed* makes other random orders.
+    *policy* determines the page with the highest score: the one with most cash ("greedy"), the one not fetched for the
+    longest time ("cyclic"), or any ("random": each page is due after an exponential waiting time, so all are equally
+    likely; plain random numbers would let pages with low numbers wait for ever). The virtual page gets *virtual_share*
+    of every payment, in ]0, 1]: importance is PageRank with damping 1 - *virtual_share*. A page never fetched gets
+    *uncrawled_weight* >= 1 times as much from it as a fetched one; infinity gives all to such pages, while there are
+    any. *total* is the total cash, and *seed* determines random orders.
 
-    A tick is a page fetched. Cash is paid out when a page was fetched, and nothing happens when it was merely asked
-    for: a page that failed has what it had.
+    A tick is one fetched page. Cash is paid when a page was fetched, not when it is requested: a failed page keeps
+    its cash.
 
     Notes
     -----
-    O(1) a link. 25 bytes a page.
+    O(1) per link, 25 bytes per page.
     """
 
     returns = True
@@ -69,9 +69,9 @@ class OPIC:
         self._total = total
         self._seed = seed
         self._virtual = total  # cash of the virtual page
-        self._offsets = [0.0, 0.0]  # by queue: what the virtual page gave to each page of it
+        self._offsets = [0.0, 0.0]  # by queue: the total that the virtual page gave to each of its pages
         self._waiting = [0, 0]  # pages, by queue
-        self._found = 0  # pages, those that are gone included
+        self._found = 0  # pages, including those that are gone
         self._history = 0.0  # of all pages
         self.ticks = 0
         self._queues = PageValues(array("b", [_UNKNOWN]))
@@ -80,12 +80,12 @@ class OPIC:
         self._visited = PageValues(array("d", [0.0]))  # the tick at which it was found or last fetched
         self._aliases = Aliases()
 
-    # What happens ------------------------------------------------------------------------------------
+    # Events ------------------------------------------------------------------------------------------
 
     def found(self, page: int, level: int) -> None:
-        """*page* may be fetched; begins without cash. One that waits, or has moved, stays what it is.
+        """Record that *page* may be fetched, without cash at first. Ignored for pages that wait or have moved.
 
-        The cash of the beginning is for those on level 0: it is given to them before any other page is known.
+        The initial cash belongs to the pages on level 0: they get it before any other page is known.
         """
         if level and not self.ticks:
             self._give()
@@ -98,9 +98,9 @@ class OPIC:
             self._found += queue == _UNKNOWN
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """*page* pays its cash to the pages of *links*, in equal parts; returns these. Ignored if it doesn't wait.
+        """Pay the cash of *page* to the pages of *links* in equal parts; return those. Ignored if it does not wait.
 
-        A link to a page that moved pays the page that stands for it. Nothing is paid to the page itself.
+        A link to a page that moved pays its representative. A page pays nothing to itself.
         """
         queue = self._queues[page]
         if queue < 0:
@@ -129,9 +129,9 @@ class OPIC:
         return targets
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """*page* is another address of *target*, which takes over its cash and history; later links count for it.
+        """Record that *page* is an alias of *target*, which gets its cash, history and later links.
 
-        The cash is the virtual page's when *target* is not known or gone. Returns who took over.
+        The virtual page gets the cash if *target* is unknown or gone. Returns the page that got it.
         """
         self._aliases.add(page, target)
         heir = self._aliases.representative(page)
@@ -145,14 +145,14 @@ class OPIC:
         return (heir,)
 
     def gone(self, page: int) -> None:
-        """*page* will not be fetched (again): its cash is the virtual page's, its history is forgotten."""
+        """Record that *page* will not be fetched (again): its cash goes to the virtual page, its history is dropped."""
         if self._queues[page] != _UNKNOWN:
             cash, history = self._leave(page)
             self._virtual += cash
             self._history -= history
 
     def _leave(self, page: int) -> tuple[float, float]:
-        """The cash and the history of *page*, which is gone now and has none."""
+        """Return cash and history of *page*, and remove both because it is gone."""
         cash, history = self.cash(page), self._histories[page]
         queue = self._queues[page]
         if queue >= 0:
@@ -168,15 +168,15 @@ class OPIC:
         return [target for target in links if queues[target] >= 0 and target != page]
 
     def _new_history(self, page: int, cash: float) -> float:
-        """The history of *page*, which is being fetched and pays *cash*."""
+        """Return the history of *page*, which is being fetched and pays *cash*."""
         return self._histories[page] + cash
 
     def _give(self) -> None:
-        """The virtual page gives all that it has."""
+        """Distribute all cash of the virtual page."""
         new, old = self._waiting
         weight = self._uncrawled_weight
         if not new:
-            weight = 1.0  # and the offset of the empty queue grows too: a queue 1 that gains on it would be a rise
+            weight = 1.0  # the offset of an empty queue grows, too: a gain of queue 1 on it would be a rise
         elif math.isinf(weight * new):
             self._offsets[0] += self._virtual / new
             self._virtual = 0.0
@@ -187,10 +187,10 @@ class OPIC:
             self._offsets[1] += share
             self._virtual = 0.0
 
-    # What is asked -----------------------------------------------------------------------------------
+    # Queries -----------------------------------------------------------------------------------------
 
     def score(self, page: int) -> float:
-        """How much *page* should be fetched now, beside the offset of its queue."""
+        """Return the priority of *page*, without the offset of its queue."""
         if self._policy == "greedy":
             return self._keys[page]
         visited = self._visited[page]
@@ -200,47 +200,47 @@ class OPIC:
         return -visited + self._found * math.log1p(-drawn / 2.0**53)
 
     def queue(self, page: int) -> int:
-        """0 for a page never fetched, 1 for one that was, `GONE`."""
+        """Return 0 for a page never fetched, 1 for a fetched one, or `GONE`."""
         queue = self._queues[page]
         return queue if queue >= 0 else GONE
 
     def offset(self, queue: int) -> float:
-        """What the virtual page gave to each page of *queue*, if that decides what comes next."""
+        """Return the total that the virtual page gave to each page of *queue*, if it affects the order."""
         return self._offsets[queue] if self._policy == "greedy" else 0.0
 
     def cash(self, page: int) -> float:
-        """What *page* will pay when it is fetched."""
+        """Return the cash that *page* will pay when it is fetched."""
         queue = self._queues[page]
         return self._keys[page] + self._offsets[queue] if queue >= 0 else 0.0
 
     def history(self, page: int) -> float:
-        """What *page* has paid."""
+        """Return the cash that *page* has paid."""
         return self._histories[page]
 
     def importance(self, page: int) -> float:
-        """The share of *page* in all the cash that there was, in [0, 1]."""
+        """Return the share of *page* in all the cash paid, in [0, 1]."""
         return (self._histories[page] + self.cash(page)) / (self._history + self._total)
 
     def error_bound(self) -> float:
-        """How far importance is from what the links make of it: at most, in the L1 norm, while links stay as they are.
+        """Return an upper bound of the residual of importance, in the L1 norm, while links do not change.
 
-        How far it is from the truth may be 1 / *virtual_share* times as much.
+        The error of importance may be 1 / *virtual_share* times as large.
         """
         return 2.0 * self._total / self._history if self._history > 0.0 else math.inf
 
     def total_cash(self) -> float:
-        """All the cash that there is, added up: *total*, or something is wrong. O(pages)."""
+        """Return the sum of all cash, which must be *total*. O(pages)."""
         return math.fsum([self._virtual, *(self.cash(page) for page, queue in self._queues.items() if queue >= 0)])
 
     @property
     def pages(self) -> int:
-        """How many pages may be fetched."""
+        """Return how many pages may be fetched."""
         return sum(self._waiting)
 
-    # What is remembered ------------------------------------------------------------------------------
+    # State -------------------------------------------------------------------------------------------
 
     def rebase(self) -> bool:
-        """Let the offsets begin anew at 0, if they are so large that cash loses its digits. O(pages), then."""
+        """Reset the offsets to 0 if they are so large that cash loses precision. O(pages) in that case."""
         if max(self._offsets) * self.pages <= _REBASE * self._total:
             return False
         for page, queue in self._queues.items():
@@ -250,22 +250,22 @@ class OPIC:
         return True
 
     def record(self, page: int) -> tuple[float, ...]:
-        """Cash less offset, history, the tick when it was found or last fetched, the page that it moved to or 0."""
+        """Return cash less offset, history, tick of discovery or last fetch, and the page that it moved to or 0."""
         return self._keys[page], self._histories[page], self._visited[page], float(self._aliases.get(page))
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
-        """Take up a page as it was; `recall_totals` has counted it."""
+        """Restore a page; `recall_totals` has counted it."""
         self._queues[page] = queue
         self._keys[page], self._histories[page], self._visited[page], alias = record
         if alias:
             self._aliases.add(page, int(alias))
 
     def totals(self) -> list[float]:
-        """Ticks, the virtual page's cash, all history, pages found, and by queue: offsets, pages that wait."""
+        """Return ticks, the virtual page's cash, total history, pages found, and by queue: offsets, waiting pages."""
         return [float(self.ticks), self._virtual, self._history, float(self._found), *self._offsets, *self._waiting]
 
     def recall_totals(self, totals: Sequence[float]) -> None:
-        """Take them up as they were."""
+        """Restore the totals."""
         ticks, self._virtual, self._history, found, *rest = totals
         self.ticks, self._found = int(ticks), int(found)
         self._offsets = list(rest[:2])

@@ -19,43 +19,43 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.opic import Policy
     from crawlers.algorithms.ranking.page_scores import PageScores
 
-MAX_HOPS = 20  # redirects in a row, as browsers and fetch() allow
+MAX_HOPS = 20  # consecutive redirects, as in browsers and fetch()
 
 
 class GroupRule(Protocol):
-    """What chooses among the groups of links of one site; each is followed in the order of priority."""
+    """Chooses among the groups of links of one site; each group is followed in the order of priority."""
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """One of the groups that are *waiting*, each with the number of the page that is its first."""
+        """Return one of the groups that are *waiting*, each with the number of its first page."""
 
     def started(self, group: int) -> None:
-        """A page of *group* is asked for."""
+        """Record that a page of *group* is requested."""
 
     def rewarded(self, group: int, reward: float) -> None:
-        """A page of *group* was worth *reward* >= 0."""
+        """Record that a page of *group* earned *reward* >= 0."""
 
     def cancelled(self, group: int) -> None:
-        """The page of *group* was not asked for after all."""
+        """Record that the page of *group* was not requested after all."""
 
 
 class PageOrder(Protocol):
-    """What the frontier asks of an order."""
+    """The interface of an order for the frontier."""
 
-    #: A site's pages of one priority are all answered before the next priority begins. Only then is a
-    #: level the least number of clicks whatever the concurrency, since nothing nearer can still turn up.
+    #: All pages of a site with one priority are completed before the next priority begins. Only then is a
+    #: level the least number of clicks with any concurrency, since no shorter path can still turn up.
     finishes_each_priority: bool
-    #: What it knows of every page, if that changes while URLs wait; the priorities then say nothing.
+    #: The scores of all pages, if they change while URLs wait; priorities are then unused.
     scores: PageScores | None
 
     def priority(self, level: int, hops: int) -> float:
-        """The least is fetched first. *level*: clicks from the home page; *hops*: redirects within it."""
+        """Return the priority, least first. *level*: clicks from the home page; *hops*: redirects within it."""
 
     def groups(self) -> GroupRule | None:
-        """A rule for the groups of one site's links; None: the order makes no groups."""
+        """Return a rule for the link groups of one site; None: the order has no groups."""
 
 
 class BreadthFirst:
-    """Level by level; within a level, pages reached by fewer redirects first; then as discovered.
+    """Level by level; within a level, pages reached by fewer redirects first; then by discovery.
 
     >>> BreadthFirst().priority(2, 0) > BreadthFirst().priority(1, 5)
     True
@@ -72,7 +72,7 @@ class BreadthFirst:
 
 
 class LinkGroups:
-    """The group of links that promises most, see `GroupBandit`; within it as discovered."""
+    """The most promising group of links, see `GroupBandit`; within it by discovery."""
 
     finishes_each_priority = False
     scores: PageScores | None = None
@@ -100,7 +100,7 @@ class Scored:
 
 
 class ArticlesFirst(Scored):
-    """URLs that look like articles first, see `NewsScores`, with `QueueShares` for all others."""
+    """URLs that look like articles first, see `NewsScores`; `QueueShares` reserves shares for the others."""
 
     def __init__(self, scores: NewsScores, explore: float, archive: float) -> None:
         super().__init__(scores)
@@ -112,14 +112,14 @@ class ArticlesFirst(Scored):
 
 @dataclass(frozen=True, slots=True)
 class OrderOptions:
-    """What an order may be told beforehand."""
+    """The options of all orders."""
 
-    seed: int = 0  # of the orders that draw lots
-    virtual_share: float = 0.15  # opic: what the virtual page gets of all cash that is paid, in ]0, 1]
-    window: float = 2.0  # aopic: visits to each page that its importance is measured over, on average
-    uncrawled_weight: float = 1.0  # opic: what the virtual page gives a page never fetched, >= 1 times that of others
+    seed: int = 0  # of randomised orders
+    virtual_share: float = 0.15  # opic: the virtual page's share of every payment, in ]0, 1]
+    window: float = 2.0  # aopic: visits per page, on average, over which importance is measured
+    uncrawled_weight: float = 1.0  # opic: cash from the virtual page to a page never fetched, >= 1 times that of others
     weights: Weights = STRATEGIES["mixed"]  # topic
-    else_factor: float = 0.01  # fit: s_n, the factor of URLs that fit no rule
+    else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
     explore_share: float = 0.05  # fit: of a site's budget, for such URLs
     archive_share: float = 0.03  # fit: of a site's budget, for pagination and calendars
 

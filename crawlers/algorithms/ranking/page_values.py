@@ -1,4 +1,4 @@
-"""A number for every page of a crawl, in the memory that the number takes: 8 bytes for a double, 1 for a byte."""
+"""One number per page of a crawl in compact memory: 8 bytes for a double, 1 for a byte."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
-_SHIFT = 12  # a block has 2^12 numbers: 32 KB of doubles, lost at most twice, as pages are numbered densely
+_SHIFT = 12  # a block has 2^12 numbers: 32 KB of doubles, of which at most two are wasted, since page numbers are dense
 _LENGTH = 1 << _SHIFT
 _WITHIN = _LENGTH - 1
 
 
 class PageValues(Generic[Number]):
-    """A mapping from page numbers to numbers; what was never set is *empty*, the one number of the array given.
+    """A mapping from page numbers to numbers; the default is *empty*, the only number of the given array.
 
     >>> from array import array
     >>> cash = PageValues(array("d", [0.0]))
@@ -43,7 +43,7 @@ class PageValues(Generic[Number]):
         block[page & _WITHIN] = value
 
     def items(self) -> Iterator[tuple[int, Number]]:
-        """The pages whose number is not *empty*, and their numbers; by page in each block."""
+        """Return the pages whose number is not *empty*, with their numbers; ordered by page within each block."""
         for high, block in self._blocks.items():
             for low, value in enumerate(block, high << _SHIFT):
                 if value != self._empty:

@@ -1,4 +1,4 @@
-"""How a news crawl divides the budget of a site among its queues."""
+"""Divides the budget of a site in a news crawl among its queues."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 class QueueShares:
     """Chooses among the queues of one site.
 
-    What is due comes first, since its rate is planned. Of all other downloads *explore* (in [0, 1]) go to URLs that
-    fit no rule, to find what the rules miss, and *archive* to pagination and calendars; the rest to what is fresh,
-    then to what fits. When nothing fits the two divide all that is left.
+    Due pages come first, since their rate is planned. Of all other downloads, the share *explore* (in [0, 1]) goes to
+    URLs that match no rule, to find what the rules miss, and *archive* to pagination and calendars; the rest goes to
+    fresh pages, then to URLs that match. If none match, the two shares divide everything.
 
     >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([(OTHER, 1), (FIT, 2)])
@@ -32,7 +32,7 @@ class QueueShares:
         self._all = 0
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """One of the queues that are *waiting*, each with the number of its first page."""
+        """Return one of the queues that are *waiting*, each with the number of its first page."""
         queues = {queue for queue, _ in waiting}
         if REVISIT in queues:
             return REVISIT
@@ -46,17 +46,17 @@ class QueueShares:
         return min(behind, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
 
     def started(self, group: int) -> None:
-        """A page of the queue *group* is asked for."""
+        """Record that a page of the queue *group* is requested."""
         if group != REVISIT:
             self._all += 1
             if group in self._taken:
                 self._taken[group] += 1
 
     def rewarded(self, group: int, reward: float) -> None:
-        """Shares are fixed, whatever came of it."""
+        """Do nothing: shares do not depend on rewards."""
 
     def cancelled(self, group: int) -> None:
-        """The page was not asked for after all."""
+        """Record that the page was not requested after all."""
         if group != REVISIT:
             self._all -= 1
             if group in self._taken:

@@ -1,11 +1,11 @@
-"""The scores of a topic crawl: what links to a page say, how near it is, and how many ways lead to it.
+"""The scores of a topic crawl: the text of links to a page, its distance, and the number of paths to it.
 
     score = alpha R_a + beta R_d + gamma TR
 
-R_a is the best that a link to the page was worth, R_d is 1 over its distance. TR is its TimelyRank: it begins at 1,
-and every page that is read adds its own to that of each page that it links to. Where all pages link to each other this
-doubles with every page, so logarithms are kept, and are what is compared: TR stands in the score as ln(1 + TR)
-divided by that of the greatest TR so far.
+R_a is the best relevance of a link to the page, R_d is 1 over its distance. TR is its TimelyRank: it begins at 1, and
+every page that is read adds its own TR to that of each page that it links to. If all pages link to each other, this
+doubles with every page, so logarithms are stored and compared: the score contains ln(1 + TR) divided by
+that of the greatest TR so far.
 
 References
 ----------
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from crawlers.algorithms.topic.vectors import Weights
 
 
-_UNKNOWN = -2  # the queue of pages that were never found
+_UNKNOWN = -2  # the queue of undiscovered pages
 
 
 class TopicScores:
-    """The order `topic`: pages by the mix of their three parts, each in [0, 1], that *weights* says.
+    """The order `topic`: pages by the mean of their three parts, each in [0, 1], with *weights*.
 
-    The record of a page is R_a, its level, and ln TR; of all pages, the greatest ln(1 + TR).
+    The record of a page is R_a, its level, and ln TR; the totals are the greatest ln(1 + TR).
 
     Notes
     -----
-    O(1) a link. 21 bytes a page.
+    O(1) per link, 21 bytes per page.
     """
 
     returns = False
@@ -52,18 +52,18 @@ class TopicScores:
         self._anchors = PageValues(array("d", [0.0]))
         self._levels = PageValues(array("i", [0]))
         self._ranks = PageValues(array("d", [0.0]))  # ln TR
-        self._most = _log1p_exp(0.0)  # ln(1 + TR) of the page that has most
+        self._most = _log1p_exp(0.0)  # the greatest ln(1 + TR)
 
     def found(self, page: int, level: int) -> None:
-        """*page* may be fetched, or was found nearer. One that was gone waits again."""
+        """Record that *page* may be fetched, or was found on a lower level. Pages that were gone wait again."""
         if self._queues[page] == _UNKNOWN or level < self._levels[page]:
             self._levels[page] = level
         self._queues[page] = 0
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """*page* was read; *links* has the pages that it links to, each with the link's R_a.
+        """Record that *page* was read; *links* are its targets, each with the link's R_a.
 
-        Ignored if *page* doesn't wait: nothing is added twice.
+        Ignored if *page* does not wait, so that nothing is added twice.
         """
         queues, anchors, ranks = self._queues, self._anchors, self._ranks
         if queues[page] < 0:
@@ -79,7 +79,7 @@ class TopicScores:
         return changed
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """*page* is another address of *target*, which gets the better of their parts if it waits."""
+        """Record that *page* is an alias of *target*, which gets the better of their parts if it waits."""
         if page == target or self._queues[page] == _UNKNOWN:
             return ()
         self._queues[page] = GONE
@@ -92,49 +92,49 @@ class TopicScores:
         return () if self.record(target) == before else (target,)
 
     def gone(self, page: int) -> None:
-        """*page* will not be fetched (again); what is known of it stays known."""
+        """Record that *page* will not be fetched (again); its values are kept."""
         if self._queues[page] != _UNKNOWN:
             self._queues[page] = GONE
 
     def parts(self, page: int) -> tuple[float, float, float]:
-        """R_a, R_d and TR's part of the score of *page*, each in [0, 1]."""
+        """Return R_a, R_d and the part of TR in the score of *page*, each in [0, 1]."""
         rank = _log1p_exp(self._ranks[page]) / self._most
         return self._anchors[page], distance_relevance(self._levels[page]), rank
 
     def score(self, page: int) -> float:
-        """The mix of the `parts`."""
+        """Return the weighted mean of the `parts`."""
         anchor, distance, rank = self.parts(page)
         weights = self._weights
         return weights.alpha * anchor + weights.beta * distance + weights.gamma * rank
 
     def queue(self, page: int) -> int:
-        """0 for a page that waits, else `GONE`."""
+        """Return 0 for a page that waits, else `GONE`."""
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:
-        """0: there is one queue."""
+        """Return 0: there is one queue."""
         return 0.0
 
     def rebase(self) -> bool:
-        """Never: nothing grows but a logarithm."""
+        """Return False: only a logarithm grows."""
         return False
 
     def record(self, page: int) -> tuple[float, ...]:
-        """R_a, level and ln TR of *page*."""
+        """Return R_a, level and ln TR of *page*."""
         return self._anchors[page], self._levels[page], self._ranks[page]
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
-        """Take up a page as it was."""
+        """Restore a page."""
         anchor, level, rank = record
         self._queues[page] = queue
         self._anchors[page], self._levels[page], self._ranks[page] = anchor, int(level), rank
 
     def totals(self) -> list[float]:
-        """The greatest ln(1 + TR) so far."""
+        """Return the greatest ln(1 + TR) so far."""
         return [self._most]
 
     def recall_totals(self, totals: Sequence[float]) -> None:
-        """Take it up as it was."""
+        """Restore the totals."""
         (self._most,) = totals
 
 

@@ -1,4 +1,4 @@
-"""Crawls without a request: rules on synthetic or stored webs, strategies on the web of a topic crawl.
+"""Simulated crawls without requests: rules on synthetic or stored webs, strategies on the web of a topic crawl.
 
 Used by `scrapy lab`. Begin with `rule_simulation` and `experiment`.
 """

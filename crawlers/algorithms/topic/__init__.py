@@ -1,1 +1,1 @@
-"""What texts and links say about a topic: `terms` of a text, `vectors` of topics, the value of links."""
+"""Texts and links of a topic: `terms` of a text, `vectors` of topics, the expected relevance of links."""

@@ -1,8 +1,8 @@
-"""What a text is about, as numbers: how often each of its terms occurs.
+"""The content of a text as numbers: the frequency of each term.
 
-A term is the stem of a word, or two neighbouring characters of Chinese or Japanese. Function words are no terms, nor
-are numbers (of pages, prices, dates: they link texts that have nothing in common) and single letters (initials, items
-of lists, remains of formulas). Letters with digits, such as utf8, are.
+A term is the stem of a word, or two adjacent characters of Chinese or Japanese. Function words are not terms, nor are
+numbers (of pages, prices, dates, which occur in unrelated texts) and single letters (initials, list items, parts of
+formulas). Letters with digits, such as utf8, are.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AUTO = "auto"
-MOST_CHARS = 100_000  # looked at of a text: 15,000 words, a chapter of a book. More of them change no cosine any more
-LONGEST = 40  # letters of a word; what is longer is encoded data, or a script without blanks that we can't cut
+MOST_CHARS = 100_000  # of a text: 15,000 words, a chapter of a book. More do not change a cosine
+LONGEST = 40  # letters of a word; longer ones are encoded data, or a script without spaces that is not supported
 REMEMBERED = 50_000  # stems: a stem takes 20 µs, a known one 0.1; these are some 8 MB
 
-#: ISO 639-1 codes of the languages that have stems, with the names that may be written as well.
+#: ISO 639-1 codes of the languages with stemmers, and their accepted names.
 LANGUAGES = {
     "ar": "arabic",
     "ca": "catalan",
@@ -78,7 +78,7 @@ _HAN_RUN = re.compile(f"[{_HAN}]+")
 
 
 class Terms:
-    """Counts the terms of texts; not for several threads at once.
+    """Counts the terms of texts; not thread-safe.
 
     *language* says how words are stemmed, and which function words are left out: `auto` decides for each word by its
     script (Latin letters are English, Cyrillic ones Russian), `zh` stems no words, all others are in `LANGUAGES`; of
@@ -99,7 +99,7 @@ class Terms:
         self._term = lru_cache(REMEMBERED)(self._new_term)
 
     def __call__(self, text: str) -> Counter[str]:
-        """Return the terms of the first `MOST_CHARS` characters of *text*, each with how often it is there."""
+        """Return the terms of the first `MOST_CHARS` characters of *text*, with their frequencies."""
         plain = unicodedata.normalize("NFKC", text[:MOST_CHARS]).lower()
         plain = plain.replace("\u2019", "'").replace("\xad", "")  # one apostrophe; no soft hyphens
         counts = Counter(chain.from_iterable(map(_characters, _HAN_RUN.findall(plain))))
@@ -117,9 +117,9 @@ class Terms:
 
 
 def language_code(name: str, origin: str = "TOPIC_LANGUAGE") -> str:
-    """Return the code of the language that people call *name*, by code or English name.
+    """Return the code of the language *name*, which is a code or an English name.
 
-    Raises `ConfigError`, which blames *origin*.
+    Raises `ConfigError` with *origin* in its message.
 
     >>> language_code("Russian"), language_code("auto")
     ('ru', 'auto')
@@ -150,7 +150,7 @@ def _stemmer(code: str) -> Callable[[str], str]:
 
 
 def _stop_words(code: str) -> frozenset[str]:
-    """Those of a language; none of a language that has no list."""
+    """Return the stop words of a language; empty if it has no list."""
     file = resources.files(__package__).joinpath("stop_words", f"{code}.txt")
     if not file.is_file():
         return frozenset()
@@ -162,7 +162,7 @@ _CUT = re.compile("|".join(sorted(_stop_words("zh"), key=len, reverse=True)))
 
 
 def _characters(run: str) -> list[str]:
-    """The pairs of neighbours between function words; a character that stands alone is itself a term."""
+    """Return the pairs of adjacent characters between function words; a single character is a term itself."""
     terms: list[str] = []
     for piece in _CUT.split(run):
         terms.extend(map(add, piece, piece[1:]) if len(piece) > 1 else piece)

@@ -1,1 +1,1 @@
-"""Endless parts of sites: recognised by the shape of URLs and by pages that say the same."""
+"""Detects endless parts of sites: by the shape of URLs, and by pages with repeated content."""

@@ -1,9 +1,9 @@
-"""Endless parts of a site: told by what their pages say, as a function of the web alone.
+"""Detects endless parts of a site by the content of their pages, as a function of the web alone.
 
-A calendar goes on for ever, and so do links with a new session id on every page; but their pages say the same
-again and again. A `TrapWatch` counts, for URLs of one pattern, how many pages still say something new. It
-decides only when a level of the site (clicks from the home page) is complete, from sets and sums that do
-not depend on the order within the level: concurrency, retries and kills change nothing.
+A calendar is endless, and so are links with a new session id on every page; but their pages repeat the same
+content. A `TrapWatch` counts, for URLs of one pattern, how many pages still have new content. It decides only
+when a level of the site (clicks from the home page) is complete, from sets and sums that do not depend on the
+order within the level, so that concurrency, retries and kills do not matter.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
 
 __all__ = ["TrapWatch", "content_signature", "shape_reason", "url_pattern"]
 
-MIN_PAGES = 150  # a year of days in a calendar has 84 texts (weekday, month): fewer pages tell nothing
-WINDOW_PAGES = 50  # the youngest pages that decide; of 50 pages with news, 2 or fewer never look new
-NEWS_SHARE = 0.05  # an honest listing brings far more, an endless part soon brings none
-BROAD_FACTOR = 2  # a broad pattern needs more proof, so that the narrow one that is at fault falls first
-SPARING_PAGES = 10  # so many pages of a narrow pattern, half of them with news, protect it from the broad
-SPARING_SHARE = 0.5  # one's verdict; a pattern of one text has news once, too
-SAMPLE_MAX = 2_048  # skeletons kept per pattern
-SIGNATURES_MAX = 50_000  # and per site, 3 to 5 MB
-PATTERNS_MAX = 2_000  # per site; as many new ones per level
+MIN_PAGES = 150  # a year of days in a calendar has 84 texts (weekday, month): fewer pages are not conclusive
+WINDOW_PAGES = 50  # the newest pages decide; of 50 pages with new content, 2 or fewer never look new
+NEWS_SHARE = 0.05  # an honest listing has a far higher share, an endless part soon none
+BROAD_FACTOR = 2  # a broad pattern needs more evidence, so that the narrow one at fault is cut first
+SPARING_PAGES = 10  # this many pages of a narrow pattern, half of them new, exempt it from the verdict
+SPARING_SHARE = 0.5  # on the broad one; a pattern with one text has new content once, too
+SAMPLE_MAX = 2_048  # content signatures per pattern
+SIGNATURES_MAX = 50_000  # content signatures per site, 3 to 5 MB
+PATTERNS_MAX = 2_000  # per site; the same number of new ones per level
 
-# Numbers, and the letters of hexadecimal ones: ids of sessions stand in texts, too. Blanks, for layout.
+# Digits and the letters of hexadecimal numbers, because texts contain session ids, too; and whitespace, for layout.
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
 
 
 def content_signature(text: str) -> int:
-    """Return a signed 64-bit hash of *text* without what changes from page to page of a trap.
+    """Return a signed 64-bit hash of *text* without the parts that change between pages of a trap.
 
-    Left out are digits, the letters a to f (so hexadecimal ids vanish) and ASCII blanks. Texts of words that
-    differ in those letters only count as the same; ids of all letters count as different.
+    Digits, the letters a to f (which removes hexadecimal ids) and ASCII whitespace are left out. Texts that differ
+    only in those characters count as the same; ids of all letters count as different.
 
     >>> content_signature("May 2024, visit 9f86d0") == content_signature("May 1999,\\n visit 5ac02b")
     True
 
     Notes
     -----
-    One pass in C, about 1 ns per byte; a search for words with digits took fifteen times as long.
+    One pass in C takes about 1 ns per byte; searching for words with digits took fifteen times as long.
     """
     letters = text.encode("utf-8", "surrogatepass").translate(None, _VOLATILE)
     return signed(xxhash.xxh3_64_intdigest(letters))
 
 
 class _Pattern:
-    """What the pages of one pattern said, level by level.
+    """The content of the pages of one pattern, level by level.
 
-    When there are more than `SAMPLE_MAX` skeletons, only those are kept whose last *depth* bits are 0: a
-    sample that depends on the set of them, not on their order (Flajolet 1990, On adaptive sampling).
+    Beyond `SAMPLE_MAX` signatures, only those whose last *depth* bits are 0 are kept: a sample that
+    depends on the set of them, not on their order (Flajolet 1990, On adaptive sampling).
     """
 
     __slots__ = (
@@ -77,12 +77,12 @@ class _Pattern:
         self.text = text
         self.factor = factor
         self.depth = depth
-        self.pages = 0  # of complete levels, as all that follow but fresh
+        self.pages = 0  # of complete levels, like all following counts except fresh ones
         self.known: set[int] = set()
-        self.levels: deque[tuple[int, int]] = deque()  # (pages, news) of the youngest levels
+        self.levels: deque[tuple[int, int]] = deque()  # (pages, new ones) of the newest levels
         self.window = 0  # sums over them
         self.news = 0
-        self.fresh_pages = 0  # of the level in work
+        self.fresh_pages = 0  # of the current level
         self.fresh: set[int] = set()
 
     def observe(self, print_: int) -> None:
@@ -99,7 +99,7 @@ class _Pattern:
         self.fresh = {one for one in self.fresh if one & mask == 0}
 
     def end_level(self) -> None:
-        # The estimate may exceed the level's pages; capped, those of small levels would sum up to too little.
+        # The estimate may exceed the level's pages; if capped, those of small levels would sum up to too little.
         level = (self.fresh_pages, len(self.fresh) << self.depth)
         self.levels.append(level)
         self.pages += level[0]
@@ -120,20 +120,20 @@ class _Pattern:
         return self.pages >= SPARING_PAGES and self.news >= SPARING_SHARE * self.window
 
     def _window_pages(self) -> int:
-        # A sample of one in 2^depth wants as many more pages to be as sure.
+        # A sample of one in 2^depth needs that many times more pages for the same confidence.
         return (WINDOW_PAGES * self.factor) << self.depth
 
 
 class TrapWatch:
     """Watches one site for endless parts.
 
-    The caller grants that all pages of a level were observed before a call names a higher one; with that,
-    verdicts are the same whatever the order within the levels, and feeding the stored pages of an
-    interrupted crawl, in order of levels, restores the watch. A pattern once cut stays cut.
+    The caller guarantees that all pages of a level are observed before a call with a higher one. Then verdicts do
+    not depend on the order within levels, and observing the stored pages of an interrupted crawl, in order of levels,
+    restores the watch. A pattern that is cut stays cut.
 
-    Memory: *most_skeletons* (`SAMPLE_MAX` per pattern while a level is in work), and *most_patterns*, those with
-    the most pages; of the new ones of a level those with the least hashes are looked at. With fewer skeletons it takes
-    more pages to be sure.
+    Memory is bounded by *most_skeletons* (`SAMPLE_MAX` per pattern during a level) and *most_patterns*: the patterns
+    with the most pages are kept, and of the new ones of a level those with the smallest hashes. With fewer signatures
+    more pages are needed for the same confidence.
     """
 
     def __init__(self, most_skeletons: int = SIGNATURES_MAX, most_patterns: int = PATTERNS_MAX) -> None:
@@ -143,12 +143,12 @@ class TrapWatch:
         self._depth = 0
         self._patterns: dict[int, _Pattern] = {}
         self._new: dict[int, _Pattern] = {}
-        self._new_bound = 1 << 63  # keys at or above it are not among the least of this level
+        self._new_bound = 1 << 63  # keys at or above it are not among the smallest of this level
         self._touched: dict[int, _Pattern] = {}
         self._endless: dict[str, str] = {}
 
     def observe(self, url: str, level: int, content_signature: int) -> None:
-        """Take in that the page at *url*, *level* clicks from the home page, has this *skeleton*."""
+        """Add the page at *url*, *level* clicks from the home page, with its *content_signature*."""
         self._reach(level)
         narrow = url_pattern(url)
         for text, factor in chain([(narrow, 1)], ((broad, BROAD_FACTOR) for broad in broad_patterns(narrow))):
@@ -157,7 +157,7 @@ class TrapWatch:
                 pattern.observe(content_signature)
 
     def verdict(self, url: str, level: int) -> str | None:
-        """Return why *url*, which is about to be fetched at *level*, belongs to an endless part, or None."""
+        """Return why *url*, which is to be fetched at *level*, belongs to an endless part, or None."""
         self._reach(level)
         if not self._endless:
             return None
@@ -206,7 +206,7 @@ class TrapWatch:
 
     def _decide(self, touched: Collection[_Pattern]) -> None:
         guilty = [one for one in touched if one.factor == 1 and one.is_endless()]
-        # What a narrow pattern did is not held against its neighbours: the broad ones start anew.
+        # Pages of a narrow pattern do not count against its neighbours: broad patterns start again.
         cleared = {broad for one in guilty for broad in broad_patterns(one.text)}
         for text in cleared:
             self._patterns.pop(url_key(text), None)

@@ -1,5 +1,5 @@
-"""Rules that say "this URL is an article": learnt from labelled URLs, tested many at once.
+"""Rules that classify URLs as articles: learnt from labelled URLs, matched many at once.
 
-`rule_learner` makes the rules of one domain (by `pattern_tree`); `rule_set` tests URLs against all of a domain's.
-`url_expressions` says what an expression may be, and matches several at once.
+`rule_learner` learns the rules of one domain (with `pattern_tree`); `rule_set` matches URLs against all rules of a
+domain. `url_expressions` defines valid expressions, and matches several at once.
 """

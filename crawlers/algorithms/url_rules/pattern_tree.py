@@ -1,8 +1,8 @@
-"""Learns what URLs of one host have in common: labelled URLs in, regular expressions out.
+"""Learns patterns of URLs of one host: labelled URLs in, regular expressions out.
 
-A tree asks one question a node, that which tells most about the label; a question has to be significant, so that wrong
-labels don't grow branches. What URLs of a leaf were seen to look like (segments, extension, parameters) closes it: what
-no label has shown is not matched. A leaf that is mostly articles becomes one expression.
+Each node of a tree asks the question that is most informative about the label; a question must be significant, so that
+wrong labels do not grow branches. Patterns of a leaf are restricted to observed values (segments, extension,
+parameters), so that only labelled kinds of URLs match. A leaf with mostly articles becomes one expression.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.url_rules.url_tokens import Token, UrlTokens
 
-G_MIN = 12.0  # p < 0.0006 for one question; many are asked
-BOUND_MIN = 0.5  # of a leaf's precision; with a fifth of the labels wrong, a leaf of articles only has 0.8
+G_MIN = 12.0  # p < 0.0006 for one question; many are tested
+BOUND_MIN = 0.5  # of a leaf's precision; with a fifth of the labels wrong, a pure leaf has only 0.8
 Z = 1.28  # one-sided 90 %
-PLACES = 6  # segments asked for from the front; later ones by the last only
+PLACES = 6  # segments tested from the front; of later ones only the last
 DEPTH_MAX = 12
-TEXT_BITS = 4.0  # a text that is spelt out has to tell so much more than a kind
+TEXT_BITS = 4.0  # a literal text must be that much more informative than a kind
 TEXTS_MAX = 8  # in one question
 TEXT_LENGTH_MAX = 40  # longer ones are titles
 TEXT_SEEN_MIN = 2
-AGREED_MIN = 5  # URLs of a leaf that make a habit
+AGREED_MIN = 5  # URLs of a leaf that establish a common value
 AGREED_SHARE = 0.9
 LAST = -1
 NUMBERS = FAMILIES["digits"][0] | {"date"}
@@ -38,7 +38,7 @@ GROUPS = {name: kinds for name, (kinds, _) in FAMILIES.items()} | {name: frozens
 
 
 class Learnt(NamedTuple):
-    """An expression, how many labels it was learnt from, and the lower bound of the share of articles."""
+    """An expression, the number of its labels, and the lower bound of the share of articles."""
 
     regex: str
     support: int
@@ -53,7 +53,7 @@ class Sample(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a node asks: `about` is "kind" or "text" of a place, or something of the URL as a whole."""
+    """The question of a node: `about` is "kind" or "text" of a place, or a property of the whole URL."""
 
     about: str  # kind, text; segments, slash, extension, query, parameter
     place: int | str
@@ -66,14 +66,14 @@ class Question(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """The way to a leaf, and what came there."""
+    """The path to a leaf, and its samples."""
 
     path: tuple[tuple[Question, bool], ...]
     samples: list[Sample]
 
 
 def wilson_low(successes: int, count: int, z: float = Z) -> float:
-    """Return the lower bound of a share of which *successes* of *count* > 0 were seen.
+    """Return the lower bound of a share, given *successes* out of *count* > 0.
 
     >>> round(wilson_low(10, 10), 3)
     0.859
@@ -88,9 +88,9 @@ def wilson_low(successes: int, count: int, z: float = Z) -> float:
 
 
 def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
-    """Return the expressions of articles among *labels*: path and query of URLs, each with whether it is an article.
+    """Return the expressions of articles, given *labels*: path and query of URLs, each with whether it is an article.
 
-    Those with the most labels come first. The order of *labels* doesn't matter.
+    Expressions with the most labels come first. The order of *labels* does not matter.
 
     References
     ----------
@@ -111,7 +111,7 @@ def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
 
 
 def samples_of(labels: Mapping[str, bool]) -> list[Sample]:
-    """Return the labelled URLs in pieces, in an order that is a function of them."""
+    """Return the labelled URLs as tokens, in an order that depends only on them."""
     found = ((tokens_of(target), is_article) for target, is_article in sorted(labels.items()))
     return [Sample(tokens, is_article) for tokens, is_article in found if tokens]
 
@@ -131,7 +131,7 @@ def leaves(samples: list[Sample]) -> Iterator[Leaf]:
 
 
 def closed(leaf: Leaf) -> Iterator[tuple[UrlPattern, list[Sample]]]:
-    """Yield what the URLs of *leaf* look like, each look with its URLs."""
+    """Yield the patterns of the URLs of *leaf*, each with its URLs."""
     shapes = defaultdict(list)
     for sample in leaf.samples:
         shapes[sample.tokens.shape].append(sample)
@@ -143,14 +143,14 @@ def closed(leaf: Leaf) -> Iterator[tuple[UrlPattern, list[Sample]]]:
                 pattern = replace(pattern, slash=answer is (True in question.values))
             elif question.about in ("kind", "text"):
                 place = shape.segments - 1 if place == LAST else place
-                # A place that these URLs don't have: the answer was no, and tells nothing.
+                # These URLs do not have the place: the answer was no, and is not informative.
                 if place in (shape.parameters or ()) or (isinstance(place, int) and 0 <= place < shape.segments):
                     pattern = pattern.narrowed(place, question.about, question.values, answer)
         yield from _agreed(pattern, samples)
 
 
 def _agreed(pattern: UrlPattern, samples: list[Sample]) -> Iterator[tuple[UrlPattern, list[Sample]]]:
-    """Yield the URLs of *pattern* that have in a place what nine in ten of them have there; and the others."""
+    """Yield the URLs of *pattern* whose place has the value of nine in ten of them; then the others."""
     places: list[int | str] = [*range(pattern.shape.segments), *sorted(set(pattern.shape.parameters or ()))]
     for place in places:
         for question in _agreements(samples, place):
@@ -192,7 +192,7 @@ def _answers(tokens: UrlTokens, about: str, place: int | str) -> tuple[Hashable,
 
 
 def _is_spelt_out(text: str) -> bool:
-    """Whether *text* may stand in an expression: numbers would not hold next year, long ones are titles."""
+    """Return whether *text* may be in an expression: numbers would not match next year, long texts are titles."""
     return 0 < len(text) <= TEXT_LENGTH_MAX and kind_of(text) not in NUMBERS
 
 
@@ -211,14 +211,14 @@ def _best_question(samples: list[Sample]) -> Question | None:
     best, best_score = None, 0.0
     for question, counts in _questions(samples, total):
         gain = _gain_bits(total, counts)
-        # The G of the test is twice the gain in nats.
+        # The test statistic G is twice the gain in nats.
         if 2 * math.log(2) * gain >= G_MIN and gain - question.bits > best_score + 1e-9:
             best, best_score = question, gain - question.bits
     return best
 
 
 def _gain_bits(total: tuple[int, int], yes: tuple[int, int]) -> float:
-    """How many bits the labels lose when a question divides *total* (others, articles) into *yes* and the rest."""
+    """Return the gain in bits of a question that splits *total* (others, articles) into *yes* and the rest."""
     no = (total[0] - yes[0], total[1] - yes[1])
     return _bits(total) - _bits(yes) - _bits(no)
 
@@ -229,7 +229,7 @@ def _bits(counts: tuple[int, int]) -> float:
 
 
 def _questions(samples: list[Sample], total: tuple[int, int]) -> Iterator[tuple[Question, tuple[int, int]]]:
-    """Questions worth asking, each with how many others and articles say yes."""
+    """Yield useful questions, each with the numbers of others and of articles whose answer is yes."""
     keys = sorted({key for sample in samples for key in sample.tokens.values})
     places: list[int | str] = [*range(PLACES), LAST, *keys]
     for place in places:
@@ -261,7 +261,7 @@ def _summed(counted: Mapping[Hashable, tuple[int, int]], values: Iterable[Hashab
 
 
 def _text_sets(texts: Mapping[Hashable, tuple[int, int]], total: tuple[int, int]) -> Iterator[frozenset[Hashable]]:
-    """The texts that speak most for articles, the first one, two … of them; and those that speak most against."""
+    """Yield the first one, two … of the texts that indicate articles most, and of those that indicate others most."""
     share = total[1] / sum(total)
     signs: tuple[Callable[[float], bool], ...] = (lambda rate: rate > share, lambda rate: rate < share)
     for is_meant in signs:

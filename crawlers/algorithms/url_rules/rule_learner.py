@@ -1,4 +1,4 @@
-"""Rules that say "this URL is an article", and the learner that makes them for one domain from labelled URLs."""
+"""Rules that classify URLs as articles, and the learner of one domain's rules from labelled URLs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from crawlers.algorithms.url_rules.url_tokens import target_of_url
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-LABELS_MAX = 2_000  # 0.3 MB, learnt from in 0.1 s
-KIND_MIN = 5  # labels of either kind: without other pages, whatever looks like the few articles would be one
-DUE_AT = (30, 100, 300, 1_000)  # labels; then whenever their number has doubled
-JUDGED = 50  # fetched URLs that fitted
+LABELS_MAX = 2_000  # 0.3 MB, and 0.1 s to learn from
+KIND_MIN = 5  # labels of each kind: without other pages, every URL that resembles the few articles would be one
+DUE_AT = (30, 100, 300, 1_000)  # labels; afterwards at each doubling
+JUDGED = 50  # fetched URLs that matched
 PRECISION_MIN = 0.8
-NEW_LABELS_MIN = 20  # before rules that fail are learnt again: the same labels would make the same rules
+NEW_LABELS_MIN = 20  # before failing rules are learnt again, because the same labels give the same rules
 
 
-HAND, LEARNT = "hand", "learnt"  # where a rule is from
+HAND, LEARNT = "hand", "learnt"  # origins of rules
 
 
 @dataclass(frozen=True, slots=True)
 class UrlRule:
     """An expression for URLs of a domain: see `url_expressions`.
 
-    *weight* in (0, 1] is how surely a URL that matches is an article; 0 forbids: it is none. *support* is the
+    *weight* in (0, 1] is the confidence that a matching URL is an article; 0 means it never is. *support* is the
     number of labels that the rule was learnt from, *precision_low* the lower bound (one-sided 90 %, Wilson) of
-    the share of articles among them, *learnt_at* when that was.
+    the share of articles among them, *learnt_at* the time of learning.
     """
 
     regex: str
@@ -43,23 +43,23 @@ class UrlRule:
 
 
 class RuleLearner:
-    """Makes the rules of one *domain* from labels, and says when it is time to make them again.
+    """Learns the rules of one *domain* from labels, and decides when to learn them again.
 
-    Of the labels the newest `LABELS_MAX` are kept, one a URL; if that is too many, the oldest of the kind
-    (articles, others) that has more of them goes.
+    The newest `LABELS_MAX` labels are kept, one per URL; beyond that, the oldest label of the more frequent kind
+    (articles, others) is dropped.
     """
 
     def __init__(self, domain: str) -> None:
         self.domain = domain
-        self._articles: dict[str, None] = {}  # in order of age
+        self._articles: dict[str, None] = {}  # from old to new
         self._others: dict[str, None] = {}
         self._seen = 0  # URLs ever labelled
-        self._seen_then = 0  # when rules were learnt last
+        self._seen_then = 0  # at the latest learning
         self._due_at = DUE_AT[0]
         self._judged: deque[bool] = deque(maxlen=JUDGED)
 
     def label(self, url: str, is_article: bool) -> None:
-        """Take in what *url* of this domain is; a newer label of the same URL replaces the older one."""
+        """Add the label of *url* of this domain; a newer label of a URL replaces the older one."""
         target = target_of_url(url)
         known = target in self._articles or target in self._others
         self._articles.pop(target, None)
@@ -71,30 +71,30 @@ class RuleLearner:
             del larger[next(iter(larger))]
 
     def judged(self, fits: bool, is_article: bool) -> None:
-        """Take in whether a URL that was fetched had fitted a rule, and what it turned out to be."""
+        """Record whether a fetched URL matched a rule, and whether it was an article."""
         if fits:
             self._judged.append(is_article)
 
     @property
     def is_due(self) -> bool:
-        """Whether rules should be learnt now: there are enough labels for the first time or again, or rules fail."""
+        """Whether rules should be learnt now: there are enough new labels, or rules fail."""
         if min(len(self._articles), len(self._others)) < KIND_MIN:
             return False
         has_failed = len(self._judged) == JUDGED and sum(self._judged) < PRECISION_MIN * JUDGED
         return self._seen >= self._due_at or (has_failed and self._seen - self._seen_then >= NEW_LABELS_MIN)
 
     def has_learnt(self) -> None:
-        """The rules are those that the labels make: they are not due again before there are more."""
+        """Mark the labels as learnt: rules are not due before there are more labels."""
         self._seen_then = self._seen
         while self._due_at <= self._seen:
             self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
         self._judged.clear()
 
     def learn(self, now: float, known: Collection[UrlRule] = ()) -> list[UrlRule]:
-        """Return the rules that the labels make, those with the most labels first; none without enough of them.
+        """Return the rules learnt from the labels, those with the most labels first; none if there are too few.
 
-        Expressions that a person forbade, among the rules *known*, are left out. The result is a function
-        of the labels, whatever their order.
+        Expressions that are forbidden manually, among the rules *known*, are left out. The result is a function
+        of the set of labels.
         """
         self.has_learnt()
         if min(len(self._articles), len(self._others)) < KIND_MIN:
@@ -104,12 +104,12 @@ class RuleLearner:
         return [
             UrlRule(
                 regex,
-                weight=round(precision_low, 1),  # few weights make few groups to match
+                weight=round(precision_low, 1),  # rounded, because few distinct weights make few groups to match
                 origin=LEARNT,
                 support=support,
                 precision_low=precision_low,
                 learnt_at=now,
             )
             for regex, support, precision_low in learn_patterns(labels)
-            if regex not in forbidden and is_expression(regex)  # a thousand directories may be too large
+            if regex not in forbidden and is_expression(regex)  # one of a thousand directories may be too large
         ]

@@ -1,4 +1,4 @@
-"""Tests URLs against the rules of their domain; the cost doesn't grow with the number of domains."""
+"""Matches URLs against the rules of their domain; the cost does not depend on the number of domains."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
 
-SITES_MAX = 65_536  # remembered with their domain; then all are looked up again
-RULES_MAX = 1_000  # of one domain, by hand; a learner makes no more of its labels
-COMPILED_MAX = 10_000  # rules; some 10 KB each after many URLs, never more than `url_expressions.MEMORY_BYTES`
+SITES_MAX = 65_536  # sites with a cached domain; beyond that the cache is cleared
+RULES_MAX = 1_000  # of one domain, manual ones; a learner creates fewer
+COMPILED_MAX = 10_000  # rules; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
 
 
 class _Matcher(NamedTuple):
@@ -27,20 +27,20 @@ class _Matcher(NamedTuple):
 class RuleSet:
     """The rules of all domains.
 
-    A host uses the rules of its longest parent domain that has any; it is one itself. What a person wrote for a domain
-    holds as well for hosts below it of which only rules were learnt. Rules are compiled when a URL of their domain is
-    tested for the first time.
+    A host uses the rules of its longest parent domain with rules, including itself. Manual rules of a domain also
+    apply to hosts below it that only have learnt rules. Rules are compiled when the first URL of their domain is
+    matched.
     """
 
     def __init__(self) -> None:
         self._rules: dict[str, tuple[UrlRule, ...]] = {}
-        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # sites of one software share theirs
+        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # shared between sites of the same software
         self._compiled = 0  # rules in these
         self._matchers: dict[str, _Matcher] = {}
         self._of_site: dict[str, _Matcher | None] = {}
 
     def replace(self, domain: str, rules: Iterable[UrlRule]) -> None:
-        """Let *rules* be those of *domain*; none at all leaves it to its parent domains."""
+        """Replace the rules of *domain*; without any it uses those of its parent domains."""
         kept = tuple(rules)
         if kept:
             self._rules[domain] = kept
@@ -52,18 +52,18 @@ class RuleSet:
             del self._of_site[site]
 
     def rules_of(self, host: str) -> tuple[UrlRule, ...]:
-        """The rules that hold for *host*."""
+        """Return the rules that apply to *host*."""
         domain = self._domain(host)
         return () if domain is None else self._with_those_above(domain)
 
     def weight(self, site: str, url: str) -> float:
-        """Return the largest weight among rules that *url* of *site* matches; 0.0 if none, or if one forbids it.
+        """Return the largest weight of the rules that *url* of *site* matches; 0.0 if none does, or one forbids it.
 
         *site* is scheme://host[:port], and *url* begins with it.
 
         Notes
         -----
-        One look into a dictionary and one match, linear in the length of the URL.
+        One dictionary look-up and one match, linear in the length of the URL.
         """
         try:
             matcher = self._of_site[site]
@@ -104,7 +104,7 @@ class RuleSet:
         return expressions
 
     def _with_those_above(self, domain: str) -> tuple[UrlRule, ...]:
-        """The rules of *domain*, and by hand at least those of the nearest domain around it that has any."""
+        """Return the rules of *domain*, and at least the manual ones of its nearest parent domain with rules."""
         rules, above = self._rules[domain], domain
         by_hand = [rule for rule in rules if rule.origin == HAND]
         if by_hand:

@@ -1,7 +1,7 @@
-"""Expressions of rules about URLs: those of RE2, which takes linear time whatever people write.
+"""Expressions of URL rules: RE2 syntax, which is matched in linear time.
 
-RE2 has no lookaheads: `/news/.* except /news/page/.*` says what a rule leaves out. No URL has a space, so ` except `
-can't be meant as text. Expressions are matched in full with what stands behind a host: path and query.
+RE2 has no lookaheads: `/news/.* except /news/page/.*` defines exceptions. URLs contain no spaces, so ` except ` is
+unambiguous. Expressions must match the whole part after the host: path and query.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXCEPT = " except "
-MEMORY_BYTES = 1 << 20  # of one rule: a learnt one needs some 10 KB, a list of 500 directories 170 KB
+MEMORY_BYTES = 1 << 20  # of one rule: a learnt one uses some 10 KB, a list of 500 directories 170 KB
 _ANYTHING = "(?s).*"
-_AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # as text to RE2, and a repetition to Python
+_AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # text in RE2, but a repetition in Python
 
-_REMEDIES = (  # what RE2's message says, and what the user is told
+_REMEDIES = (  # RE2's message, and ours
     (
         r"perl operator: \(\?[=!<]",
         "RE2 has no lookaheads and lookbehinds; "
@@ -34,7 +34,7 @@ _REMEDIES = (  # what RE2's message says, and what the user is told
 
 
 class UrlExpressions:
-    """Several expressions that are matched at once; raises `ConfigError` if one can't be used.
+    """Several expressions that are matched at once; raises `ConfigError` for an invalid one.
 
     >>> UrlExpressions(["/news/.* except /news/page/.*", "/.*[0-9]"]).fitting("/news/page/2")
     [1]
@@ -44,7 +44,7 @@ class UrlExpressions:
         self._set = re2.Set.FullMatchSet(_options(MEMORY_BYTES * max(len(texts), 1)))
         self._set.Add(_ANYTHING)
         numbers: dict[str, int] = {}  # of the parts, in the set
-        self._rules: dict[int, list[tuple[int, frozenset[int]]]] = {}  # a part -> places of rules, and what they except
+        self._rules: dict[int, list[tuple[int, frozenset[int]]]] = {}  # a part -> places of rules, and their exceptions
         for place, text in enumerate(texts):
             for part in (parts := text.split(EXCEPT)):
                 if part not in numbers:
@@ -57,9 +57,9 @@ class UrlExpressions:
             raise ConfigError(f"{_shown(' '.join(texts))} is too large; make several smaller rules of it") from None
 
     def fitting(self, target: str) -> list[int]:
-        """Return the places of the expressions that *target* fits, in any order."""
+        """Return the places of the expressions that *target* matches, in any order."""
         found = self._set.Match(target.encode())
-        if found is None:  # `_ANYTHING` matches; RE2's set says the same when it runs out of memory
+        if found is None:  # `_ANYTHING` always matches, so RE2's set ran out of memory
             raise MemoryError(f"RE2 ran out of memory while it matched {_shown(target)}")
         if len(found) == 1:
             return []
@@ -81,7 +81,7 @@ class UrlExpressions:
 
 
 def check_expression(text: str) -> None:
-    """Raise `ConfigError`, which says why, if *text* is no expression that a rule may have.
+    """Raise `ConfigError` with the reason if *text* is not a valid expression of a rule.
 
     >>> check_expression("/news/[^/?]+-[0-9]+/?")
     >>> check_expression("/(?!video/).*")  # doctest: +ELLIPSIS
@@ -92,7 +92,7 @@ def check_expression(text: str) -> None:
 
 
 def is_expression(text: str) -> bool:
-    """Return whether a rule may have the expression *text*."""
+    """Return whether *text* is a valid expression of a rule."""
     try:
         check_expression(text)
     except ConfigError:
@@ -101,12 +101,12 @@ def is_expression(text: str) -> bool:
 
 
 def fits(text: str, target: str) -> bool:
-    """Return whether *target*, a path and query, fits the expression *text*."""
+    """Return whether *target*, a path and query, matches the expression *text*."""
     return bool(UrlExpressions([text]).fitting(target))
 
 
 def _problem(part: str) -> str:
-    """Why RE2 refuses *part*, and what to do."""
+    """Return why RE2 rejects *part*, and the remedy."""
     said = ""
     try:
         re2.compile(part, _options(MEMORY_BYTES))
@@ -120,7 +120,7 @@ def _problem(part: str) -> str:
 
 def _options(max_mem: int) -> re2.Options:
     options = re2.Options()
-    options.log_errors = False  # to standard error; they are raised
+    options.log_errors = False  # they would go to standard error; they are raised instead
     options.never_capture = True
     options.max_mem = max_mem
     return options

@@ -1,4 +1,4 @@
-"""A set of URLs of one shape, with conditions for their places; united with others, and as a regular expression."""
+"""A set of URLs of one shape with conditions for their places; patterns are merged, and converted to expressions."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _NONE: frozenset[str] = frozenset()
 
 
 class _Expression(NamedTuple):
-    """An expression of all texts of some kinds, and of some texts of others."""
+    """An expression for all texts of some kinds, and for some texts of others."""
 
     kinds: frozenset[str]
     matched_too: frozenset[str]
     regex: str
 
 
-_EXPRESSIONS = (  # the first that will do is taken
+_EXPRESSIONS = (  # the first suitable one is used
     *(_Expression(kinds, MATCHED_TOO.get(name, _NONE), regex) for name, (kinds, regex) in FAMILIES.items()),
     *(_Expression(frozenset({name}), MATCHED_TOO.get(name, _NONE), regex) for name, regex in KINDS.items()),
     _Expression(frozenset({"idslug"}), _NONE, IDSLUG_ONLY),
@@ -45,14 +45,14 @@ _EXPRESSIONS = (  # the first that will do is taken
 
 
 class Condition(NamedTuple):
-    """What a place may hold: texts of some kinds; of these only those in `texts`, or all but those."""
+    """Allowed values of a place: texts of some kinds; of these only those in `texts`, or all others."""
 
     kinds: frozenset[Hashable] = _ALL
     texts: frozenset[Hashable] = frozenset()
     is_only: bool = False
 
     def narrowed(self, about: str, values: frozenset[Hashable], answer: bool) -> Condition:
-        """The condition, and that the kind or text is (or, for the answer no, isn't) one of *values*."""
+        """Return the condition restricted to a kind or text that is (for the answer no: is not) one of *values*."""
         if about == "kind":
             kinds = self.kinds & values if answer else self.kinds - values
             return self._replace(kinds=kinds)._tidy()
@@ -62,7 +62,7 @@ class Condition(NamedTuple):
         return Condition(self.kinds, texts, is_only=True)._tidy()
 
     def united(self, other: Condition) -> Condition | None:
-        """The condition that holds where one of the two does; None if there is none of this form."""
+        """Return the union of two conditions; None if it is not of this form."""
         if self.is_only and other.is_only:
             return Condition(texts=self.texts | other.texts, is_only=True)
         if self.is_only or other.is_only:
@@ -75,7 +75,7 @@ class Condition(NamedTuple):
         return self._replace(kinds=self.kinds | other.kinds) if self.texts == other.texts else None
 
     def _tidy(self) -> Condition:
-        """Texts in a list have their kinds: those of other kinds go, and the kinds say nothing more."""
+        """Return the condition without redundant parts: listed texts imply their kinds."""
         if not self.is_only:
             return self
         return Condition(texts=frozenset(t for t in self.texts if kind_of(str(t)) in self.kinds), is_only=True)
@@ -86,19 +86,19 @@ UNBOUND = Condition()
 
 @dataclass(frozen=True, slots=True)
 class UrlPattern:
-    """URLs of a shape, with or without a slash at the end (None: both), whose places fulfil conditions."""
+    """URLs of a shape, with or without a trailing slash (None: both), whose places fulfil conditions."""
 
     shape: Shape
     slash: bool | None = None
     places: Mapping[int | str, Condition] = field(default_factory=dict)
 
     def narrowed(self, place: int | str, about: str, values: frozenset[Hashable], answer: bool) -> UrlPattern:
-        """The pattern with one condition more."""
+        """Return the pattern with an additional condition."""
         condition = self.places.get(place, UNBOUND).narrowed(about, values, answer)
         return replace(self, places={**self.places, place: condition})
 
     def united(self, other: UrlPattern) -> UrlPattern | None:
-        """The pattern of the URLs of either; None if the two differ in more than one thing."""
+        """Return the union of two patterns; None if they differ in more than one respect."""
         if self.shape != other.shape:
             return None
         names = sorted(self.places.keys() | other.places.keys(), key=str)
@@ -113,7 +113,7 @@ class UrlPattern:
 
 
 def merged(found: list[tuple[UrlPattern, int, int]]) -> list[tuple[UrlPattern, int, int]]:
-    """Return the patterns with those united that differ in one thing; their numbers add up."""
+    """Return the patterns, merged if they differ in one respect; their numbers are added."""
     left = list(found)
     done: list[tuple[UrlPattern, int, int]] = []
     while left:
@@ -139,7 +139,7 @@ def regex_of(pattern: UrlPattern) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return the expression of *text*, a token's; fewer signs are escaped than by `re.escape`, for readers.
+    r"""Return the expression of *text*, a token's; it has fewer escapes than `re.escape`, for readability.
 
     >>> escaped("middle-east.html"), escaped("article#")
     ('middle-east\\.html', 'article[0-9]{4,}')
@@ -148,14 +148,14 @@ def escaped(text: str) -> str:
 
 
 def _possible(shape: Shape, place: int | str) -> _Expression:
-    """Anything that may stand in a place of *shape*."""
+    """Return the expression of all possible texts in a place of *shape*."""
     if isinstance(place, str):
         return _Expression(_ALL, _NONE, "[^&]*" if place else "[^&=]*")
     return _Expression(_OF_PATH, _NONE, "[^/?]+" if place < shape.segments - 1 or shape.extension else "[^/?.]+")
 
 
 def _other(shape: Shape, place: int | str) -> _Expression:
-    """What is of none of `KINDS`."""
+    """Return the expression of texts of none of `KINDS`."""
     if isinstance(place, str):
         regex = "[^&]*[./?=][^&]*" if place else "[^&=]*[./?][^&=]*"
     elif place < shape.segments - 1 or shape.extension:
@@ -166,20 +166,20 @@ def _other(shape: Shape, place: int | str) -> _Expression:
 
 
 def _url(pattern: UrlPattern, places: Mapping[int | str, str]) -> str:
-    """The expression of URLs of the shape of *pattern*, with those of some *places*, and anything in the others."""
+    """Return the expression of URLs with the shape of *pattern*, with *places* given and the others arbitrary."""
     shape = pattern.shape
     segments = [places.get(place) or _possible(shape, place).regex for place in range(shape.segments)]
     slash = "" if not segments or pattern.slash is False else "/" if pattern.slash else "/?"
     path = f"/{'/'.join(segments)}{escaped(shape.extension)}{slash}"
     if shape.parameters is None:
         return path
-    left = dict(places)  # the first parameter of a name is meant
+    left = dict(places)  # the first parameter of a name counts
     values = [escaped(name) + left.pop(name, _possible(shape, name).regex) for name in shape.parameters]
     return f"{path}\\?{'&'.join(values)}"
 
 
 def _place_expressions(condition: Condition, possible: _Expression, other: _Expression) -> tuple[str, str | None]:
-    """The expression of a place that fulfils *condition*, and of what has to be excepted from it, if anything."""
+    """Return the expression of a place that fulfils *condition*, and the one of its exceptions, if any."""
     if condition.is_only:
         return _one_of(escaped(str(text)) for text in sorted(map(str, condition.texts))), None
     texts = [escaped(text) for text in sorted(map(str, condition.texts)) if kind_of(text) in condition.kinds]
@@ -195,7 +195,7 @@ def _place_expressions(condition: Condition, possible: _Expression, other: _Expr
 
 
 def _cover(kinds: frozenset[str], other: _Expression, spared: frozenset[str]) -> list[_Expression] | None:
-    """The fewest expressions that together match *kinds*, and of those *spared* nothing; None if there are none."""
+    """Return the fewest expressions that together match *kinds* but none of *spared*; None if that is impossible."""
     left = set(kinds)
     found = []
     for one in (*_EXPRESSIONS, other):

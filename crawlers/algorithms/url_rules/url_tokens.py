@@ -1,6 +1,6 @@
-"""What a URL is made of, for rules: segments and values of parameters, each of a kind that has an expression.
+"""Splits URLs into tokens for rules: segments and parameter values, each of a kind that has an expression.
 
-A text is of the first kind whose expression matches it. The expressions are RE2's, so they have no lookaheads.
+A text has the first kind whose expression it matches. The expressions are RE2's, so they have no lookaheads.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-_PLAIN = "[^/?&=._-]"  # within a word of a title; %D0%BF are characters of it
+_PLAIN = "[^/?&=._-]"  # within a word of a title; includes %D0%BF
 _PIECE = "[^/?&=.]"
 
 KINDS = {
     "empty": "",
-    "day": "[0-9]{1,2}",  # or a month, or the number of a page
+    "day": "[0-9]{1,2}",  # also a month, or a page number
     "year": "(?:19|20)[0-9]{2}",
     "date8": "(?:19|20)[0-9]{6}",
     "number": "[0-9]{3,}",
     "word": "[A-Za-z]+",
     "alnum": "(?:[0-9]+[A-Za-z]|[A-Za-z]+[0-9])[A-Za-z0-9]*",
-    "odd": f"[A-Za-z0-9]*[^/?&=._A-Za-z0-9-]{_PLAIN}*",  # a word of another alphabet, or with signs
+    "odd": f"[A-Za-z0-9]*[^/?&=._A-Za-z0-9-]{_PLAIN}*",  # a word of another alphabet, or with special characters
     "date": "[0-9]+[-_][0-9_-]*",  # 2024-05-01
     "idslug": f"(?:[0-9]{{4,}}[-_]{_PIECE}*|{_PIECE}*[-_][0-9]{{4,}})",
-    "pair": f"{_PLAIN}*[-_]{_PLAIN}*",  # two words: of a section as well as of a title
+    "pair": f"{_PLAIN}*[-_]{_PLAIN}*",  # two words: a section, or a title
     "slug": f"{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
 }
-OTHER = "other"  # all the rest; its expression depends on the place
+OTHER = "other"  # everything else; its expression depends on the place
 
-# Several kinds in one expression. Rules ask for these first: they are short, and they hold for more.
+# Unions of kinds. Questions about them come first: they are short and general.
 FAMILIES = {
     "digits": (frozenset({"day", "year", "date8", "number"}), "[0-9]+"),
     "long": (frozenset({"year", "date8", "number"}), "[0-9]{3,}"),
@@ -39,7 +39,7 @@ FAMILIES = {
     ),
 }
 
-# Kinds of which these expressions match some texts as well.
+# Kinds that these expressions match in part.
 MATCHED_TOO = {
     "number": frozenset({"year", "date8"}),
     "idslug": frozenset({"date"}),
@@ -48,11 +48,11 @@ MATCHED_TOO = {
     "title": frozenset({"date"}),
 }
 
-_SIGNS = f"[0-9_-]*[^/?&=._0-9-]{_PIECE}*"  # neither digits nor dashes only
+_SIGNS = f"[0-9_-]*[^/?&=._0-9-]{_PIECE}*"  # not only digits and dashes
 IDSLUG_ONLY = f"(?:[0-9]{{4,}}[-_]{_SIGNS}|(?:{_SIGNS}|[_-][0-9_-]*)?[-_][0-9]{{4,}})"
 
-# A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 don't.
-NUMBERED = "#"  # stands for the number; no path or query has this character
+# A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 are the same.
+NUMBERED = "#"  # replaces the number; no path or query contains this character
 NUMBER = "[0-9]{4,}"
 _DIGITS = re.compile("[0-9]+")
 _WITH_NUMBER = re.compile(f"([A-Za-z]{{1,20}}[-_]?){NUMBER}")
@@ -61,14 +61,14 @@ _KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in KINDS.
 
 
 class Token(NamedTuple):
-    """A segment of the path (of the last one what stands before the extension), or the value of a parameter."""
+    """A segment of the path (the last one without its extension), or the value of a parameter."""
 
-    text: str  # article# of article123456
+    text: str  # article# article# for article123456
     kind: str
 
 
 class Shape(NamedTuple):
-    """What URLs of one rule share: the number of segments, the extension, and the parameters in their order."""
+    """The common shape of the URLs of a rule: number of segments, extension, and ordered parameters."""
 
     segments: int
     extension: str  # with its dot, or ""
@@ -76,7 +76,7 @@ class Shape(NamedTuple):
 
 
 class UrlTokens(NamedTuple):
-    """A URL in pieces."""
+    """The tokens of a URL."""
 
     shape: Shape
     has_slash: bool  # at the end of the path
@@ -95,7 +95,7 @@ def kind_of(text: str) -> str:
 
 
 def target_of_url(url: str) -> str:
-    """Return what stands behind the host of *url*, the fragment left out: what rules are matched with.
+    """Return the part of *url* after the host, without the fragment: rules are matched against it.
 
     >>> target_of_url("https://example.com/story.php?id=5#top")
     '/story.php?id=5'
@@ -106,8 +106,8 @@ def target_of_url(url: str) -> str:
 
 
 def tokens_of(target: str) -> UrlTokens | None:
-    """Return the pieces of *target*, a path and query; None if a segment is empty or a
-    name before an extension: no rule is made of such URLs.
+    """Return the tokens of *target*, a path and query; None if a segment or a name before an extension is empty,
+    because no rules are learnt from such URLs.
 
     >>> tokens_of("/news/who-won-it.html").shape
     Shape(segments=2, extension='.html', parameters=None)
@@ -138,8 +138,8 @@ def tokens_of(target: str) -> UrlTokens | None:
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return whether two targets differ in numbers and titles at most: whoever knows both as articles of one site
-    can't tell their URLs apart.
+    """Return whether two targets differ only in numbers and titles, so that articles of one site cannot be
+    distinguished by these URLs.
 
     >>> look_alike("/news/who-won", "/news/who-won-it"), look_alike("/news/who-won", "/news/who-won?print=1")
     (True, False)

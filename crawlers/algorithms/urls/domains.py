@@ -1,4 +1,4 @@
-"""What counts as one site when sites are compared: a host, or all hosts of a registered domain."""
+"""Groups sites for comparison: by host, or by registered domain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def host_group(site: str) -> str:
-    """Return host[:port] of *site*: http and https of one host are one; with and without www. are two.
+    """Return host[:port] of *site*: http and https of one host are the same, with and without www. differ.
 
     >>> host_group("https://www.example.org"), host_group("http://example.org:8080")
     ('www.example.org', 'example.org:8080')
@@ -23,11 +23,11 @@ def host_group(site: str) -> str:
 
 
 def domain_group(site: str) -> str:
-    """Return the registered domain of *site*; addresses and hosts without a public suffix stay as they are.
+    """Return the registered domain of *site*; IP addresses and hosts without a public suffix are unchanged.
 
-    Suffixes are those of the Public Suffix List as it came with tldextract; nothing is asked of the network.
-    Its private part counts as well: what people have at a hoster (name.github.io) or under a city (name.spb.ru)
-    is theirs, and would else be one giant that everybody links to.
+    Suffixes are those of the Public Suffix List included in tldextract, without network access. Its private
+    part counts, too: sites at a hoster (name.github.io) or under a city (name.spb.ru) are separate; otherwise
+    they would form one giant domain that everybody links to.
 
     >>> domain_group("https://www.lib.example.co.uk"), domain_group("http://127.0.0.1:8600")
     ('example.co.uk', '127.0.0.1:8600')
@@ -45,7 +45,7 @@ def _suffixes() -> tldextract.TLDExtract:
 
 
 def rule_domain(site: str) -> str:
-    """Return the domain by which the rules of *site* (scheme://host[:port]) are kept: its host without `www.`.
+    """Return the domain under which rules of *site* (scheme://host[:port]) are stored: its host without `www.`.
 
     >>> rule_domain("https://www.example.org:8443"), rule_domain("http://sport.example.org")
     ('example.org', 'sport.example.org')
@@ -56,7 +56,7 @@ def rule_domain(site: str) -> str:
 
 
 def is_in_domain(url: str, domain: str) -> bool:
-    """Return whether an absolute *url* is of *domain* or of a host below it.
+    """Return whether an absolute *url* belongs to *domain* or to a host below it.
 
     >>> is_in_domain("http://www.example.org/x", "example.org"), is_in_domain("http://an-example.org", "example.org")
     (True, False)

@@ -1,4 +1,4 @@
-"""Short keys that stand for long things: a URL, the body of a page."""
+"""Short keys of URLs and page bodies."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _SIXTY_BITS = (1 << 60) - 1
 
 
 def page_key(normalized: str) -> int:
-    """Return the key of a page's URL in its normal form, 60 bits.
+    """Return the 60-bit key of a page's normalised URL.
 
-    That is what Python keeps in two digits: a known URL takes 16 bytes less memory than with 64 bits. Keys
-    are compared within one site only: among *n* URLs two share a key with odds of about n²/2^61, 4e-7 for a
-    million pages. xxh3 is no cryptographic hash: someone who owns a site can make two of its own URLs
-    collide, and would hide one of its own pages.
+    Python stores 60 bits in two digits, so a known URL takes 16 bytes less memory than with 64 bits. Keys are
+    compared within one site only: two of *n* URLs share a key with a probability of about n²/2^61, 4e-7 for a
+    million pages. xxh3 is not a cryptographic hash: the owner of a site can make two of its URLs collide, which
+    would hide one of its own pages.
 
     >>> 0 <= page_key("http://example.com/") < 2**60
     True
@@ -32,10 +32,10 @@ def url_key(normalized: str) -> int:
 
 
 def content_hash(body: bytes) -> bytes:
-    """Return the 16 bytes that are equal for equal bodies; two others collide with odds of 2^-128."""
+    """Return 16 bytes that are equal for equal bodies; different bodies collide with probability 2^-128."""
     return xxhash.xxh3_128_digest(body)
 
 
 def signed(number: int) -> int:
-    """Return an unsigned 64-bit *number* as the signed one with the same bits."""
+    """Return an unsigned 64-bit *number* as the signed number with the same bits."""
     return number - (number & _SIGN) * 2

@@ -1,9 +1,9 @@
-"""Links of one page after the other, resolved from memory where a link was seen before.
+"""Resolves the links of pages with a cache of links resolved before.
 
-Pages of a site repeat the same links: a page's own table of them is a plain dict, behind it stand two that
-pages share. One holds what is relative to the directory of the page (`b.html`, `../c/`), the other what is
-the same on the whole site (`/b.html`, `http://…`). What depends on the very page (``, `?q`, `#top`) is in no
-shared one, so the memory can never answer for another page.
+Pages of a site repeat the same links. Each page has a plain dict, and two caches are shared between pages: one for
+links relative to the directory of the page (`b.html`, `../c/`), one for links that are the same on the whole
+site (`/b.html`, `http://…`). Links that depend on the very page (``, `?q`, `#top`) are in no shared cache, so
+a cached result is never used for another page.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from crawlers.items import Target
 
-HREF_MAX = 2000  # longer texts are not kept; they are mostly data: and javascript:
+HREF_MAX = 2000  # longer texts are not cached; most are data: and javascript:
 
 _OF_THE_SITE = ("/", "http://", "https://")
-# Relative to the page: nothing, a query or a fragment, also behind its own scheme (`http:?q`). Blanks are
-# stripped by the standard before it looks, so what holds any at a place that matters counts as relative, too.
+# Relative to the page: an empty link, a query or a fragment, also after its own scheme (`http:?q`). The standard
+# strips blanks first, so links with blanks in relevant positions count as relative to the page, too.
 _OF_THE_PAGE = re.compile(
     r"[\x00-\x20] | (?:https?:)?[\x00-\x20]*(?:[?#]|\Z) | [^\t\n\r]*[\t\n\r]", re.IGNORECASE | re.VERBOSE
 )
@@ -40,7 +40,7 @@ def _is_of_the_page(href: str) -> bool:
 
 
 class _Shared(dict[str, "Target | BadUrl"]):
-    """Links that several pages understand alike."""
+    """Resolved links shared by several pages."""
 
     __slots__ = ("is_kept",)
 
@@ -49,7 +49,7 @@ class _Shared(dict[str, "Target | BadUrl"]):
 
 
 class _PageLinks(dict[str, "Target | BadUrl"]):
-    """The links of one page by their raw text; what is not there yet comes from the shared ones."""
+    """The links of one page by raw text; missing ones are looked up in the shared caches."""
 
     __slots__ = ("_base", "_codec", "_directory", "_resolver", "_site")
 
@@ -88,9 +88,9 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
 
 
 class LinkResolver:
-    """Resolves links as `urls.resolve` does, with a memory of at most about *cache_size* links.
+    """Resolves links like `urls.resolve`, with a cache of at most about *cache_size* links.
 
-    An entry takes some 400 bytes. The bound may be passed by the links of the pages in work.
+    An entry takes some 400 bytes. The links of pages being processed may exceed the limit.
     """
 
     def __init__(self, options: Normalization | None = None, cache_size: int = 100_000) -> None:
@@ -100,23 +100,23 @@ class LinkResolver:
         self._shared: OrderedDict[tuple[str, str | None], _Shared] = OrderedDict()
 
     def directory(self, base_url: str, encoding: str | None = None) -> Mapping[str, Target | BadUrl]:
-        """Return the links of the page at *base_url*: `links[href]` gives the target, or why there is none.
+        """Return the links of the page at *base_url*: `links[href]` is the target, or the reason for having none.
 
-        *base_url* is the page's address, or that of its `<base>`; *encoding* the page's charset by its Python
+        *base_url* is the address of the page, or of its `<base>`; *encoding* is the page's charset by its Python
         name. Valid as long as the caller keeps it. Raises `BadUrl` if *base_url* is not http or https.
         """
         base = parsed(base_url)
         head = base.href.partition("#")[0].partition("?")[0]
         check_web(head)
         codec = query_codec(encoding)
-        # A site's key has no slash at its end, a directory's has: they never meet.
+        # The key of a site has no trailing slash, that of a directory has one, so they never collide.
         site = self._shared_by(head[: head.find("/", 8)], codec)
         directory = self._shared_by(head[: head.rfind("/") + 1], codec)
         self._forget()
         return _PageLinks(base, codec, directory, site, self)
 
     def keep(self, shared: _Shared, href: str, found: Target | BadUrl) -> None:
-        """Remember *found* for further pages, unless *shared* was forgotten since."""
+        """Cache *found* for other pages, unless *shared* was dropped in the meantime."""
         if shared.is_kept:
             shared[href] = found
             self._entries += 1
@@ -131,7 +131,7 @@ class LinkResolver:
         return shared
 
     def _forget(self) -> None:
-        """Let go of the places that were not used for longest; last of the two in use."""
+        """Drop the least recently used places, the two in use last."""
         while self._shared and self._entries + len(self._shared) > self._cache_size:
             _, shared = self._shared.popitem(last=False)
             shared.is_kept = False

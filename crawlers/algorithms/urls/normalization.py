@@ -1,8 +1,8 @@
-"""The normal form: which spellings of an address are one page.
+"""The normal form, which defines which URL variants are the same page.
 
 The steps are RCCrawler's (Pechnikov, Lankin, "Development of a program for collection of website structure
 data", section on URL normalisation) and BeeBot's (Pechnikov, Chernobrovkin, "Adaptive crawler for the search and
-gathering of external hyperlinks", section 2). Only text is handled here; `urls.normalize` is the way in.
+gathering of external hyperlinks", section 2). This module handles only text; call `urls.normalize`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEFAULT_PORT = {"http": 80, "https": 443}
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _SLASHES = re.compile(r"/{2,}")
 _HEX = re.compile(r"[0-9a-fA-F]{16,}")
-# Text of which the standard would change nothing but the case of the host, the port and the dot segments.
+# Text in which the standard changes only the case of the host, the port and the dot segments.
 _PLAIN = re.compile(
     r"(https?)://([a-z0-9.-]+)(?::(\d+))?((?:/[!$-&(-;=@-Z_a-z~]*)?)((?:[?#][!#-&(-;=?-Z_a-z~]*)?)",
     re.IGNORECASE,
@@ -29,27 +29,27 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """Which steps make the key form; RCCrawler does all of them but the last two, BeeBot those two.
+    """The steps of the key form; RCCrawler uses all but the last two, BeeBot uses those two.
 
-    Links have been joined by the WHATWG standard before, which by itself does the first, second and fifth
-    step: switching those off has an effect on `normalize` only, and only on plain ASCII text. In
-    *ignored_parameters* a name may begin or end with `*`, and one that ends with `=hex` is ignored only with
-    a value of 16 or more hexadecimal digits; case does not matter. The same names are dropped as path
-    parameters, `/page;jsessionid=1`. Keys of *ip_names* are hosts as URLs show them (`[::1]` in brackets).
+    Links were joined by the WHATWG standard before, which includes the first, second and fifth step: switching
+    those off affects only `normalize`, and only plain ASCII text. In *ignored_parameters* a name may begin or end
+    with `*`, and one that ends with `=hex` is ignored only with a value of 16 or more hexadecimal digits; case
+    does not matter. The same names are dropped as path parameters, `/page;jsessionid=1`. Keys of *ip_names* are
+    hosts in the notation of URLs (`[::1]` in brackets).
     """
 
     lower_case_host: bool = True
     drop_default_port: bool = True
     upper_case_escapes: bool = True
-    add_trailing_slash: bool = True  # where the last segment has no dot; not always the same page
+    add_trailing_slash: bool = True  # if the last segment has no dot; may be a different page
     remove_dot_segments: bool = True
     drop_fragment: bool = True
     merge_slashes: bool = True
     sort_parameters: bool = True
     drop_empty_query: bool = True
-    drop_empty_parameters: bool = True  # `a` as well as `a=`
+    drop_empty_parameters: bool = True  # both `a` and `a=`
     lower_case: bool = False  # the whole address
-    drop_final_slash: bool = False  # of any path but the root; has the last word over add_trailing_slash
+    drop_final_slash: bool = False  # of every path but the root; overrides add_trailing_slash
     ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
     ignored_parameters: tuple[str, ...] = tuple(URL_IGNORED_PARAMETERS)
     _exact: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -68,7 +68,7 @@ class Normalization:
             object.__setattr__(self, attribute, value)
 
     def ignores(self, parameter: str) -> bool:
-        """Whether *parameter*, `name=value` or `name`, says nothing about the page."""
+        """Return whether *parameter*, `name=value` or `name`, does not identify the page."""
         name, _, value = parameter.partition("=")
         name = name.lower()
         if name in self._exact or name.startswith(self._prefixes) or name.endswith(self._suffixes):
@@ -77,10 +77,10 @@ class Normalization:
 
 
 def key_form(url: str, options: Normalization) -> str:
-    """Return the normal form of a *url* that the standard's parser wrote."""
+    """Return the normal form of a *url* serialised by the standard's parser."""
     url, mark, fragment = url.partition("#")
     head, question, query = url.partition("?")
-    start = head.find("/", 8)  # behind the shortest scheme and host, http://h
+    start = head.find("/", 8)  # after the shortest scheme and host, http://h
     site, path = head[:start], head[start:]
     if options.ip_names:
         site = _named(site, options.ip_names)
@@ -137,7 +137,7 @@ def _without_ignored(path: str, options: Normalization) -> str:
         segments.append(";".join([name, *(one for one in parameters if not options.ignores(one))]))
     shorter = "/".join(segments)
     if shorter != path and options.remove_dot_segments:
-        return _without_dots(shorter)  # `..;jsessionid=1` is no dot segment, what remains of it is one
+        return _without_dots(shorter)  # `..;jsessionid=1` is not a dot segment, but its remainder is
     return shorter
 
 
@@ -157,7 +157,7 @@ def _without_dots(path: str) -> str:
 
 
 def as_written(url: str, standard: str, options: Normalization) -> str:
-    """Return *url* without those steps of the parser, which made *standard*, that *options* switch off."""
+    """Return *url* without the parser steps (which made *standard*) that *options* switch off."""
     match = _PLAIN.fullmatch(url)
     if not match or (options.lower_case_host and options.drop_default_port and options.remove_dot_segments):
         return standard

@@ -1,7 +1,7 @@
-"""URLs: how a link becomes an address, and which spellings of an address are one page.
+"""Resolves links to URLs, and determines which URL variants are the same page.
 
-Joining follows the WHATWG URL standard, as browsers do; the steps of the normal form are in `normal_form`.
-That form says which URLs are the same; what is requested is the URL as it was found.
+Joining follows the WHATWG URL standard, as in browsers; the steps of the normal form are in `normalization`.
+That form defines which URLs are the same; the URL is requested as found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "variant_rank",
 ]
 
-# Longer ones are errors of a script: servers take 8 kB of request line (Apache's LimitRequestLine).
+# Longer ones are script errors: servers accept request lines of 8 kB (Apache's LimitRequestLine).
 URL_MAX = 8192
 
 _SCHEME = re.compile(r"[\x00-\x20]*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
@@ -42,10 +42,10 @@ DEFAULT = Normalization()
 
 
 def normalize(url: str, options: Normalization = DEFAULT) -> str:
-    """Return the form of the absolute *url* that stands for all its spellings; idempotent.
+    """Return the normal form of the absolute *url*, which all its variants share; idempotent.
 
-    Dots go before slashes are merged, and the trailing slash comes last: only so is the form of the form
-    the form itself. Raises `BadUrl` for anything but http and https of at most `URL_MAX` characters.
+    Dots are resolved before slashes are merged, and the trailing slash comes last; otherwise the function would
+    not be idempotent. Raises `BadUrl` for anything but http and https of at most `URL_MAX` characters.
 
     >>> normalize("HTTP://eXaMplE.com:80/f1/../f2//%3a?b=1&a=3&c#x")
     'http://example.com/f2/%3A/?a=3&b=1'
@@ -63,10 +63,10 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
 
 
 def join(base: str, href: str, encoding: str | None = None) -> str:
-    """Return the absolute URL of the link *href* on the page *base*, without fragment; any scheme.
+    """Return the absolute URL of the link *href* on the page *base*, without fragment, with any scheme.
 
-    *encoding* is the page's charset by its Python name: in it, and not in UTF-8, are the characters of a
-    query sent (WHATWG URL, query state). Raises `BadUrl` with a short reason.
+    *encoding* is the page's charset by its Python name, in which the characters of a query are sent instead of
+    UTF-8 (WHATWG URL, query state). Raises `BadUrl` with a short reason.
 
     >>> join("http://example.com/a/b?c", " ../d?e#f\\n")
     'http://example.com/d?e'
@@ -75,7 +75,7 @@ def join(base: str, href: str, encoding: str | None = None) -> str:
 
 
 def resolve(base: str, href: str, options: Normalization = DEFAULT, encoding: str | None = None) -> Target:
-    """Return what the link *href* on the page *base* leads to; `link_resolver` is the faster way.
+    """Return the target of the link *href* on the page *base*; `link_resolver` is faster.
 
     Raises `BadUrl`; for schemes other than http and https its text is `scheme mailto` and the like.
     """
@@ -94,10 +94,10 @@ def site_of(url: str) -> str:
 
 
 def variant_rank(target: Target) -> int:
-    """Return how far the spelling is from the normal form: 0 the same, 1 but for the added slash, else 2.
+    """Return how far the variant is from the normal form: 0 equal, 1 except for the added slash, else 2.
 
-    Of several spellings of one key, the one with the least `(spelling_rank, url)` is to be requested: that
-    choice does not depend on which of them was found first.
+    Of several variants of one key, the one with the least `(variant_rank, url)` is requested, so that the
+    choice does not depend on the order of discovery.
     """
     url, normalized = target.url, target.normalized
     if url == normalized:
@@ -107,7 +107,7 @@ def variant_rank(target: Target) -> int:
     return 1 if same else 2
 
 
-# ---- the pieces that link_resolver uses as well ----
+# ---- functions that link_resolver also uses ----
 
 
 def parsed(url: str) -> can_ada.URL:
@@ -116,18 +116,18 @@ def parsed(url: str) -> can_ada.URL:
         raise _too_long(url)
     try:
         return can_ada.parse(url)
-    except TypeError:  # a lone surrogate, which the standard takes for U+FFFD
+    except TypeError:  # a lone surrogate, which the standard replaces by U+FFFD
         return parsed(_SURROGATE.sub("\ufffd", url))
     except ValueError:
         raise _no_url(url) from None
 
 
 def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
-    """Join as `join` does; *base* is parsed, *codec* comes from `query_codec`."""
+    """Join like `join`; *base* is parsed, *codec* comes from `query_codec`."""
     if "#" in href:
         href = href[: href.index("#")]
         if href and href[-1] <= " ":
-            href += "#"  # else the blanks before a fragment would be stripped, as those at the end are
+            href += "#"  # otherwise the blanks before a fragment would be stripped like those at the end
     if len(href) > URL_MAX:
         raise _too_long(href)
     if codec and not href.isascii():
@@ -148,7 +148,7 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
 
 
 def target_of(url: str, options: Normalization) -> Target:
-    """Return the `Target` of a *url* that `absolute` made; raises `BadUrl`."""
+    """Return the `Target` of a *url* created by `absolute`; raises `BadUrl`."""
     check_web(url)
     normalized = key_form(url, options)
     if normalized == url:
@@ -167,10 +167,10 @@ def query_codec(encoding: str | None) -> str | None:
     try:
         name = codecs.lookup(encoding or "utf-8").name
         "".encode(name)
-    except (LookupError, ValueError):  # unknown, or no text encoding; ValueError: NUL in the name
+    except (LookupError, ValueError):  # unknown, or not a text encoding; ValueError: NUL in the name
         return None
     if name.startswith("utf"):
-        return None  # the standard sends UTF-16 pages' queries in UTF-8, too
+        return None  # the standard sends queries of UTF-16 pages in UTF-8, too
     # https://encoding.spec.whatwg.org/#names-and-labels
     return "cp1252" if name in ("ascii", "iso8859-1") else name
 
@@ -182,7 +182,7 @@ def _in_charset(href: str, codec: str) -> str:
         body = body.rstrip(_BLANKS)
     try:
         data = body.encode(codec, "crawlers.url_query")
-    except UnicodeError:  # codecs with rules of their own, such as idna
+    except UnicodeError:  # codecs with their own rules, such as idna
         return href
     return f"{head}{mark}{_NOT_ASCII.sub(_escape, data).decode('ascii')}{hash_}"
 
@@ -192,7 +192,7 @@ def _escape(match: re.Match[bytes]) -> bytes:
 
 
 def _character_reference(error: UnicodeError) -> tuple[str, int]:
-    """Write a character that the charset lacks as the standard wants it: `&#1234;`, percent-encoded."""
+    """Return a character that the charset lacks as the standard requires: `&#1234;`, percent-encoded."""
     assert isinstance(error, UnicodeEncodeError)
     numbers = (ord(one) for one in error.object[error.start : error.end])
     return "".join(f"%26%23{0xFFFD if 0xD800 <= n < 0xE000 else n}%3B" for n in numbers), error.end
@@ -202,7 +202,7 @@ codecs.register_error("crawlers.url_query", _character_reference)
 
 
 def check_web(url: str) -> None:
-    """Raise `BadUrl` if *url*, as the parser wrote it, is neither http nor https."""
+    """Raise `BadUrl` if *url*, as serialised by the parser, is neither http nor https."""
     if not url.startswith(_WEB_START):
         raise BadUrl(f"scheme {url.partition(':')[0][:32]}")
 

@@ -1,4 +1,4 @@
-"""Which sites a crawl may go to."""
+"""The scope of a crawl: the sites that it may visit."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 SITES, ALL = "sites", "all"
-MOST_REMEMBERED = 100_000  # sites whose verdict is kept; the others are judged anew each time
+MOST_REMEMBERED = 100_000  # sites whose result is cached; others are computed each time
 _DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*")
 
 
 class Scope:
-    """The listed sites ("sites"), those of some domains and their subdomains ("example.org,example.com"), or "all".
+    """The listed sites ("sites"), some domains with their subdomains ("example.org,example.com"), or "all".
 
-    The listed *sites* are always within it. Raises `ConfigError` for what is no domain.
+    The listed *sites* are always included. Raises `ConfigError` for invalid domains.
 
     >>> scope = Scope("example.org", ["http://a.example"])
     >>> [scope.holds(site) for site in ("https://www.example.org", "http://a.example", "http://notexample.org")]
@@ -37,18 +37,18 @@ class Scope:
 
     @classmethod
     def of_hosts(cls, hosts: Iterable[str], sites: Collection[str]) -> Scope:
-        """Those *sites*, and all of these hosts and their subdomains; whatever the hosts are called."""
+        """Return the scope of these *sites*, and of all *hosts* and their subdomains, whatever their names."""
         scope = cls(SITES, sites)
         scope._domains = frozenset(hosts)
         return scope
 
     def leave_out(self, sites: Iterable[str]) -> None:
-        """These *sites* are not within it, wherever they are."""
+        """Exclude *sites* from the scope in any case."""
         self._left_out = frozenset(sites)
 
     @property
     def is_open(self) -> bool:
-        """Whether sites that are not listed may be within it."""
+        """Whether sites that are not listed may be in scope."""
         return self.is_all or bool(self._domains)
 
     def holds(self, site: str) -> bool:
@@ -68,7 +68,7 @@ class Scope:
         return known
 
     def _is_below(self, host: str) -> bool:
-        """Whether *host*, or a domain that it is in, is one of ours."""
+        """Return whether *host* or one of its parent domains is in the list."""
         while host not in self._domains:
             _, dot, host = host.partition(".")
             if not dot:
@@ -80,7 +80,7 @@ def _domain(name: str) -> str:
     domain = name.strip().lower().strip(".")
     if not _DOMAIN.fullmatch(domain) or domain in (SITES, ALL, "none"):
         raise ConfigError(
-            f"SCOPE: {name.strip()!r} is no domain; give {SITES} (those of the list), {ALL}, or domains with commas "
-            "between them, such as example.org,example.com"
+            f"SCOPE: {name.strip()!r} is not a domain; give {SITES} (the listed ones), {ALL}, or domains separated "
+            "by commas, such as example.org,example.com"
         )
     return domain

@@ -19,8 +19,8 @@ def broad(project: Project, *arguments: str, **settings: object):
     ("arguments", "settings", "words"),
     [
         ((), {}, "no sites are given"),
-        (("-a", "hosts=http://a.test"), {"SCOPE": "exa mple.org"}, "SCOPE: 'exa mple.org' is no domain"),
-        (("-a", "hosts=http://a.test"), {"SCOPE": "example.org,,"}, "SCOPE: '' is no domain"),
+        (("-a", "hosts=http://a.test"), {"SCOPE": "exa mple.org"}, "SCOPE: 'exa mple.org' is not a domain"),
+        (("-a", "hosts=http://a.test"), {"SCOPE": "example.org,,"}, "SCOPE: '' is not a domain"),
         (("-a", "hosts=http://a.test"), {"ORDER": "best"}, "ORDER"),
     ],
 )

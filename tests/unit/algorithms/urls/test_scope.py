@@ -44,7 +44,7 @@ def test_addresses_are_domains_of_their_own() -> None:
 
 @pytest.mark.parametrize("scope", ["", "a b", "http://example.org", "example.org,", "-a.test", "*.example.org", "a/b"])
 def test_what_is_no_domain_is_told(scope: str) -> None:
-    with pytest.raises(ConfigError, match="is no domain; give sites"):
+    with pytest.raises(ConfigError, match="is not a domain; give sites"):
         Scope(scope, LISTED)
 
 
