@@ -101,7 +101,7 @@ def test_feed_belongs_to_its_sites_source_or_to_that_whose_page_named_it(
     if named_by:
         feeds.wanted(f"{named_by}/", [target(url)])
     assert feeds.owner(url, key(url)) == owner
-    assert kept(feeds, url) == ([[owner, url, FEED]] if owner else [])
+    assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])
 
 
 def test_feed_of_two_sources_is_that_of_the_first_that_named_it() -> None:
