@@ -1,4 +1,4 @@
-"""A line of numbered things of which the foremost is wanted, while their places change all the time."""
+"""A priority queue of numbers whose priorities change frequently."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-QueueSlot: TypeAlias = tuple[float, ...]  # the smallest stands first
+QueueSlot: TypeAlias = tuple[float, ...]  # the smallest comes first
 
-SLACK = 64  # entries of places that were left, in a line of any length
+SLACK = 64  # obsolete entries tolerated in a heap of any size
 
 
 class IndexedHeap:
-    """Numbers by place: foremost first, ties by number; O(log n) a change, amortised.
+    """Numbers by priority: smallest first, ties by number; O(log n) per change, amortised.
 
     >>> line = IndexedHeap()
     >>> line.put(1, (5.0,)), line.put(2, (3.0,)), line.first()
@@ -24,8 +24,8 @@ class IndexedHeap:
 
     Notes
     -----
-    A heap from which nothing is deleted but at its top: an entry counts if it says where its number stands now. When
-    more than half of the entries don't count, the heap is made anew.
+    Entries are deleted only at the top of the heap: an entry is valid if it has the current priority of its number. If
+    more than half of the entries are obsolete, the heap is rebuilt.
     """
 
     __slots__ = ("_heap", "_places")
@@ -38,7 +38,7 @@ class IndexedHeap:
         return len(self._places)
 
     def put(self, number: int, place: QueueSlot) -> None:
-        """Let *number* stand at *place*, wherever it stood before."""
+        """Insert *number* at *place*, or move it there."""
         if self._places.get(number) == place:
             return
         self._places[number] = place
@@ -48,17 +48,17 @@ class IndexedHeap:
             heapq.heappush(self._heap, (place, number))
 
     def leave(self, number: int) -> None:
-        """*number* stands nowhere; O(1)."""
+        """Remove *number*; O(1)."""
         self._places.pop(number, None)
 
     def arrange(self, places: Mapping[int, QueueSlot]) -> None:
-        """Let exactly these stand in line; O(n)."""
+        """Replace all entries by *places*; O(n)."""
         self._places = dict(places)
         self._heap = [(place, number) for number, place in self._places.items()]
         heapq.heapify(self._heap)
 
     def first(self) -> int | None:
-        """The foremost number, or None when nobody stands in line."""
+        """Return the first number, or None if the heap is empty."""
         heap, places = self._heap, self._places
         while heap:
             place, number = heap[0]

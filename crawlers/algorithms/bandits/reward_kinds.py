@@ -1,7 +1,7 @@
-"""What a harvest is after: which of a page's external links count, and how often.
+"""Rewards of a harvest: which external links of a page count, and how often.
 
-A template puts the same links on every page of a site; a reward that counts them each time would draw
-the crawl to the largest footer.
+Templates repeat the same links on every page of a site; a reward that counted them each time would draw the
+crawl to the largest footer.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """A page earns one for each key that *keys* finds among its links.
+    """The reward of a page is one for each key that *keys* finds among its links.
 
-    With *only_new* no page of a site earns anything for a key that an earlier one was paid for.
+    With *only_new* each key of a site counts only once.
     """
 
     keys: Callable[[Iterable[ExternalLink]], set[int]]
@@ -33,12 +33,12 @@ def _urls(links: Iterable[ExternalLink]) -> set[int]:
 
 
 def _hosts(links: Iterable[ExternalLink]) -> set[int]:
-    """Hosts with their ports; http and https of one host are one."""
+    """Return hosts with ports; http and https of one host are the same."""
     return {page_key(host) for host in {link.site.partition("://")[2] for link in links}}
 
 
 def signature_with(content_signature: int, keys: Collection[int]) -> int:
-    """The *content_signature* of a page, changed if it was paid for *keys*: a page with new links is no copy.
+    """Return the *content_signature* of a page, changed if *keys* were rewarded: a page with new links is not a copy.
 
     >>> signature_with(7, ()), signature_with(7, {5, 3}) == signature_with(7, {3, 5}) != 7
     (7, True)

@@ -1,4 +1,4 @@
-"""Rules for sites that have less and less that is new: RAW-UCB and UCB over a sliding window, both scaled by sigma.
+"""Rules for sites with diminishing returns: RAW-UCB, and UCB over a sliding window, both scaled by sigma.
 
 References
 ----------
@@ -17,28 +17,28 @@ from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-SMALLEST_VARIANCE = 1e-9  # while all rewards are equal the bonus only breaks ties
-WINDOW = 100  # pulls of a sliding window: pages between two sections of a site, about
+SMALLEST_VARIANCE = 1e-9  # if all rewards are equal, the bonus only breaks ties
+WINDOW = 100  # pulls of a sliding window: roughly the pages between two sections of a site
 
 
 class _RottingArm(WindowArm):
-    """An arm that remembers which of its windows matter."""
+    """An arm that stores which of its windows matter."""
 
     __slots__ = ("envelope", "made_of")
 
     def __init__(self, name: Hashable, number: int) -> None:
         super().__init__(name, number)
         self.envelope: list[tuple[float, float]] = []
-        self.made_of = (0, 0)  # pulls and those in flight when the envelope was made
+        self.made_of = (0, 0)  # pulls and pulls in flight when the envelope was computed
 
 
 class RAWUCB(IndexRule[_RottingArm]):
-    """RAW-UCB: the most pessimistic of windows of all lengths, each judged optimistically.
+    """RAW-UCB: the minimum over windows of all lengths of upper confidence bounds.
 
         I_i = min over h in {1, 2, 4 … < t_i} u {t_i} of  (mean of the last h rewards of i) + c s sqrt(ln n / h)
 
     s is the pooled standard deviation of all rewards, n the number of pulls, t_i those of i (at most 4096 of them are
-    remembered). No horizon is asked for, and the unit of the rewards doesn't matter. O(log t_i) an index.
+    stored). The rule needs no horizon, and is invariant to the unit of rewards. O(log t_i) per index.
     """
 
     def __init__(self, c: float = 1.0) -> None:
@@ -58,7 +58,7 @@ class RAWUCB(IndexRule[_RottingArm]):
 
 
 def _envelope(arm: WindowArm) -> list[tuple[float, float]]:
-    """The mean and 1/sqrt(h) of those windows that can be the minimum: none whose mean a longer one undercuts."""
+    """Return mean and 1/sqrt(h) of the windows that can be the minimum: those without a longer one of lower mean."""
     window = min(arm.pulls, LONGEST)
     found = []
     least = math.inf
@@ -74,8 +74,8 @@ def _envelope(arm: WindowArm) -> list[tuple[float, float]]:
 class SlidingWindowUCB(IndexRule[WindowArm]):
     """UCB1 of the last `WINDOW` pulls of each site: the mean plus s sqrt(ln n / h), h = min(t_i, `WINDOW`).
 
-    s is the pooled standard deviation of all rewards. The window is of the site's own pulls, as sites change only by
-    being read. O(1) an index.
+    s is the pooled standard deviation of all rewards. The window contains the site's own pulls, since sites change only
+    by being read. O(1) per index.
     """
 
     def __init__(self) -> None:

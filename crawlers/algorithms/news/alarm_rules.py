@@ -1,4 +1,4 @@
-"""Decides what in a news crawl somebody should look at: feeds and sources that are gone, silent, or not understood."""
+"""Detects problems of a news crawl that need attention: feeds and sources that are gone, silent, or not understood."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ DAY_S = 86_400.0
 DEAD_FEED, UNREACHABLE = "dead feed", "source unreachable"
 SILENT, EXTRACTION, DISCOVERY = "silent source", "failing extraction", "no discovery"
 
-MANY_TIMES = 10  # the usual interval, before a silence means something
-LEAST_PAGES = 20  # a day, before a share of them means something
-LEAST_SHARE = 0.2  # of a day's pages that look like articles, to become documents
-LEAST_DOCUMENTS = 5  # of a site, before it is known to be a source
+MANY_TIMES = 10  # times the usual interval: shorter silences are normal
+LEAST_PAGES = 20  # per day: with fewer pages a share of them is not significant
+LEAST_SHARE = 0.2  # of a day's pages that look like articles: at least that many must become documents
+LEAST_DOCUMENTS = 5  # of a site: with fewer it is not known as a source
 
 
 REMEDIES = {
@@ -32,7 +32,7 @@ REMEDIES = {
 
 
 class Limits(NamedTuple):
-    """How long something may last before it is an alarm, in seconds."""
+    """How long a condition may last before it is an alarm, in seconds."""
 
     dead_feed_s: float = DAY_S
     silent_s: float = 3 * DAY_S
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
 
 
 class Failing(NamedTuple):
-    """A feed or sitemap that gives nothing; or a source of which no feed and no start page gives anything."""
+    """A feed or sitemap without results; or a source none of whose feeds and start pages has results."""
 
     subject: str  # its URL, or the source's site
     since: float
@@ -54,15 +54,15 @@ class SiteHealth(NamedTuple):
 
     site: str
     published: Sequence[float] = ()  # when its latest documents were published, or stored if that is not known
-    failed: int = 0  # pages of the last day that look like articles and gave no document, and why one of them
+    failed: int = 0  # pages of the last day that look like articles and became no document, and one of the reasons
     reason: str = ""
     stored: int = 0  # documents of the last day
-    discovered_at: float | None = None  # when a poll brought something new; None: nothing is polled
-    answered_at: float | None = None  # when a poll was answered last
+    discovered_at: float | None = None  # when a poll last found something new; None: nothing is polled
+    answered_at: float | None = None  # when a poll last got a response
 
 
 class Alarm(NamedTuple):
-    """Something that somebody should look at; *kind* and *subject* tell alarms apart."""
+    """A condition that needs attention; *kind* and *subject* identify it."""
 
     kind: str
     subject: str
@@ -70,13 +70,13 @@ class Alarm(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """When nobody looked, for the crawl was stopped."""
+    """The time in which the crawl was stopped."""
 
     began_at: float = 0.0
     ended_at: float = 0.0
 
     def watched_s(self, since: float, now: float) -> float:
-        """How long the crawl has run between *since* and *now*.
+        """Return how long the crawl ran between *since* and *now*.
 
         >>> Pause(100.0, 160.0).watched_s(90.0, 200.0), Pause(100.0, 160.0).watched_s(170.0, 200.0)
         (50.0, 30.0)
@@ -85,7 +85,7 @@ class Pause(NamedTuple):
 
 
 def patience_s(published: Sequence[float], least_s: float) -> float:
-    """How long a source may bring nothing: *least_s*, or ten times what usually lies between two of its documents.
+    """Return how long a source may be silent: *least_s*, or ten times the usual interval between two of its documents.
 
     >>> patience_s([0.0, 60.0, 120.0], 3600.0), patience_s([0.0, 60.0, 120.0], 10.0)
     (3600.0, 600.0)
@@ -98,7 +98,7 @@ def patience_s(published: Sequence[float], least_s: float) -> float:
 def alarms_of(
     failing: Iterable[Failing], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
 ) -> list[Alarm]:
-    """Everything that is wrong at *now*; while the crawl was stopped nothing can have come."""
+    """Return all alarms at *now*; time in which the crawl was stopped does not count."""
     longest_s = {DEAD_FEED: limits.dead_feed_s, UNREACHABLE: limits.unreachable_s}
     found = [
         Alarm(one.kind, one.subject, f"{one.problem or 'it gives no answer'}; {REMEDIES[one.kind]}")
@@ -130,7 +130,7 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
             "feeds say (scrapy sites feeds)",
         )
     if site.discovered_at is None or site.answered_at is None or site.answered_at < now - DAY_S:
-        return  # a site that does not answer has other troubles
+        return  # a site that does not respond has other problems
     lost_s = pause.watched_s(site.discovered_at, now)
     if lost_s >= patience_s(site.published, limits.discovery_s):
         yield Alarm(

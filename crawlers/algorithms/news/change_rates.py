@@ -1,25 +1,25 @@
-"""How often a feed, or a page, has something new, learnt from what its polls found. Rates are per s."""
+"""Learns from polls how often a feed or page has something new. Rates are per second."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-PRIOR_ITEMS, PRIOR_SECONDS = 0.5, 900.0  # two items an hour, and so unsure that 20 an hour would not surprise
-MEMORY_ITEMS = 30.0  # so many are enough for a rate; of fast feeds that is an hour or two: they follow the day
-MEMORY_SECONDS = (7200.0, 3 * 86_400.0)  # what is older is forgotten: a feed that died is known after days
-SURPRISE = 3.0  # standard deviations, and an item, above what was expected: what was learnt is no longer true
+PRIOR_ITEMS, PRIOR_SECONDS = 0.5, 900.0  # two items an hour, and uncertain enough that 20 an hour would be plausible
+MEMORY_ITEMS = 30.0  # enough evidence for a rate: an hour or two of a fast feed, so that rates follow the time of day
+MEMORY_SECONDS = (7200.0, 3 * 86_400.0)  # older evidence is forgotten: a feed that died is recognised after days
+SURPRISE = 3.0  # standard deviations, plus an item, above expectation: the learnt rate is obsolete
 
 
 class ArrivalRate(NamedTuple):
-    """How often a feed has a new item: a Gamma-Poisson estimate whose evidence fades."""
+    """The rate of new items of a feed: a Gamma-Poisson estimate with fading evidence."""
 
     items: float = 0.0
     seconds: float = 0.0
 
     @property
     def per_s(self) -> float:
-        """Items per s, the mean of what they may be.
+        """Items per second, the posterior mean.
 
         >>> round(ArrivalRate(items=30, seconds=5400).per_s * 3600, 1)
         17.4
@@ -27,7 +27,7 @@ class ArrivalRate(NamedTuple):
         return (self.items + PRIOR_ITEMS) / (self.seconds + PRIOR_SECONDS)
 
     def upper_per_s(self, deviations: float) -> float:
-        """Items per s that are not exceeded but with the probability that a normal value is so many *deviations* high.
+        """Return an upper bound of items per second, at the quantile of a normal value of that many *deviations*.
 
         The cube of a normal value approximates the Gamma distribution (Wilson and Hilferty, 1931).
         """
@@ -36,10 +36,10 @@ class ArrivalRate(NamedTuple):
         return shape * max(root, 1.0) ** 3 / (self.seconds + PRIOR_SECONDS)
 
     def after(self, new_items: int, elapsed_s: float, *, is_full: bool = False) -> ArrivalRate:
-        """The state after a poll that found so many *new_items*, the last one having been *elapsed_s* ago.
+        """Return the state after a poll that found *new_items*, *elapsed_s* after the previous one.
 
-        *is_full*: all that the feed showed was new, so there may have been more: twice as many are assumed, which
-        brings the next poll near enough to count them.
+        *is_full*: all items of the feed were new, so more may have been missed: twice as many are assumed, which
+        makes the next poll early enough to count them.
 
         >>> ArrivalRate().after(3, 3600.0)
         ArrivalRate(items=3.0, seconds=3600.0)
@@ -55,7 +55,7 @@ class ArrivalRate(NamedTuple):
         return ArrivalRate(self.items + found, self.seconds + elapsed_s)._remembered()
 
     def _remembered(self) -> ArrivalRate:
-        """The same rate with no more evidence than is to be kept."""
+        """Return the same rate with at most the evidence to keep."""
         shortest, longest = MEMORY_SECONDS
         kept = min(self.seconds, max(shortest, min(longest, MEMORY_ITEMS / self.per_s)))
         return ArrivalRate(self.items * kept / self.seconds, kept)

@@ -1,4 +1,4 @@
-"""What an iteration of a news crawl brought, and what a day did; and many iterations as few."""
+"""Counts per iteration and per day of a news crawl, and merging of iterations."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SUMMED = ("fit", "not_fit", "polls", "errors", "documents", "duplicates")
 
 
 class Iteration(NamedTuple):
-    """So many pages, or minutes, of a news crawl; a row of the table `iteration`."""
+    """A number of pages, or minutes, of a news crawl; a row of the table `iteration`."""
 
     number: int  # from 1
     began_at: float
     ended_at: float
-    fit: int = 0  # pages whose URL fits a rule, or that a feed announced
+    fit: int = 0  # pages whose URL matches a rule, or that a feed announced
     not_fit: int = 0
-    polls: int = 0  # feeds, and pages that came back
+    polls: int = 0  # feeds, and revisited pages
     errors: int = 0
     documents: int = 0  # new ones
     duplicates: int = 0
@@ -36,7 +36,7 @@ class Iteration(NamedTuple):
 
     @property
     def useful_share(self) -> float:
-        """New documents a download that was no poll: polls are what it costs to be early, whatever they bring.
+        """New documents per download that was not a poll: polls are the cost of being early.
 
         >>> Iteration(1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1, documents=5).useful_share
         0.5
@@ -53,7 +53,7 @@ class Iteration(NamedTuple):
 
 
 class Day(NamedTuple):
-    """What a day of a crawl brought."""
+    """The results of one day of a crawl."""
 
     began_at: float
     documents: int  # new ones
@@ -61,7 +61,7 @@ class Day(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Its new documents, of all that there were at its end.
+        """New documents of the day, as a share of the total at its end.
 
         >>> Day(0.0, 5, 20).ratio
         0.25
@@ -70,7 +70,7 @@ class Day(NamedTuple):
 
 
 def merged(iterations: Sequence[Iteration], most: int) -> list[Iteration]:
-    """At most *most* iterations, each the sum of as many neighbours as it takes; the last may be of fewer.
+    """Return at most *most* iterations, each the sum of equally many adjacent ones; the last may have fewer.
 
     >>> [one.fit for one in merged([Iteration(n, n - 1.0, n, fit=n) for n in range(1, 6)], 3)]
     [3, 7, 5]

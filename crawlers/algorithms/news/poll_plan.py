@@ -1,7 +1,7 @@
-"""When each feed or section page is polled again, while a crawl runs: rates are learnt, a budget is shared out.
+"""Plans when each feed or section page is polled again: rates are learnt, and a budget is distributed.
 
-Only the prices of `lambda_crawl` are computed for all feeds at once, and only when enough has changed; what a feed gets
-at these prices is a formula. Whoever uses it keeps the due times, and `PollState` of each feed to go on later.
+Only the prices of `lambda_crawl` are computed for all feeds at once, and only after enough changes; the rate of a feed
+at these prices is a formula. The caller stores the due times, and the `PollState` of each feed for a restart.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from crawlers.algorithms.news.change_rates import ArrivalRate
 from crawlers.algorithms.news.revisit_rates import best_visits, lambda_crawl
 
 NEVER = -math.inf
-USUAL_WINDOW = 10  # items that a feed shows, before it was seen: the fewest that are usual
-BURST = 2.0  # an hour of the day may have so many times the items of the hours that the rate was learnt from
+USUAL_WINDOW = 10  # items of a feed before its first poll: the usual minimum
+BURST = 2.0  # an hour of the day may have that many times the items of the hours that the rate was learnt from
 DEVIATIONS = 3.0  # more than the window in an interval, or a larger rate, is as rare as a normal value so far out
-HOST_SHARE = 0.5  # of the requests that a host's delay allows are for polls at most: the items are to be fetched too
-MOVED = 0.05  # of the budget; when the polls of the feeds changed by so much, it is shared out anew
-CYCLE = 16  # but not before one in so many feeds was polled, so that the cost of a poll doesn't grow with the feeds
-JITTER = 0.1  # of an interval, so that polls don't keep step with feeds that publish every full hour
-GOLDEN = 0.6180339887498949  # multiples of it are spread evenly over [0, 1)
+HOST_SHARE = 0.5  # polls may use this share of the requests that a host's delay allows; items must be fetched, too
+MOVED = 0.05  # of the budget; when the rates of the feeds changed by that much, it is distributed again
+CYCLE = 16  # but only after one in this many feeds was polled, so that the cost per poll does not grow
+JITTER = 0.1  # of an interval, so that polls are not synchronous with feeds that publish every full hour
+GOLDEN = 0.6180339887498949  # its multiples are evenly distributed over [0, 1)
 
 
 class PollState(NamedTuple):
-    """What is to be kept of a feed, beside its due time, to go on where a crawl stopped."""
+    """The state of a feed, besides its due time, that is stored for a restart."""
 
-    polled_at: float = NEVER  # its last success
-    window: int = USUAL_WINDOW  # items that it showed
+    polled_at: float = NEVER  # last successful poll
+    window: int = USUAL_WINDOW  # items in the feed
     rate: ArrivalRate = ArrivalRate()
 
 
 @dataclass(frozen=True, slots=True)
 class PollLimits:
-    """What bounds the interval between two polls of a feed."""
+    """The bounds of the interval between two polls of a feed."""
 
     shortest_s: float = 60.0
     longest_s: float = 6 * 3600.0
@@ -45,12 +45,12 @@ class PollLimits:
 
     @property
     def slowest_s(self) -> float:
-        """Half of the deadline is left to fetch what a poll found, and to try again what failed."""
+        """Half of the deadline; the rest is left for fetching items and for retries."""
         return max(self.shortest_s, min(self.longest_s, self.deadline_s / 2))
 
 
 def safe_s(rate: ArrivalRate, window: int) -> float:
-    """The longest interval between polls of a feed that shows *window* items at which none is lost.
+    """Return the longest interval between polls of a feed with *window* items in which none is lost.
 
     >>> round(safe_s(ArrivalRate(30, 3600), 10))  # 20 an hour: 10 come within half an hour, or sooner
     181
@@ -60,10 +60,10 @@ def safe_s(rate: ArrivalRate, window: int) -> float:
 
 
 class PollPlan:
-    """Shares *polls_per_s* polls among feeds: items are found soon, none slips out of a feed, none is late.
+    """Distributes *polls_per_s* polls to feeds, so that items are found soon, none is lost, and none is late.
 
-    *limits* bound the interval of each. A feed is polled at least once in `PollLimits.slowest_s`, and before it has
-    shown as many new items as it shows at all; the rest of the budget goes where it shortens delays most.
+    *limits* bound the interval of each. A feed is polled at least once in `PollLimits.slowest_s`, and before all items
+    that it shows are replaced; the rest of the budget goes where it shortens delays most.
     """
 
     def __init__(self, polls_per_s: float, limits: PollLimits | None = None, host_delay_s: float = 0.0) -> None:
@@ -92,12 +92,12 @@ class PollPlan:
         return len(self._rows)
 
     def set_delay(self, host: int, delay_s: float) -> None:
-        """Let *host* be asked once in *delay_s* at most; polls are given `HOST_SHARE` of that."""
+        """Limit *host* to one request per *delay_s*; polls may use `HOST_SHARE` of that."""
         self._delays[host] = delay_s
         self._moved = math.inf
 
     def add(self, feed: int, host: int, now: float, state: PollState | None = None) -> float:
-        """Return when *feed*, a new one of *host*, is to be polled first; feeds that are added at once take turns.
+        """Return the first due time of *feed*, a new one of *host*; feeds added at once are spread in time.
 
         One that goes on (*state*) is due, at the latest, before its window is full; who kept its due time takes that.
         """
@@ -116,7 +116,7 @@ class PollPlan:
         return self._first_at
 
     def remove(self, feed: int) -> None:
-        """Forget *feed*; what it got goes to the others."""
+        """Remove *feed*; its share goes to the others."""
         row, last = self._rows.pop(feed), len(self._rows)
         if row != last:
             self._rows[self._feeds[last]] = row
@@ -126,13 +126,13 @@ class PollPlan:
         self._moved = math.inf
 
     def state(self, feed: int) -> PollState:
-        """What to keep of *feed*."""
+        """Return the state of *feed* to store."""
         row = self._rows[feed]
         rate = ArrivalRate(self._items[row], self._seconds[row])
         return PollState(self._polled_at[row], self._windows[row], rate)
 
     def ended(self, feed: int, now: float, new_items: int, shown: int, span_s: float | None = None) -> float:
-        """Return when *feed* is to be polled again, that just showed *shown* items, *new_items* of them unknown.
+        """Return the next due time of *feed*, whose poll returned *shown* items, *new_items* of them unknown.
 
         *span_s*: the age of the oldest one, if they are dated. It tells the rate at the first poll, and when all
         that is shown is new.
@@ -152,7 +152,7 @@ class PollPlan:
         return now + self._interval_s(row, now)
 
     def failed(self, feed: int, now: float, attempts: int) -> float:
-        """Return when *feed* is to be asked again after so many failures in a row, this one included.
+        """Return the due time of the retry of *feed* after *attempts* failures in a row, including this one.
 
         Soon at first, then 24 times in the time of the deadline, so that items from before the failure may be saved;
         what fails longer than that is asked once in half of it.
@@ -165,9 +165,9 @@ class PollPlan:
 
     @property
     def warning(self) -> str:
-        """Whether the budget, or what a host's delay allows, is too small for all items to be in time, and the remedy.
+        """Return a warning, with its remedy, if the budget or a host's delay is too small for all items to be in time.
 
-        A sentence or two; empty if nothing is too small.
+        It has one or two sentences, and is empty if nothing is too small.
         """
         sentences = []
         if min(self._window_share, self._share) < 1.0:
@@ -184,7 +184,7 @@ class PollPlan:
         return " ".join(sentences)
 
     def _learn(self, row: int, state: PollState) -> None:
-        """Take over what is known of a feed, and what follows from it."""
+        """Store the state of a feed, and the values derived from it."""
         self._polled_at[row], self._windows[row] = state.polled_at, state.window
         self._items[row], self._seconds[row] = state.rate
         slowest_s, shortest_s = self._limits.slowest_s, self._limits.shortest_s
@@ -195,7 +195,7 @@ class PollPlan:
         self._visits[row] = self._visits_per_s(row)
 
     def _visits_per_s(self, row: int) -> float:
-        """The polls per s that a feed gets at the present prices."""
+        """Return the polls per second of a feed at the current prices."""
         host = self._hosts[row]
         price = max(self._price, self._host_prices.get(host, 0.0))
         in_time = 1.0 / self._limits.slowest_s
@@ -205,12 +205,12 @@ class PollPlan:
         return max(lowest, min(visits, 1.0 / self._limits.shortest_s))
 
     def _interval_s(self, row: int, now: float) -> float:
-        """The interval that a feed gets, up to `JITTER` shorter; if the budget allows its least rate, never longer."""
+        """Return the interval of a feed, up to `JITTER` shorter; never longer if the budget allows its least rate."""
         turn = (self._feeds[row] * GOLDEN + now * GOLDEN) % 1.0
         return max(self._limits.shortest_s, (1.0 - JITTER * turn) / self._visits[row])
 
     def _share_out(self) -> None:
-        """Find the prices anew."""
+        """Compute the prices again."""
         numbers, hosts = np.unique(np.frombuffer(self._hosts, np.int64), return_inverse=True)
         delays = np.array([self._delays.get(int(number), self._host_delay_s) for number in numbers])
         with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""How often each page is fetched when not all can be fetched all the time: LambdaCrawl, with bounds and host caps."""
+"""Optimal revisit rates of pages under a budget: LambdaCrawl, with bounds and host caps."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Floats: TypeAlias = NDArray[np.float64]
-STEPS = 200  # of a bisection at most; it ends as soon as two floats have none between them
+STEPS = 200  # of a bisection at most; it ends earlier if two floats are adjacent
 
 
 def harmonic(weight: Floats, rate: Floats, price: Floats) -> Floats:
-    """The visits per s of pages where each further one is worth *price* (LambdaCrawl): every page gets some.
+    """Return the visits per second of pages if an additional visit costs *price* (LambdaCrawl); all are positive.
 
     Solves *weight* *rate* / (rho (rho + *rate*)) = *price* for rho, without subtracting nearly equal numbers.
     """
@@ -28,7 +28,7 @@ def harmonic(weight: Floats, rate: Floats, price: Floats) -> Floats:
 
 
 def best_visits(weight: float, rate: float, price: float) -> float:
-    """Likewise of one page with a *rate* > 0, without an array: infinite at price 0.
+    """Return the same for one page with a *rate* > 0, without an array; infinite at price 0.
 
     >>> best_visits(1.0, 2.0, 1 / 4)
     2.0
@@ -39,12 +39,12 @@ def best_visits(weight: float, rate: float, price: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What a budget of visits is best spent on."""
+    """The optimal distribution of a budget of visits."""
 
     rates: Floats  # visits per s of each page
-    price: float  # what one more visit per s would be worth; 0 where all pages have their highest rate
-    host_prices: Floats  # likewise of each host whose cap binds, 0 of the others: the larger price counts
-    share: float  # of the lowest rates that the budget allows: 1, or less if they are more than it
+    price: float  # the value of an additional visit per second; 0 if all pages have their highest rate
+    host_prices: Floats  # the same for each host whose cap is binding, 0 for others: the larger price counts
+    share: float  # of the lowest rates that the budget allows: 1, or less if their sum exceeds it
     host_shares: Floats  # likewise of the lowest rates of each host, by its cap
 
 
@@ -110,7 +110,7 @@ def lambda_crawl(
 
 
 def _shares(allowed: Floats, wanted: Floats) -> Floats:
-    """What part of *wanted* is allowed."""
+    """Return the share of *wanted* that is allowed."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(wanted > allowed, allowed / wanted, 1.0)
 
