@@ -117,8 +117,8 @@ def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):
     assert again.status == 1
     assert f"WARNING: Alarm, dead feed: {origin}/: timeout; look at it" in again.log
     assert again.errors == [
-        "Error: NEWS_FAIL_ON_ALARM: 2 alarms are open; the warnings above and `scrapy sites alarms` say what to mend. "
-        "Everything is stored, and the same command goes on"
+        "Error: NEWS_FAIL_ON_ALARM: 2 alarms are open; see the warnings above and `scrapy sites alarms`. "
+        "Everything is stored, and the same command continues the crawl"
     ]
     assert project.query("SELECT kind, subject, ended_at FROM alarm") == [
         ("dead feed", f"{origin}/", None),
