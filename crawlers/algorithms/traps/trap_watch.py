@@ -131,13 +131,13 @@ class TrapWatch:
     not depend on the order within levels, and observing the stored pages of an interrupted crawl, in order of levels,
     restores the watch. A pattern that is cut stays cut.
 
-    Memory is bounded by *most_skeletons* (`SAMPLE_MAX` per pattern during a level) and *most_patterns*: the patterns
+    Memory is bounded by *most_signatures* (`SAMPLE_MAX` per pattern during a level) and *most_patterns*: the patterns
     with the most pages are kept, and of the new ones of a level those with the smallest hashes. With fewer signatures
     more pages are needed for the same confidence.
     """
 
-    def __init__(self, most_skeletons: int = SIGNATURES_MAX, most_patterns: int = PATTERNS_MAX) -> None:
-        self._most_skeletons = most_skeletons
+    def __init__(self, most_signatures: int = SIGNATURES_MAX, most_patterns: int = PATTERNS_MAX) -> None:
+        self._most_signatures = most_signatures
         self._most_patterns = most_patterns
         self._level = 0
         self._depth = 0
@@ -219,7 +219,7 @@ class TrapWatch:
         if len(self._patterns) > self._most_patterns:
             ranked = sorted(self._patterns.items(), key=lambda item: (-item[1].pages, item[0]))
             self._patterns = dict(ranked[: self._most_patterns])
-        while sum(len(one.known) for one in self._patterns.values()) > self._most_skeletons:
+        while sum(len(one.known) for one in self._patterns.values()) > self._most_signatures:
             self._depth += 1
             for pattern in self._patterns.values():
                 pattern.thin(self._depth)
