@@ -1,6 +1,6 @@
-"""The rows of a crawl and its sites: begun, gone on with, ended.
+"""Begins, resumes and ends crawls: the rows of a crawl and its sites.
 
-An interrupted crawl of a name goes on; a finished one is followed by a new one of the same name.
+An interrupted crawl of a name is resumed; a finished one is followed by a new crawl of the same name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def too_deep(level: int | str, max_level: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """A site of a crawl, with the limits that hold for it."""
+    """A site of a crawl, with its limits."""
 
     id: int
     site: str
@@ -62,7 +62,7 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class CrawlRow:
-    """A crawl that is being run; *resumed* if it had begun before."""
+    """A running crawl; *resumed* if it began in an earlier run."""
 
     id: int
     name: str
@@ -71,7 +71,7 @@ class CrawlRow:
 
 
 def unfinished(database: Database, name: str) -> int | None:
-    """The number of the crawl *name* that would go on, if there is one."""
+    """Return the number of the unfinished crawl *name*; None if there is none."""
     with database.read() as connection:
         return _unfinished(connection, name)
 
@@ -122,7 +122,7 @@ def begin(
 
 
 def _resume(connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]) -> bool:
-    """Let the crawl run again, with today's settings; whether its last run was killed. Raises `ConfigError`."""
+    """Resume the crawl with today's settings; return whether its last run was killed. Raises `ConfigError`."""
     known = connection.execute(select(crawl.c.mission, crawl.c.state).where(crawl.c.id == crawl_id)).one()
     if known.mission != mission:
         raise ConfigError(
@@ -139,7 +139,7 @@ def _resume(connection: Connection, crawl_id: int, name: str, mission: str, mani
             if setting == TOPIC:  # which is long, and no setting that people know
                 known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"
             raise ConfigError(
-                f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}, and can't go on otherwise; give "
+                f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}; give "
                 "the same, or begin another crawl: -s CRAWL=another"
             )
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None))
@@ -174,7 +174,7 @@ def _record(connection: Connection, crawl_id: int, settings: Mapping[str, Any]) 
 
 
 def _move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
-    """Let what was found under another limit wait, or not, as if the limit had always been this one."""
+    """Queue or reject pages that were found under another limit, as if the limit had always been this one."""
     deepest = max_level if max_level is not None else 2**31
     of_site = page.c.site_id == site_id
     waits, is_too_deep = page.c.state == int(State.WAITING), page.c.reason.like(f"{TOO_DEEP}%")
@@ -193,7 +193,7 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
 
 
 def _try_again(connection: Connection, site_id: int, now: float) -> None:
-    """Let the home page of a site that was not available wait again, as if it had never been asked for."""
+    """Queue the home page of an unavailable site again, as if it had never been requested."""
     ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
     again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
     for scores in (importance, news_score):  # one that can't be had waits there for its turn already
@@ -249,13 +249,13 @@ def _site_row(
 
 
 def add_sites(database: Database, crawl_id: int, wanted: Iterable[SiteRow], now: float) -> list[SiteRow]:
-    """The rows of sites that turned up while the crawl ran; the known ones where there are."""
+    """Return the rows of sites that were discovered during the crawl; existing rows of known ones."""
     with database.write() as connection:
         return [_site_row(connection, crawl_id, one, now, is_found=True) for one in wanted]
 
 
 def left_out(database: Database, crawl_id: int) -> tuple[int, int]:
-    """How many sites that the crawl leaves out have URLs that wait, or that come back; and how many URLs those are."""
+    """Return the number of excluded sites that have waiting URLs or scheduled revisits, and of these URLs."""
     left = (site.c.crawl_id == crawl_id) & ~site.c.is_open
     waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
     returns = select(news_score.c.site_id).where(news_score.c.queue == REVISIT)
@@ -270,7 +270,7 @@ def left_out(database: Database, crawl_id: int) -> tuple[int, int]:
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:
-    """Whether a URL of any site of the crawl waits, also of one that today's list leaves out."""
+    """Return whether a URL of any site of the crawl waits, including sites that today's list omits."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     waits = select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING)).limit(1)
     with database.read() as connection:
@@ -278,14 +278,14 @@ def is_waiting(database: Database, crawl_id: int) -> bool:
 
 
 def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: float) -> None:
-    """Record that the crawl stopped; an unfinished one can go on later."""
+    """Record that the crawl stopped; an unfinished one can be resumed later."""
     state = FINISHED if finished else INTERRUPTED
     with database.write() as connection:
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
 
 
 def reserve_page_ids(database: Database, count: int) -> range:
-    """Numbers that no other process will give out, even if this one dies before it uses them."""
+    """Return page numbers that no other process uses, even if this one dies before it uses them."""
     with database.write() as connection:
         row = select(id_block.c.next).where(id_block.c.name == "page").with_for_update()
         first = connection.execute(row).scalar()

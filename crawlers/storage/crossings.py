@@ -16,11 +16,11 @@ _CRAWL = "SELECT crawl_id FROM site WHERE id = :site"
 
 
 def has_crossings(connection: Connection, crawl_id: int) -> bool:
-    """Whether `link` may have links between sites of the crawl."""
+    """Return whether `link` may contain links between sites of the crawl."""
     return connection.execute(text(_MISSION), {"crawl": crawl_id}).scalar() not in _WITHIN_SITES
 
 
 def site_has_crossings(connection: Connection, site_id: int) -> bool:
-    """Whether `link` may have links from this site to others of its crawl."""
+    """Return whether `link` may contain links from this site to others of its crawl."""
     crawl_id = connection.execute(text(_CRAWL), {"site": site_id}).scalar()
     return crawl_id is not None and has_crossings(connection, crawl_id)

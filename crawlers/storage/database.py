@@ -1,4 +1,4 @@
-"""Opens the database that holds everything: an SQLite file, or PostgreSQL by URL.
+"""Opens the database of the store: an SQLite file, or PostgreSQL by URL.
 
 SQLite runs in WAL mode, so that other processes read while the crawl writes; `synchronous=NORMAL`
 keeps every commit when the process is killed (a power cut may cost the last commits, never the file).
@@ -66,13 +66,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one consistent state and takes no lock. Raises `StoreError`."""
+        """Yield a connection that sees one consistent state and takes no lock. Raises `StoreError`."""
         with self._failing_clearly(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction, committed at the end of the block. Raises `StoreError`."""
+        """Yield one transaction, committed at the end of the block. Raises `StoreError`."""
         with (
             self._failing_clearly(),
             self.engine.connect().execution_options(writes=True) as connection,
@@ -82,14 +82,14 @@ class Database:
 
     @contextmanager
     def _failing_clearly(self) -> Iterator[None]:
-        """Full disks, lost connections and broken files are the user's to mend; other errors are our bugs."""
+        """Raise `StoreError` for full disks, lost connections and broken files; other errors are our bugs."""
         try:
             yield
         except DatabaseError as error:
             if type(error) not in (OperationalError, DatabaseError):
                 raise
             raise StoreError(
-                f"{self.name} failed: {_cause(error)}; what was committed before is safe: free some space or mend "
+                f"{self.name} failed: {_cause(error)}; what was committed before is safe: free some space or repair "
                 "the database, then run the same command again"
             ) from error
 
@@ -103,7 +103,7 @@ def _parsed(url: str) -> URL:
         parsed.get_dialect()
     except (ArgumentError, NoSuchModuleError) as error:
         raise ConfigError(
-            f"DATABASE_URL={url!r} is no database URL; write for example sqlite:///crawl.sqlite "
+            f"DATABASE_URL={url!r} is not a database URL; write for example sqlite:///crawl.sqlite "
             "or postgresql+psycopg://user:password@host/name"
         ) from error
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
@@ -114,7 +114,7 @@ def _parsed(url: str) -> URL:
 def _check_file(url: URL, create: bool) -> None:
     if not url.database or url.database == ":memory:":
         raise ConfigError(
-            "DATABASE_URL names no file; a database in memory can't be resumed: name a file, for example "
+            "DATABASE_URL does not name a file; a database in memory can't be resumed: name a file, for example "
             "sqlite:///crawl.sqlite"
         )
     path = Path(url.database)

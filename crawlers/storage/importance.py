@@ -1,7 +1,7 @@
-"""What the store knows of the importance of pages: shares of the cash that passed through them.
+"""Reads the importance of pages from the store: shares of the cash that passed through them.
 
-Only crawls with an order of `KEEPERS` know it. Shares are rounded as the measures of graphs are, so that what depends
-on the processor stays out of files.
+Only crawls with an order of `KEEPERS` have it. Shares are rounded like the measures of graphs, so that files do not
+depend on the processor.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ DECIMALS = 12  # of measures: what the order of summation does to them stays out
 
 
 class Totals(NamedTuple):
-    """What a crawl knows of all its pages together."""
+    """The totals of a crawl over all its pages."""
 
     ticks: float  # pages fetched, each as often as it was
     window: float  # ticks that importance is measured over
@@ -74,7 +74,7 @@ class Totals(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How important a page is among those of its crawl."""
+    """The importance and rank of a page among those of its crawl."""
 
     importance: float | None  # None: it was not read yet
     rank: tuple[int, int] | None  # of how many pages read; from 1, equally important pages share it

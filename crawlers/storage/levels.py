@@ -1,7 +1,7 @@
-"""The true levels of a site's pages: clicks from the home page, by the links that are stored.
+"""Computes the true levels of a site's pages: clicks from the home page, by the stored links.
 
-An order that does not go breadth first reaches pages by long ways. What it found in the end is the same graph, so the
-levels can be put right when nothing waits any more; and what only seemed too deep is found out.
+An order that is not breadth-first reaches pages by long paths. The final graph is the same, so the levels can be
+corrected when nothing waits any more, and pages that only seemed too deep are detected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def settle_levels(database: Database, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
-    """Put right the levels of what was read; (URL, level) of the pages that are not too deep after all.
+    """Correct the levels of read pages; return (URL, level) of the pages that are not too deep after all.
 
     Everything must be committed. Takes the memory of the site's links, some 100 bytes each.
     """
@@ -49,7 +49,7 @@ def settle_levels(database: Database, site_id: int, max_level: int | None) -> li
 
 
 def _levels(connection: Connection, site_id: int, homes: list[int]) -> dict[int, int]:
-    """Clicks from *homes* to every page; to follow a redirect is no click."""
+    """Return the clicks from *homes* to every page; following a redirect is not a click."""
     of_site = page.c.site_id == site_id
     links: dict[int, list[int]] = {}
     statement = select(link.c.source_id, link.c.target_id).join(page, page.c.id == link.c.source_id).where(of_site)

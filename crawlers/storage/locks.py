@@ -1,5 +1,5 @@
-"""One process at a time runs a crawl: a lock that the operating system or the server lets go of when
-the process dies, however it dies."""
+"""Ensures that one process at a time runs a crawl, with a lock that the operating system or the server
+releases when the process dies."""
 
 from __future__ import annotations
 

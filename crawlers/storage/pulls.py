@@ -1,4 +1,4 @@
-"""What a crawl that counts rewards remembers: its pulls, and what its sites were paid for already."""
+"""Reads the pulls of a crawl that counts rewards, and the keys that its sites have already been rewarded for."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, floa
 
 
 def totals(database: Database, crawl_id: int) -> tuple[int, float]:
-    """How many downloads the crawl recorded over all its runs, and what they earned together."""
+    """Return the number of downloads that the crawl recorded over all its runs, and their total reward."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     statement = select(func.count(), func.coalesce(func.sum(pull.c.reward), 0.0)).where(pull.c.site_id.in_(of_crawl))
     with database.read() as connection:
@@ -68,7 +68,7 @@ def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, 
 
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:
-    """Those of *keys* that the site was paid for already, as far as it is committed."""
+    """Return those of *keys* that the site has already been rewarded for, as far as committed."""
     values = {"site": site_id, "keys": json.dumps(list(keys))}
     with database.read() as connection:
         return set(connection.execute(_COUNTED[database.engine.dialect.name], values).scalars())

@@ -1,4 +1,4 @@
-"""Questions to the store that several rooms ask."""
+"""Queries of the store that several packages use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FETCHED = select(page.c.url, page.c.level, page.c.content_signature).where(page
 
 
 def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
-    """(url, level, skeleton) of a site's pages that are done, nearest first."""
+    """Return (URL, level, content signature) of a site's pages that are done, nearest first."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
     with database.read() as connection:
         return [(url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)]
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
-    """The same of at most so many pages, those that were found last, in that order."""
+    """Return the same for at most *most* pages, those that were found last, in that order."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
     with database.read() as connection:
         return [
@@ -50,12 +50,12 @@ class NamedCrawl(NamedTuple):
 
 
 def crawl_named(database: Database, name: str | None) -> NamedCrawl:
-    """The latest crawl of that *name*, or the one of that number; None: the latest of all.
+    """Return the latest crawl of that *name*, or the one of that number; None: the latest of all.
 
     Raises `ConfigError` if there is none.
     """
     statement = select(crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state).order_by(crawl.c.id.desc())
-    name = name and name.encode("utf-8", "replace").decode()  # a terminal may give what is no text
+    name = name and name.encode("utf-8", "replace").decode()  # a terminal may pass invalid text
     if name is not None:
         is_meant = crawl.c.name == name
         if name.isascii() and name.isdigit() and len(name) < 10:
@@ -74,14 +74,14 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
 
 
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
-    """The sites of a crawl, by name."""
+    """Return the sites of a crawl, by name."""
     statement = select(site.c.id, site.c.site, site.c.availability).where(site.c.crawl_id == crawl_id)
     with database.read() as connection:
         return sorted((CrawledSite(*row) for row in connection.execute(statement)), key=lambda s: s.site)
 
 
 class SiteProgress(NamedTuple):
-    """How far a site is: pages per state, and the deepest level that has a page."""
+    """The progress of a site: pages per state, and the deepest level that has a page."""
 
     site: str
     availability: str | None
@@ -90,7 +90,7 @@ class SiteProgress(NamedTuple):
 
 
 def progress(database: Database, crawl_id: int) -> list[SiteProgress]:
-    """All sites of a crawl, by name."""
+    """Return the progress of all sites of a crawl, by name."""
     statement = (
         select(page.c.site_id, page.c.state, func.count(), func.max(page.c.level))
         .join(site, site.c.id == page.c.site_id)
@@ -111,7 +111,7 @@ def progress(database: Database, crawl_id: int) -> list[SiteProgress]:
 
 
 def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None:
-    """Status and text of a site's robots.txt as it was read; None if it was not."""
+    """Return status and text of a site's robots.txt; None if it was not read."""
     statement = select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id)
     with database.read() as connection:
         row = connection.execute(statement).one()

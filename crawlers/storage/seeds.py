@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LastCrawl(NamedTuple):
-    """What the latest crawl of a site found."""
+    """The results of the latest crawl of a site."""
 
     pages: int  # that could be read, duplicates included
     external_urls: int  # different ones
@@ -33,7 +33,7 @@ class LastCrawl(NamedTuple):
 
 
 def crawl_seeds(database: Database) -> list[SiteLimits]:
-    """What a harvest crawls by itself: the enabled seeds, by number."""
+    """Return the enabled seeds, which harvests crawl by default, by number."""
     return [
         SiteLimits(one.site, one.parallel, one.max_level, one.delay_s, one.start_url)
         for one in list_seeds(database)
@@ -42,7 +42,7 @@ def crawl_seeds(database: Database) -> list[SiteLimits]:
 
 
 def list_seeds(database: Database) -> list[Seed]:
-    """All seeds, by number."""
+    """Return all seeds, by number."""
     with database.read() as connection:
         return _all(connection)
 
@@ -77,7 +77,7 @@ def enable_seeds(database: Database, numbers: Collection[int], *, enabled: bool)
 
 
 def last_crawls(database: Database, sites: Iterable[str]) -> dict[str, LastCrawl]:
-    """What the latest crawl of each of *sites* found; those that never were crawled are left out."""
+    """Return the results of the latest crawl of each of *sites*, except sites that were never crawled."""
     latest = select(func.max(site.c.id)).group_by(site.c.site)
     wanted = set(sites)
     found = {}

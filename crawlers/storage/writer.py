@@ -1,7 +1,7 @@
-"""The one hand that writes: a thread that commits change sets in batches, in the order they came.
+"""The single writer: a thread that commits change sets in batches, in the order of submission.
 
-A change set is never divided between two transactions, so whatever instant the process is killed at, the
-database holds the whole of some first part of the change sets.
+A change set is never divided between two transactions, so whenever the process is killed, the database holds a
+prefix of the change sets, each of them complete.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ class Writer:
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return StoreError(
             f"{self._database.name} can't be written: {lines[0]}; what was "
-            "committed before is safe: free some space or mend the database, then run the same command again"
+            "committed before is safe: free some space or repair the database, then run the same command again"
         )
 
     def _check(self) -> None:
         if self._failure is not None:
             raise self.store_error(self._failure) from self._failure
         if self._closing:
-            raise StoreError("the store is closed already")
+            raise StoreError("the store is already closed")
 
     def _run(self) -> None:
         try:

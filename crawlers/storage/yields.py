@@ -1,4 +1,4 @@
-"""What each page of a crawl would be worth, in the order in which its site was read: food for a replay."""
+"""Reads the reward of each page of a crawl, in the order in which its site was read, for replays."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_no_room_for_graphs_keeps_the_crawl_unfinished(web, crawl_in, undisturbe
     ended = crawl.run(ADDONS=add_on("NoRoomForGraphs"))
     assert ended.status == 1
     assert len(ended.errors) == 1
-    assert "make room" in ended.errors[0]
+    assert "free some space" in ended.errors[0]
     assert "Traceback" not in ended.log
     assert crawl.waiting == 0
     assert crawl.states != ["finished"]

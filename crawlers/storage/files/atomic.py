@@ -1,9 +1,9 @@
-"""Writes files that are never seen half written.
+"""Replaces files atomically.
 
-The text goes to a hidden file beside the target, which replaces the target when it is complete: whoever
-opens the target, even after a kill or a power failure, finds the old file or the whole new one. A killed
-writer's hidden file is removed when the same target is written next; two writers of one target don't
-disturb each other, the last one wins. While writing, the folder holds up to twice the size of the file.
+The text is written to a hidden file beside the target, which replaces the target when it is complete: readers
+of the target, even after a kill or a power failure, find the old file or the complete new one. The hidden file of
+a killed writer is removed when the same target is written next; two writers of one target do not disturb
+each other, the last one wins. While writing, the folder holds up to twice the size of the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 @contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write to, which takes the place of *target* if the block ends without an error."""
+    """Yield a file to write to, which replaces *target* if the block ends without an error."""
     target = target.resolve()  # a symbolic link stays one
     try:
         part, stream = _open_part(target)
@@ -44,13 +44,13 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in FULL:
-            raise StoreError(f"{target}: not written ({error.strerror}); make room and repeat") from error
+            raise StoreError(f"{target}: not written ({error.strerror}); free some space and repeat") from error
         raise
 
 
 def _open_part(target: Path) -> tuple[Path, IO[bytes]]:
     if target.exists() and not target.is_file():
-        raise ConfigError(f"{target}: is there and is not a file; choose another name")
+        raise ConfigError(f"{target}: exists and is not a file; choose another name")
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
     while True:

@@ -1,4 +1,4 @@
-"""The two logs of RCCrawler as CSV: every answer in one, everything that went wrong in the other."""
+"""The two logs of RCCrawler as CSV: every response in one, every error in the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLUSH_S = 1.0
 
 
 class CsvLogs:
-    """Appends a line a page. None for a path: no such log. Raises `ConfigError` when a file can't be written."""
+    """Appends a line per page. A path of None disables its log. Raises `ConfigError` if a file can't be written."""
 
     def __init__(self, common: Path | None, errors: Path | None) -> None:
         self._files: list[IO[str]] = []

@@ -1,6 +1,6 @@
-"""Appends what was asked and answered to a WARC file, a gzip member a record, so that nothing that it has is lost.
+"""Appends requests and responses to a WARC file, a gzip member per record, without loss of earlier records.
 
-The records of an answer are one write: a kill leaves all of it, or a torn end that the next run cuts off.
+The records of a response are one write: a kill leaves all of them, or a torn end that the next run cuts off.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOST = ("content-encoding", "transfer-encoding", "content-length")  # headers th
 
 
 class Exchange(NamedTuple):
-    """A request and its answer."""
+    """A request and its response."""
 
     url: str
     method: str
@@ -61,7 +61,7 @@ class WarcFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
-            raise ConfigError(f"WARC_FILE={path} is being written by another crawl; name another file") from error
+            raise ConfigError(f"WARC_FILE={path} is in use by another crawl; name another file") from error
         self._size = self._cut_torn_end()
         self._about: Mapping[str, str] | None = about
 
@@ -98,7 +98,7 @@ class WarcFile:
         self._about = None
 
     def close(self) -> None:
-        """Nothing more is added; a file without any record goes."""
+        """Close the file; a file without any record is removed."""
         if not self._size:
             self._path.unlink(missing_ok=True)
         os.close(self._file)
@@ -109,9 +109,9 @@ class WarcFile:
             while done < len(records):
                 done += os.pwrite(self._file, records[done:], self._size + done)
         except OSError as error:
-            os.ftruncate(self._file, self._size)  # half an answer would hide all that come after it
+            os.ftruncate(self._file, self._size)  # half a response would hide all later ones
             raise StoreError(
-                f"WARC_FILE={self._path} can't be written: {error.strerror}; make room and go on"
+                f"WARC_FILE={self._path} can't be written: {error.strerror}; free some space and resume the crawl"
             ) from error
         self._size += done
 
@@ -133,7 +133,7 @@ class WarcFile:
             elif look < size:
                 look *= 8
             elif end is None:
-                raise ConfigError(f"WARC_FILE={self._path} is there and is no compressed WARC file; name another file")
+                raise ConfigError(f"WARC_FILE={self._path} exists and is not a compressed WARC file; name another file")
             else:
                 size = 0
                 os.ftruncate(self._file, 0)
@@ -145,7 +145,7 @@ def check_warc(setting: str, path: str) -> None:
     if not path.endswith(".warc.gz"):
         raise ConfigError(f"{setting}={path}: such files are compressed; name it *.warc.gz")
     if importlib.util.find_spec("warcio") is None:
-        raise ConfigError(f"{setting} needs warcio, which is not installed; pip install warcio")
+        raise ConfigError(f"{setting} needs warcio, which is not installed; run pip install warcio")
 
 
 def _end_of_last_record(tail: bytes) -> int | None:

@@ -1,4 +1,4 @@
-"""Says before a crawl whether files can be written at its end, and leaves nothing behind."""
+"""Checks before a crawl whether files can be written at its end, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_file(file: Path, setting: str) -> None:
 
 
 def _try_folder(folder: Path) -> None:
-    # Trying says more than asking: permissions don't hold for root, and /proc takes no files from anybody.
+    # A trial is more reliable than a check: root ignores permissions, and nobody can create files in /proc.
     existing = folder.absolute()
     while not existing.exists():
         existing = existing.parent

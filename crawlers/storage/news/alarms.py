@@ -1,4 +1,4 @@
-"""Asks the store how the sources of a news crawl are, and keeps the alarms that come of it."""
+"""Checks the sources of a news crawl in the store, and stores the resulting alarms."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AlarmRow(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What changed, and what is wrong now."""
+    """The alarms that began, ended, and are open."""
 
     raised: list[Alarm]
     ended: list[Alarm]
@@ -64,7 +64,7 @@ class Look(NamedTuple):
 
 
 def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Look:
-    """Decide about a crawl at *now*, and write down which alarms began and ended. Raises `StoreError`."""
+    """Check a crawl at *now*, and store the alarms that began and ended. Raises `StoreError`."""
     with database.read() as connection:
         failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
         found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
@@ -84,7 +84,7 @@ def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: P
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
-    """The alarms of a crawl that are not over, by their numbers."""
+    """Return the open alarms of a crawl, by their numbers."""
     statement = select(alarm.c.id, alarm.c.kind, alarm.c.subject, alarm.c.message).where(
         alarm.c.crawl_id == crawl_id, alarm.c.ended_at.is_(None)
     )
@@ -92,7 +92,7 @@ def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
 
 
 def list_alarms(database: Database) -> list[AlarmRow]:
-    """The alarms of all crawls, as they were raised."""
+    """Return the alarms of all crawls, in the order in which they were raised."""
     statement = select(crawl.c.name, *(alarm.c[name] for name in AlarmRow._fields[1:]))
     with database.read() as connection:
         rows = connection.execute(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))

@@ -1,4 +1,4 @@
-"""No document twice within a domain: says of an article which stored document it is a copy of."""
+"""Prevents duplicate documents within a domain: finds the stored document of which an article is a copy."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _text = cache(text)
 
 
 class Copy(NamedTuple):
-    """What an article is a copy of, and by what that was seen."""
+    """The document of which an article is a copy, and the evidence."""
 
     page_id: int
     reason: str
 
 
 class _Document(NamedTuple):
-    """What is held against an article."""
+    """A stored document that is compared with an article."""
 
     url: str
     title: str
@@ -64,7 +64,7 @@ class _Document(NamedTuple):
 
 
 class Duplicates:
-    """Decides of each article whether it is stored; for one thread.
+    """Decides whether each article is stored; for one thread.
 
     *keys* is closed by its owner. *most_distance* is the setting DUPLICATE_DISTANCE: in how many of 64 bits the
     fingerprints of two texts may differ to be held against each other word by word. *flush* is the writer's.

@@ -1,6 +1,6 @@
-"""Who holds a document's keys: the page of the document that had each of them first.
+"""Maps document keys to their holders: each key is held by the page of the first document that had it.
 
-Keys are hashes of 128 bits, see `algorithms.document_prints`; neither URLs nor texts are kept here. One small
+Keys are hashes of 128 bits, see `document_fingerprints`; neither URLs nor texts are kept here. One small
 interface, two engines: the store's own database, and Redis (`redis_keys`) for many processes.
 """
 
@@ -38,7 +38,7 @@ _text = cache(text)  # SQLAlchemy takes a statement apart once an object
 
 
 class DocumentKeys(Protocol):
-    """Who holds which key. A key is held for ever, by one page."""
+    """The holders of keys. A key is held by one page, permanently."""
 
     def find(self, keys: Sequence[Key]) -> list[int | None]:
         """The page that holds each of *keys*; *None*: nobody."""
@@ -53,7 +53,7 @@ class DocumentKeys(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 class SqlDocumentKeys:
@@ -91,4 +91,4 @@ class SqlDocumentKeys:
         return holders
 
     def close(self) -> None:
-        """Nothing to let go of: the store is its owner's to close."""
+        """Do nothing: the owner closes the store."""

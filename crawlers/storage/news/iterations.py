@@ -1,4 +1,4 @@
-"""What so many pages, or minutes, of a news crawl brought; counted with the pages, so that no kill makes it wrong."""
+"""Counts the results of a news crawl per number of pages or minutes, in the transactions of the pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAY_S = 86_400
 
 
 class Iterations:
-    """Counts the downloads of a crawl; goes on with the iteration that an earlier run left unfinished.
+    """Counts the downloads of a crawl; continues the iteration that an earlier run left unfinished.
 
     An iteration ends after *most_pages* downloads, or *most_s* seconds; 0: not by that.
     """
@@ -49,7 +49,7 @@ class Iterations:
 
         *is_again*: it was fetched before.
         """
-        if page.state is State.REJECTED:  # it was never asked for
+        if page.state is State.REJECTED:  # it was never requested
             return
         if not self._is_over and 0.0 < self._most_s <= now - self._now.began_at:
             self._end()
@@ -84,7 +84,7 @@ class Iterations:
 
 
 def last_iteration(database: Database, crawl_id: int) -> Iteration | None:
-    """The latest iteration of a crawl, which may be unfinished."""
+    """Return the latest iteration of a crawl, which may be unfinished."""
     statement = _of_crawl(crawl_id).order_by(iteration.c.number.desc()).limit(1)
     with database.read() as connection:
         row = connection.execute(statement).one_or_none()
@@ -92,13 +92,13 @@ def last_iteration(database: Database, crawl_id: int) -> Iteration | None:
 
 
 def iterations_of(database: Database, crawl_id: int) -> list[Iteration]:
-    """All iterations of a crawl, in order."""
+    """Return all iterations of a crawl, in order."""
     with database.read() as connection:
         return [Iteration(*row) for row in connection.execute(_of_crawl(crawl_id).order_by(iteration.c.number))]
 
 
 def days_of(database: Database, crawl_id: int) -> list[Day]:
-    """The days (UTC) on which a crawl stored new documents, in order."""
+    """Return the days (UTC) on which a crawl stored new documents, in order."""
     number = func.floor(document.c.stored_at / DAY_S)
     statement = (
         select(number, func.count())

@@ -1,4 +1,4 @@
-"""Who holds a document's keys, in Redis (or Valkey): for many processes, with all keys in memory.
+"""Maps document keys to their holders in Redis (or Valkey): for many processes, with all keys in memory.
 
 A key is one field of one of 2^24 hashes. Redis keeps a hash of at most 128 short fields as one block of bytes
 (listpack), without a pointer for any of them; at 10^9 keys a hash has 60. The bytes of a key that choose the hash
@@ -80,7 +80,7 @@ class RedisDocumentKeys:
             ) from error
 
     def belong_to(self, store: str) -> None:
-        """These are the keys of *store*, from now on. Raises `ConfigError` if they are those of another one."""
+        """Assign the keys to *store*. Raises `ConfigError` if they belong to another store."""
         try:
             self._redis.setnx(_STORE, store)
             owner = self._redis.get(_STORE).decode()
@@ -140,6 +140,6 @@ def _shown(url: str) -> str:
 
 def _failure(error: Exception) -> StoreError:
     return StoreError(
-        f"DOCUMENT_KEYS_URL: Redis failed: {error}; what was committed before is safe: mend the server, then run the "
+        f"DOCUMENT_KEYS_URL: Redis failed: {error}; what was committed before is safe: repair the server, then run the "
         "same command again"
     )

@@ -1,4 +1,4 @@
-"""What the store knows of the pages of a news crawl that come back."""
+"""Reads the scheduled pages of a news crawl from the store."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def pages_without_document(
 
 
 def placed_sites(database: Database, crawl_id: int) -> list[PlacedSite]:
-    """The sites of a crawl that are not left out."""
+    """Return the sites of a crawl that its latest run includes."""
     waiting = exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(State.WAITING))
     statement = select(site.c.id, site.c.site, site.c.rules, waiting).where(site.c.crawl_id == crawl_id, site.c.is_open)
     with database.read() as connection:
@@ -109,7 +109,7 @@ def placed_sites(database: Database, crawl_id: int) -> list[PlacedSite]:
 
 
 def left_out_sites(database: Database, crawl_id: int) -> list[str]:
-    """The sites of a crawl that its latest run leaves out."""
+    """Return the sites of a crawl that its latest run excludes."""
     statement = select(site.c.site).where(site.c.crawl_id == crawl_id, ~site.c.is_open).order_by(site.c.id)
     with database.read() as connection:
         return list(connection.execute(statement).scalars())

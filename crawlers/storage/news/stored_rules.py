@@ -176,7 +176,7 @@ def replace_content(connection: Connection, selectors: Mapping[str, Mapping[str,
 
 
 def add_rule(database: Database, domain: str, regex: str, weight: float) -> StoredRule:
-    """Have a person's rule, pinned; one that is known is changed. Check the *regex* first. Raises `ConfigError`."""
+    """Insert or update a manual rule, pinned. Check the *regex* first. Raises `ConfigError`."""
     values = {**_values(UrlRule(regex, weight, HAND, is_pinned=True)), "origin": HAND, "is_pinned": True}
     with database.write() as connection:
         found = connection.execute(
@@ -213,13 +213,13 @@ def edit_rule(database: Database, number: int, regex: str) -> StoredRule:
 
 
 def forbid_rule(database: Database, number: int) -> StoredRule:
-    """Let no URL that the rule takes be an article, and the rule not be learnt again; raises `ConfigError`."""
+    """Exclude URLs that the rule matches from articles, and prevent learning it again; raises `ConfigError`."""
     with database.write() as connection:
         return _changed(connection, number, {"weight": 0.0, "origin": HAND, "is_pinned": True})
 
 
 def remove_rule(database: Database, number: int) -> StoredRule:
-    """Forget a rule, and return what it was; raises `ConfigError`."""
+    """Delete a rule, and return it; raises `ConfigError`."""
     with database.write() as connection:
         before = _numbered(connection, number)
         connection.execute(delete(url_rule).where(url_rule.c.id == number))

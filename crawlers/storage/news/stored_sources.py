@@ -52,7 +52,7 @@ class FeedRow(NamedTuple):
 
 
 def save_sources(database: Database, sources: Sequence[Source], *, enable: bool = True) -> list[SavedSource]:
-    """Make or change the seeds, feeds and rules that *sources* name.
+    """Create or update the seeds, feeds and rules that *sources* name.
 
     Limits, rules and content rules become those of the file; name, language and region stay where it has none. Feeds
     are added: `switch_feed` takes one out. What a person said of a feed or rule by command stays. With *enable*
@@ -130,12 +130,12 @@ def switch_feed(database: Database, owner: Seed, url: str, *, enabled: bool) -> 
         is_it = (feed.c.url == url) & (feed.c.seed_id == owner.number)
         if not connection.execute(update(feed).where(is_it).values(enabled=enabled)).rowcount:
             raise ConfigError(
-                f"{url} is no feed of {owner.site}; `scrapy sites feeds {owner.number} --all` shows all of them"
+                f"{url} is not a feed of {owner.site}; `scrapy sites feeds {owner.number} --all` shows all of them"
             )
 
 
 def forget_feeds(database: Database) -> None:
-    """Delete the feeds whose seeds were removed: the number of one may be given to another site."""
+    """Delete the feeds whose seeds were removed, because the number of a seed may be reused."""
     with database.write() as connection:
         _forget_strays(connection)
 

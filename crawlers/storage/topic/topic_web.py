@@ -1,4 +1,4 @@
-"""The web that a topic crawl has stored: what its pages say, and what their links say and lead to."""
+"""The web that a topic crawl has stored: the terms of its pages, and the texts and targets of their links."""
 
 from __future__ import annotations
 

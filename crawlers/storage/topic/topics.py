@@ -1,4 +1,4 @@
-"""What the store knows of the topic of a crawl, and of the pages that were read for it."""
+"""Reads and writes the topic of a crawl, and reads the pages of a topic crawl."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _recorded(database: Database, crawl_id: int, name: str) -> str | None:
 
 
 def forget_topic(database: Database, crawl_id: int) -> None:
-    """Let a crawl that has read nothing yet go on with another topic."""
+    """Allow a crawl that has not read a page yet to continue with another topic."""
     with database.write() as connection:
         connection.execute(
             delete(crawler_setting).where(crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC)

@@ -258,7 +258,7 @@ def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
         (["feeds", "x.example"], "'x.example' matches no seed"),
         (["add-feed", "1", "mailto:x"], "'mailto:x' is not a feed address"),
         (["add-feed", "1", "https://www.b.example/rss.xml"], "is a feed of seed 2 already"),
-        (["remove-feed", "1", "/rss"], "http://a.example/rss is no feed of http://a.example; `scrapy sites feeds 1"),
+        (["remove-feed", "1", "/rss"], "http://a.example/rss is not a feed of http://a.example; `scrapy sites feeds 1"),
         (["add-rule", "1", "/("], "'/(': RE2 can't read it"),
         (["add-rule", "1", ""], "'' matches no URL"),
         (["add-rule", "1", "/x", "--weight", "2"], "weight is '2', expected a number from 0"),

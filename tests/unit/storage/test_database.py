@@ -37,10 +37,10 @@ DEFINITIONS = {
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("nonsense", "is no database URL; write for example sqlite:///crawl.sqlite"),
+        ("nonsense", "is not a database URL; write for example sqlite:///crawl.sqlite"),
         ("oracle://host/x", "only sqlite and postgresql are supported"),
-        ("nosuch://host/x", "is no database URL"),
-        ("sqlite://", "names no file"),
+        ("nosuch://host/x", "is not a database URL"),
+        ("sqlite://", "does not name a file"),
         ("sqlite:///:memory:", "can't be resumed"),
         ("sqlite:///{folder}", "is a folder"),
         ("sqlite:///{folder}/no/x.sqlite", "does not exist; create it first"),

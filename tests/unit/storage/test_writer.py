@@ -170,7 +170,7 @@ def test_close_commits_what_is_pending_and_may_be_called_twice(database: Databas
     writer.close()
     writer.close()
     assert stored(database) == [1]
-    with pytest.raises(StoreError, match="closed already"):
+    with pytest.raises(StoreError, match="already closed"):
         writer.submit(changes(2))
 
 

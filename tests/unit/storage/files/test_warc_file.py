@@ -124,14 +124,14 @@ def test_record_larger_than_the_first_look_is_found(path, monkeypatch):
 def test_file_of_something_else_is_not_touched(path, content):
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(ConfigError, match="is no compressed WARC file; name another file"):
+    with pytest.raises(ConfigError, match="is not a compressed WARC file; name another file"):
         WarcFile(path, ABOUT)
     assert path.read_bytes() == content
 
 
 def test_two_crawls_do_not_write_one_file(path):
     file = WarcFile(path, ABOUT)
-    with pytest.raises(ConfigError, match="is being written by another crawl"):
+    with pytest.raises(ConfigError, match="is in use by another crawl"):
         WarcFile(path, ABOUT)
     file.close()
     write(path, exchange())
@@ -149,7 +149,7 @@ def test_full_disk_leaves_whole_records(path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(warc_file.os, "pwrite", full)
-        with pytest.raises(StoreError, match="No space left on device; make room"):
+        with pytest.raises(StoreError, match="No space left on device; free some space"):
             file.add(exchange(2))
     file.add(exchange(3))
     file.close()

@@ -144,7 +144,7 @@ def test_a_person_adds_removes_and_takes_back_a_feed(sqlite):
     assert feeds(sqlite)[url] == (1, "feed", True, True)
     with pytest.raises(ConfigError, match=f"{A}/rss is a feed of seed 2 already"):
         add_feed(sqlite, owner, f"{A}/rss", "feed")
-    with pytest.raises(ConfigError, match=f"{A}/rss is no feed of http://b.example; `scrapy sites feeds 1 --all`"):
+    with pytest.raises(ConfigError, match=f"{A}/rss is not a feed of http://b.example; `scrapy sites feeds 1 --all`"):
         switch_feed(sqlite, owner, f"{A}/rss", enabled=False)
 
 
