@@ -41,7 +41,7 @@ class Command(ScrapyCrawl):
             crawler = self._crawler = self._create_crawler(args[0])
         except KeyError:
             known = ", ".join(sorted(self.crawler_process.spider_loader.list()))
-            self._report(ConfigError(f"there is no spider {args[0]!r}; known are: {known}"))
+            self._report(ConfigError(f"there is no spider {args[0]!r}; choose one of: {known}"))
             return
         crawler.signals.connect(self._opened, signals.spider_opened)
         outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)

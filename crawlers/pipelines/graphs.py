@@ -79,4 +79,4 @@ class GraphPipeline:
 
 
 def _unknown(setting: str, names: Iterable[str], known: Iterable[str]) -> ConfigError:
-    return ConfigError(f"{setting}={','.join(sorted(names))} is unknown; known are: {', '.join(known)}")
+    return ConfigError(f"{setting}={','.join(sorted(names))} is unknown; choose one of: {', '.join(known)}")

@@ -50,7 +50,7 @@ class TopicPipeline:
         unknown = set(kinds) - set(ENDINGS)
         if unknown:
             known = ", ".join(ENDINGS)
-            raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; known are: {known}")
+            raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; choose one of: {known}")
         name = crawl_name(settings, crawler.spider)
         pipeline = cls(crawler, settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
         for kind in kinds:

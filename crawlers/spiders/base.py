@@ -180,5 +180,5 @@ def link_tags(settings: BaseSettings) -> frozenset[str]:
     tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
     if not tags or tags - KNOWN_TAGS:
         unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"
-        raise ConfigError(f"LINK_TAGS names {unknown}; known are: {', '.join(sorted(KNOWN_TAGS))}")
+        raise ConfigError(f"LINK_TAGS names {unknown}; choose one of: {', '.join(sorted(KNOWN_TAGS))}")
     return tags

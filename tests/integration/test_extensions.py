@@ -61,7 +61,7 @@ def test_no_graphs_are_written_when_none_are_wanted(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS=dot is unknown; known are: gexf"),
+        ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS=dot is unknown; choose one of: gexf"),
         ({"GRAPH_FORMATS": "gexf", "GRAPH_MEASURES": "beauty"}, "GRAPH_MEASURES=beauty is unknown"),
     ],
 )

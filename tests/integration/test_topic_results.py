@@ -119,5 +119,5 @@ def test_spider_without_a_topic_has_no_results():
 def test_unknown_kinds_are_named(tmp_path):
     crawler = Crawler(Spider, {"TOPIC_RESULTS": "csv,pdf,dot", "RESULT_FOLDER": str(tmp_path)})
     crawler.spider = TopicSpider()
-    with pytest.raises(ConfigError, match="TOPIC_RESULTS=dot,pdf is unknown; known are: csv, gexf"):
+    with pytest.raises(ConfigError, match="TOPIC_RESULTS=dot,pdf is unknown; choose one of: csv, gexf"):
         TopicPipeline.from_crawler(crawler)

@@ -62,9 +62,9 @@ def lambda_crawl(
     """Return the visits per s that cost least, by pages in the order given.
 
     *weights* say how much each page counts, *rates* how often it changes, per s; each gets from *lowest* to *highest*
-    visits per s, all together *budget_per_s*, those of host number *hosts*[i] at most *host_caps*[*hosts*[i]]. What
-    a missed change costs is *answer*'s. Where the lowest rates are too much for the budget or a cap, each page
-    gets the same share of its own.
+    visits per s, all together *budget_per_s*, those of host number *hosts*[i] at most *host_caps*[*hosts*[i]]. The
+    function *answer* says what a missed change costs. Where the lowest rates exceed the budget or a cap, each page
+    gets the same share of its own lowest rate.
 
     >>> lambda_crawl([1, 1], [1, 100], 1.0).rates.round(3).tolist()
     [0.415, 0.585]

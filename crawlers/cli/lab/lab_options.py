@@ -48,7 +48,7 @@ def rule_names(text: str | None) -> list[str]:
     names = known if text is None else [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ConfigError(f"--rules: {unknown[0]!r} is unknown; known are: {', '.join(sorted(known))}")
+        raise ConfigError(f"--rules: {unknown[0]!r} is unknown; choose one of: {', '.join(sorted(known))}")
     return names
 
 

@@ -127,7 +127,7 @@ def _strategies(text: str | None) -> list[str]:
     names = known if text is None else [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ConfigError(f"--strategies: {unknown[0]!r} is unknown; known are: {', '.join(known)}")
+        raise ConfigError(f"--strategies: {unknown[0]!r} is unknown; choose one of: {', '.join(known)}")
     return list(dict.fromkeys(names))
 
 

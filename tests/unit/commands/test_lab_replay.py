@@ -200,7 +200,7 @@ def files(folder) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--rules", "auto,best"), "--rules: 'best' is unknown; known are: auto, "),
+        (("--rules", "auto,best"), "--rules: 'best' is unknown; choose one of: auto, "),
         (("--rules", ""), "--rules: '' is unknown"),
         (("--budget", "0"), "--budget 0 is too small; expected at least 1"),
         (("--crawl", "yours"), "CRAWL=yours: "),

@@ -60,7 +60,7 @@ def test_the_picture_is_a_function_of_the_figures(project, name, begins):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--rules", "auto,best"), "--rules: 'best' is unknown; known are: "),
+        (("--rules", "auto,best"), "--rules: 'best' is unknown; choose one of: "),
         (("--webs", "0"), "--webs 0 is too small; expected at least 1"),
         (("--budget", "-5"), "--budget -5 is too small; expected at least 1"),
         (("--jobs", "0"), "--jobs 0 is too small; expected at least 1"),

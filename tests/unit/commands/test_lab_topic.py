@@ -169,7 +169,10 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--strategies", "anchor,best"), "--strategies: 'best' is unknown; known are: anchor, breadth, links, mixed"),
+        (
+            ("--strategies", "anchor,best"),
+            "'best' is unknown; choose one of: anchor, breadth, links, mixed",
+        ),
         (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
         (("--crawls", "anchor,nobody"), "holds no crawl of that name"),
         (("--points", "10,x"), "--points 10,x: expected at most 12 numbers of at least 1"),

@@ -152,7 +152,7 @@ def test_link_tags_are_read_whatever_their_case_and_blanks(text, tags):
     ("text", "named"), [("a,img", "img"), ("", "nothing"), (" , ", "nothing"), ("image,x", "image, x")]
 )
 def test_unknown_link_tags_are_named(text, named):
-    with pytest.raises(ConfigError, match=f"LINK_TAGS names {named}; known are: a, area"):
+    with pytest.raises(ConfigError, match=f"LINK_TAGS names {named}; choose one of: a, area"):
         link_tags(Settings({"LINK_TAGS": text}))
 
 
