@@ -1,12 +1,12 @@
-"""How many small faults, put into the code at random, do the nearest tests find?
+"""Mutation testing by sample: how many small random faults in the code do the nearest tests detect?
 
     python -m bench.quality.mutants [--seed 1] [--size 200] [--least 0.85]
 
-The faults are those of mutmut: a number that is one more, `<` for `<=`, `or` for `and`, an argument left out, None in
-place of what is assigned, and so on; what stands in annotations, docstrings and log lines is left alone (see
-`tool.mutmut` in pyproject.toml). Each place in the code that can have a fault is as likely to be drawn as any other.
-Every mutant is tested in a copy of the project, by the tests that `NEAREST` names, in their order and until one
-fails. Those that survive are shown. The exit status is 1 when fewer than *least* of them die.
+The operators are those of mutmut: `<` becomes `<=`, `or` becomes `and`, a number grows by one, an argument is left
+out, None is assigned, and so on. Annotations, docstrings and log calls are not mutated (see `tool.mutmut` in
+pyproject.toml). Every place in the code that has mutants is equally likely to be drawn; one of its mutants is then
+chosen. Each mutant is tested in a copy of the project by the tests in `NEAREST`, until one fails. Survivors are
+printed as diffs. The exit status is 1 if a smaller share than *least* is killed.
 """
 
 from __future__ import annotations
@@ -36,35 +36,37 @@ if TYPE_CHECKING:
     from mutmut.mutation.file_mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-# By package: where the tests of crawlers/{folder}/{name}.py are; without such a file, those of its folder are taken.
+# By package: the test runs for crawlers/{folder}/{name}.py, in order, each with its files. The module itself is one of
+# them for the examples in its docstrings. A missing file stands for its folder.
+_UNIT = "crawlers/{folder}/{name}.py tests/unit/{folder}/test_{name}.py"
 NEAREST = {
-    "algorithms": ("tests/unit/{folder}/test_{name}.py",),
-    "frontier": ("tests/unit/{folder}/test_{name}.py", "tests/unit/crawl/news/test_requeue.py", "tests/contracts"),
+    "algorithms": (_UNIT,),
+    "frontier": (f"{_UNIT} tests/unit/crawl/news/test_requeue.py", "tests/contracts"),
 }
 COPIED = ("bench", "crawlers", "tests", "pyproject.toml", "scrapy.cfg")
 PYTEST = (
-    *("-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider"),
+    *("-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--doctest-modules"),
     *("--hypothesis-profile", "mutants"),  # see tests/conftest.py
-    *("-k", "not postgresql"),  # SQLite is quicker, and enough
+    *("-k", "not postgresql"),  # SQLite is faster, and the code under test is the same
 )
-LIMIT, LIMIT_S = 5, 20  # a mutant has so many times what the tests take without it, and so many seconds more
+LIMIT, LIMIT_S = 3, 20  # a run may take this many times its time without a mutant, and this many seconds more
 
 
-class QueueSlot(NamedTuple):
-    """A node in the code of a file, and what can stand there in its stead."""
+class Spot(NamedTuple):
+    """A node in the code of a file, with its mutations."""
 
     path: Path
     module: Module
     mutations: list[Mutation]
 
     def mutant(self, rng: random.Random) -> str:
-        """The code of the file with one of them."""
+        """Return the code of the file with one of the mutations."""
         one = rng.choice(self.mutations)
         return self.module.deep_replace(one.original_node, one.mutated_node).code
 
 
 class Project:
-    """A copy of the project, in which one file at a time is a mutant."""
+    """A copy of the project in *folder*, where one file at a time is mutated."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -75,28 +77,27 @@ class Project:
                 shutil.copy2(ROOT / name, folder / name)
         self._limit_s = cache(self._timed)
 
-    def killer(self, place: QueueSlot, mutant: str) -> str:
-        """Which tests found *mutant*; "" if none did."""
-        tests = list(nearest(self._folder, place.path))
-        limits = [self._limit_s(one) for one in tests]
-        path = self._folder / place.path
+    def kills(self, spot: Spot, mutant: str) -> bool:
+        """Return whether a test fails with *mutant* in place of the file of *spot*."""
+        runs = [(files, self._limit_s(files)) for files in nearest(self._folder, spot.path)]
+        path = self._folder / spot.path
         written_at = path.stat().st_mtime
-        path.write_text(mutant)
+        path.write_text(mutant, "utf-8")
         try:
-            return next((one for one, limit_s in zip(tests, limits, strict=True) if not self._pass(one, limit_s)), "")
+            return not all(self._passes(files, limit_s) for files, limit_s in runs)
         finally:
-            path.write_text(place.module.code)
-            os.utime(path, (written_at, written_at))  # so that its bytecode is good again
+            path.write_text(spot.module.code, "utf-8")
+            os.utime(path, (written_at, written_at))  # so that its bytecode is valid again
 
-    def _timed(self, tests: str) -> float:
+    def _timed(self, files: str) -> float:
         began = time.monotonic()
-        if not self._pass(tests, 1800.0, writes_bytecode=True):
-            raise SystemExit(f"The tests fail without any mutant; mend them first: python {shlex.join(PYTEST)} {tests}")
+        if not self._passes(files, 1800.0, writes_bytecode=True):
+            raise SystemExit(f"Tests fail without a mutant; fix them first: python {shlex.join(PYTEST)} {files}")
         return LIMIT * (time.monotonic() - began) + LIMIT_S
 
-    def _pass(self, tests: str, limit_s: float, *, writes_bytecode: bool = False) -> bool:
+    def _passes(self, files: str, limit_s: float, *, writes_bytecode: bool = False) -> bool:
         process = subprocess.Popen(
-            [sys.executable, *PYTEST, tests],
+            [sys.executable, *PYTEST, *files.split()],
             cwd=self._folder,
             env=os.environ | {"PYTHONDONTWRITEBYTECODE": "" if writes_bytecode else "1"},
             stdout=subprocess.DEVNULL,
@@ -114,59 +115,54 @@ class Project:
 
 
 def nearest(root: Path, path: Path) -> Iterator[str]:
-    """Yield the tests of the project in *root* that are nearest to its file at *path*."""
-    _, package, *_ = path.parts
-    for pattern in NEAREST[package]:
-        tests = Path(pattern.format(folder=path.parent.relative_to("crawlers"), name=path.stem))
-        while not (root / tests).exists():
-            tests = tests.parent
-        yield str(tests)
+    """Yield the test runs for the file at *path* of the project in *root*."""
+    for run in NEAREST[path.parts[1]]:
+        files = map(Path, run.format(folder=path.parent.relative_to("crawlers"), name=path.stem).split())
+        yield " ".join(str(next(one for one in (file, *file.parents) if (root / one).exists())) for file in files)
 
 
-def places(path: Path) -> list[QueueSlot]:
-    """Return the places in the file at *path* that can have a fault."""
-    module, mutations, *_ = create_mutations(str(path), (ROOT / path).read_text())
+def spots(path: Path) -> list[Spot]:
+    """Return the nodes with mutations in the file at *path*."""
+    module, mutations, *_ = create_mutations(str(path), (ROOT / path).read_text("utf-8"))
     by_node: dict[int, list[Mutation]] = {}
     for one in mutations:
         by_node.setdefault(id(one.original_node), []).append(one)
-    return [QueueSlot(path, module, its) for its in by_node.values()]
+    return [Spot(path, module, its) for its in by_node.values()]
 
 
-def changes(place: QueueSlot, mutant: str) -> str:
-    """Return what *mutant* changes in its file."""
-    lines = unified_diff(
-        place.module.code.splitlines(), mutant.splitlines(), str(place.path), "mutant", lineterm="", n=2
-    )
+def diff(spot: Spot, mutant: str) -> str:
+    """Return what *mutant* changes in the file of *spot*."""
+    lines = unified_diff(spot.module.code.splitlines(), mutant.splitlines(), str(spot.path), "mutant", lineterm="", n=2)
     return "\n".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--size", type=int, default=200, help="mutants")
-    parser.add_argument("--least", type=float, default=0.85, help="share of them that must die")
+    parser.add_argument("--size", type=int, default=200, help="number of mutants")
+    parser.add_argument("--least", type=float, default=0.85, help="share of mutants that must be killed")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     files = sorted(path.relative_to(ROOT) for name in NEAREST for path in (ROOT / "crawlers" / name).rglob("*.py"))
-    everywhere = [place for path in files for place in places(path)]
-    print(f"{len(everywhere)} places in {len(files)} files, seed {options.seed}", flush=True)
-    drawn, dead = Counter[str](), Counter[str]()
+    everywhere = [spot for path in files for spot in spots(path)]
+    print(f"{len(everywhere)} nodes in {len(files)} files, seed {options.seed}", flush=True)
+    drawn, killed = Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
-        for number, place in enumerate(rng.sample(everywhere, options.size), 1):
-            mutant = place.mutant(rng)
+        for number, spot in enumerate(rng.sample(everywhere, options.size), 1):
+            mutant = spot.mutant(rng)
             began = time.monotonic()
-            killer = project.killer(place, mutant)
-            drawn[place.path.parts[1]] += 1
-            dead[place.path.parts[1]] += bool(killer)
-            seconds = time.monotonic() - began
-            print(f"{number:4} {seconds:6.1f} s  {place.path}  {killer or 'SURVIVED'}", flush=True)
-            if not killer:
-                print(changes(place, mutant), flush=True)
-    for package, count in drawn.items():
-        print(f"{package}: {dead[package]} of {count} die")
-    share = dead.total() / drawn.total()
-    print(f"{share:.1%} of {drawn.total()} die; {options.least:.0%} must")
+            is_killed = project.kills(spot, mutant)
+            drawn[spot.path.parts[1]] += 1
+            killed[spot.path.parts[1]] += is_killed
+            result = "killed" if is_killed else "SURVIVED"
+            print(f"{number:4} {time.monotonic() - began:6.1f} s  {spot.path}  {result}", flush=True)
+            if not is_killed:
+                print(diff(spot, mutant), flush=True)
+    for package, count in sorted(drawn.items()):
+        print(f"{package}: {killed[package]} of {count} killed")
+    share = killed.total() / drawn.total()
+    print(f"{share:.1%} of {drawn.total()} mutants killed, required: {options.least:.0%}")
     return int(share < options.least)
 
 

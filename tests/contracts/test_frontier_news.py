@@ -199,17 +199,20 @@ def test_each_url_is_handed_out_once(engine: Engine, order: str) -> None:
 
 def test_page_that_was_over_is_fetched_once_more(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, "/x1", "/x2")
+    begun(site, "/x1", "/x2", "/x3")
     first = {lease.url.removeprefix(site.root): lease.id for lease in site.frontier.lease(NOW, 9)}
     for page_id in first.values():
         lease = site.frontier.leased(page_id)
         assert lease is not None
         end(site, lease)
+    site.frontier.fetch_again(site.root, [(first[path], None, NOW) for path in ("/x1", "/x2")], NOW)
     site.frontier.fetch_again(site.root, [(first["/x1"], None, NOW), (99, None, NOW)], NOW)
-    (lease,) = site.frontier.lease(NOW, 9)
-    assert (lease.id, lease.is_revisit) == (first["/x1"], True)
-    end(site, lease, "/x3", now=NOW + 1)
-    assert drained(site) == ["/x3"]
+    assert site.frontier.pending == 2
+    leases = site.frontier.lease(NOW, 9)
+    assert {(lease.id, lease.is_revisit) for lease in leases} == {(first["/x1"], True), (first["/x2"], True)}
+    for lease in leases:
+        end(site, lease, "/x4", now=NOW + 1)
+    assert drained(site) == ["/x4"]
     assert not site.frontier.is_waiting
 
 

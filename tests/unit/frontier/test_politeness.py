@@ -33,6 +33,10 @@ def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     assert gate.delay_s == 2.0
     gate.ask_for_delay(5.0)
     assert gate.delay_s == 5.0
+    gate.refused(0.0, None)
+    for _ in range(100):
+        gate.answered()
+    assert gate.delay_s == 5.0, "it is not forgotten"
 
 
 def test_cancelled_start_leaves_no_trace() -> None:

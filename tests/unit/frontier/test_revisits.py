@@ -79,6 +79,14 @@ def test_page_that_could_not_be_fetched_keeps_the_time_of_its_previous_visit() -
     assert changes[UnchangedPage] == [(3, "no answer", 50.0, '"1"', "yesterday")]
 
 
+def test_page_that_is_still_missing_was_seen_to_be_so() -> None:
+    missing = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
+    for status, seen_at in ((404, 90.0), (503, 50.0)):
+        changes = ChangeSet()
+        add_unchanged(changes, LEASE, page(State.REFUSED, status, reason="why"), missing)
+        assert changes[UnchangedPage] == [(3, "why", seen_at, '"1"', "yesterday")]
+
+
 def test_change_keeps_the_previous_state_of_the_page_and_its_links() -> None:
     changes = ChangeSet()
     new = add_change(changes, LEASE, PREVIOUS, {8: 1, 9: 4}, 91.0)

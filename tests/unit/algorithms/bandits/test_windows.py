@@ -17,7 +17,8 @@ def started(arm: WindowArm) -> None:
 
 @given(st.lists(st.integers(0, 100), max_size=50), st.integers(0, 5))
 def test_a_window_has_the_last_rewards_and_nothing_for_those_in_flight(rewards: list[int], in_flight: int) -> None:
-    arm = WindowArm("a", 0)
+    arm = WindowArm("a", 3)
+    assert (arm.name, arm.number) == ("a", 3)
     for reward in rewards:
         started(arm)
         arm.earn(reward)

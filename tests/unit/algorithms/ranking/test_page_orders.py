@@ -6,8 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.ranking.link_groups import GroupBandit
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, NewsScores
+from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS, ORDERS, BreadthFirst, OrderOptions
+from crawlers.algorithms.ranking.page_scores import OTHER, PageScores
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import Weights
 
+WEIGHTS = Weights(0.5, 0.25, 0.25)
+OPTIONS = OrderOptions(
+    seed=3,
+    virtual_share=0.3,
+    window=5.0,
+    uncrawled_weight=2.0,
+    weights=WEIGHTS,
+    else_factor=0.5,
+    explore_share=0.25,
+    archive_share=0.125,
+)
+OPIC_OPTIONS = {"virtual_share": 0.3, "uncrawled_weight": 2.0}
 places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
 
 
@@ -27,3 +46,52 @@ def test_priorities_are_finite_numbers(name: str) -> None:
 
 def test_breadth_first_finishes_a_level_before_the_next() -> None:
     assert BreadthFirst.finishes_each_priority
+
+
+def history(scores: PageScores) -> list[object]:
+    """What *scores* say in the course of a small crawl."""
+    said: list[object] = []
+    scores.found(1, 0)
+    for page in range(1, 5):
+        links = {page + step: 0.5 / step for step in (1, 2)}
+        for target in links:
+            scores.found(target, page)
+        scores.fetched(page, links)
+        said += [(scores.queue(n), scores.score(n), scores.record(n)) for n in range(1, 7)]
+        said += [scores.totals(), scores.offset(0), scores.offset(1)]
+    return said
+
+
+@pytest.mark.parametrize(
+    ("name", "scores"),
+    [
+        ("aopic", AdaptiveOPIC("greedy", window=5.0, seed=3, **OPIC_OPTIONS)),
+        ("aopic-cyclic", AdaptiveOPIC("cyclic", window=5.0, seed=3, **OPIC_OPTIONS)),
+        ("aopic-random", AdaptiveOPIC("random", window=5.0, seed=3, **OPIC_OPTIONS)),
+        ("opic", OPIC(**OPIC_OPTIONS)),
+        ("fit", NewsScores(weighs_links=False, else_factor=0.5)),
+        ("fit*opic", NewsScores(weighs_links=True, else_factor=0.5)),
+        ("topic", TopicScores(WEIGHTS)),
+    ],
+)
+def test_orders_score_as_their_options_say(name: str, scores: PageScores) -> None:
+    found = history(ORDERS[name](OPTIONS).scores)
+    assert found == history(scores)
+    assert found != history(ORDERS[name](OrderOptions()).scores)
+
+
+@pytest.mark.parametrize("name", ["fit", "fit*opic"])
+def test_shares_of_the_queues_are_those_of_the_options(name: str) -> None:
+    shares, taken = ORDERS[name](OPTIONS).groups(), []
+    for _ in range(80):
+        taken.append(shares.choose([(OTHER, 1), (ARCHIVE, 2), (FIT, 3)]))
+        shares.started(taken[-1])
+    assert (taken.count(OTHER), taken.count(ARCHIVE)) == (20, 10)
+
+
+def test_only_some_orders_have_groups_or_scores() -> None:
+    orders = {name: make(OPTIONS) for name, make in ORDERS.items()}
+    assert {name for name, order in orders.items() if order.groups()} == {"groups", "fit", "fit*opic"}
+    assert isinstance(orders["groups"].groups(), GroupBandit)
+    assert {name for name, order in orders.items() if order.scores is None} == {"bfs", "groups"}
+    assert {name for name, order in orders.items() if order.finishes_each_priority} == {"bfs"}

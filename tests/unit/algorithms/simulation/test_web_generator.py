@@ -81,6 +81,15 @@ def test_webs_have_ten_sites_and_are_functions_of_the_seed(profile):
         assert web != make(profile, rng(6))
 
 
+def test_webs_are_those_that_the_measurements_were_made_on():
+    webs = [pinned("sample", rng(5)), scenario(3, "sample", rng(5)), stationary("sample", rng(5))]
+    assert [[sum(pages) for pages in web] for web in webs] == [
+        [166, 490, 152, 1126, 1052, 11, 90, 32, 3131, 153],
+        [106, 403, 2376, 141, 95, 270, 60, 73, 37, 11],
+        [1090, 7036, 14826, 2999, 3882, 2447, 2966, 851, 637, 8452],
+    ]
+
+
 def test_the_named_sites_have_the_pages_of_the_table():
     assert [len(pages) for pages in pinned("sample", rng(7))] == [
         431, 1766, 1471, 12935, 7253, 1298, 1100, 2411, 39292, 3523,

@@ -58,6 +58,7 @@ def test_spellings_that_look_alike_are_one_term():
 def test_vowel_signs_belong_to_their_word():
     assert Terms("hi")("किताबें") != Terms("hi")("कत")
     assert list(auto("हिन्दी")) == ["हिन्दी"], "without a language that we know by script, a word stays as it is"
+    assert list(auto("ἀγορά")) == ["ἀγορά"]
 
 
 def test_long_runs_of_letters_are_encoded_data():

@@ -71,6 +71,11 @@ def test_numbers_alone_have_no_broader_pattern():
     assert broad_patterns("/a?id=#") == broad_patterns("/a") == ()
 
 
+def test_only_parameters_that_look_like_sessions_have_a_pattern_for_any_path():
+    assert broad_patterns("/a?n=#&view=month") == ("/a?n=*&view=*",)
+    assert broad_patterns("/a?n=#&s=~&t=~") == ("/a?n=*&s=*&t=*", "*?s=~&t=~")
+
+
 @given(st.text(st.characters(codec=None)))
 def test_any_text_has_a_pattern_and_a_verdict(text):
     assert url_pattern(text).startswith("/")
