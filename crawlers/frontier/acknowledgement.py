@@ -8,8 +8,8 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
-from crawlers.storage.page_rows import add_analysis_rows, add_links, add_page_rows
-from crawlers.storage.schema.tables import OutdatedBadLinks, SiteAvailability
+from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
+from crawlers.storage.schema.tables import OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +63,8 @@ class Acknowledgements:
             elif previous is not None:  # a scheduled page always changes: the other pages with its new links suffice
                 links = {}
                 changes.add(OutdatedBadLinks(lease.id))
-            add_links(changes, lease.id, links)
+            if links:
+                changes.add(PageLinks(lease.id, links))
             was_asked = page.state is not State.REJECTED
             add_page_rows(
                 changes,

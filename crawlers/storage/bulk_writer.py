@@ -29,7 +29,7 @@ _POSTGRESQL_TYPES = {
     float: "(value->>{})::float",
     str: "value->>{}",
     bool: "(value->>{})::boolean",
-    list: "value->{}",
+    dict: "value->{}",
 }
 
 

@@ -13,8 +13,6 @@ from crawlers.storage.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    LinkRow,
-    SingleLinks,
 )
 
 if TYPE_CHECKING:
@@ -60,16 +58,8 @@ def add_page_rows(
         if pair not in counts:
             changes.add(ExternalUrlRow(url_id, link.site, link.url, link.key), LinkContextRow(context_id, *texts))
         counts[pair] = counts.get(pair, 0) + count
-    changes.add(*(ExternalLinkRow(page.id, *pair, count) for pair, count in counts.items()))
-    changes.add(*(BadLinkRow(page.id, bad.raw, bad.reason) for bad in page.bad))
-
-
-def add_links(changes: ChangeSet, page_id: int, links: Mapping[int, int]) -> None:
-    """Add the rows of the *links* of a page: how many lead to each other page."""
-    once = sorted(target for target, count in links.items() if count == 1)
-    if once:
-        changes.add(SingleLinks(page_id, once))
-    changes.add(*(LinkRow(page_id, target, count) for target, count in links.items() if count > 1))
+    changes.add(*[ExternalLinkRow(page.id, *pair, count) for pair, count in counts.items()])
+    changes.add(*[BadLinkRow(page.id, bad.raw, bad.reason) for bad in page.bad])
 
 
 def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]) -> None:

@@ -11,9 +11,8 @@ from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, begin, reserve_page_ids
-from crawlers.storage.page_rows import add_links
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
-from crawlers.storage.schema.tables import EndedPage, NewPage
+from crawlers.storage.schema.tables import EndedPage, NewPage, PageLinks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +89,7 @@ def store(
         counts: dict[int, int] = {}
         for url in one.links or ():
             counts[ids[url]] = counts.get(ids[url], 0) + 1
-        add_links(changes, page_id, counts)
+        changes.add(PageLinks(page_id, counts))
     opic = _read(pages, ids, rounds)
     for url, page in ids.items():
         changes.add(ImportanceRow(page, sites[site_of(url)], opic.queue(page), opic.score(page), *opic.record(page)))

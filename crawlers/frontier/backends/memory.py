@@ -16,11 +16,10 @@ from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
 from crawlers.storage.schema.tables import (
     EndedPage,
     LinkGroupRow,
-    LinkRow,
     LostLink,
     NewPage,
+    PageLinks,
     PageUpdate,
-    SingleLinks,
     UnchangedPage,
     WaitingPage,
 )
@@ -127,10 +126,8 @@ class MemoryFrontierStore:
         self._groups += changes[LinkGroupRow]
         for lost in changes[LostLink]:
             del self.links[lost.source_id][lost.target_id]
-        for single in changes[SingleLinks]:
-            self.links.setdefault(single.source_id, {}).update(dict.fromkeys(single.target_ids, 1))
-        for link in changes[LinkRow]:
-            self.links.setdefault(link.source_id, {})[link.target_id] = link.count
+        for source_id, targets in changes[PageLinks]:
+            self.links.setdefault(source_id, {}).update(targets)
         for kind in SCORE_ROWS.values():
             for score in changes[kind]:
                 self._scores[score.page_id] = score._asdict()

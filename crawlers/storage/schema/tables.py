@@ -281,16 +281,18 @@ link = table("link", metadata, LinkRow, INSERT, key=2, sqlite_with_rowid=False)
     columns=LinkRow._fields,
     # The limit keeps SQLite from taking the row apart again for each of its targets.
     select={
-        "sqlite": "SELECT source_id, t.value, 1 FROM ({rows} LIMIT -1) AS r, json_each(r.target_ids) AS t",
+        "sqlite": """
+            SELECT source_id, CAST(t.key AS INTEGER), t.value
+            FROM ({rows} LIMIT -1) AS r, json_each(r.targets) AS t""",
         "postgresql": """
-            SELECT source_id, t.value::bigint, 1 FROM ({rows}) AS r, jsonb_array_elements_text(r.target_ids) AS t""",
+            SELECT source_id, t.key::bigint, t.value::integer FROM ({rows}) AS r, jsonb_each_text(r.targets) AS t""",
     },
 )
-class SingleLinks(NamedTuple):
-    """The pages that a page has one link to, which most links are: a list is a quarter of the work of rows."""
+class PageLinks(NamedTuple):
+    """How many links lead from a page to each other page: a third of the work of a row a link."""
 
     source_id: int
-    target_ids: list[int]
+    targets: dict[int, int]
 
 
 @writes(link, DELETE)

@@ -18,8 +18,15 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, add_sites, reserve_page_ids
 from crawlers.storage.database import Database
-from crawlers.storage.page_rows import add_links
-from crawlers.storage.schema.tables import EndedPage, ExternalLinkRow, ExternalUrlRow, LinkContextRow, LinkRow, NewPage
+from crawlers.storage.schema.tables import (
+    EndedPage,
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkContextRow,
+    LinkRow,
+    NewPage,
+    PageLinks,
+)
 
 if TYPE_CHECKING:
     import random
@@ -62,7 +69,7 @@ def store(database: Database, pages: list[Stored], order: list[int] | None = Non
         content_hash = body if page.state is DONE else None
         ended = (page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
         changes.add(EndedPage(*ended, None, None, 9, None, None))
-        add_links(changes, page_id, {ids[target]: count for target, count in page.links.items()})
+        changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"
             changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)))

@@ -13,7 +13,6 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.page_rows import add_links
 from crawlers.storage.schema.rows import write_of
 from crawlers.storage.schema.score_tables import ImportanceRow, TopicPageRow
 from crawlers.storage.schema.tables import (
@@ -26,6 +25,7 @@ from crawlers.storage.schema.tables import (
     LostLink,
     NewPage,
     OutdatedBadLinks,
+    PageLinks,
     SiteRobots,
     WaitingPage,
 )
@@ -124,10 +124,7 @@ def test_page_that_failed_and_then_ended_within_one_batch_has_ended(database: Da
 
 
 def test_links_of_a_page_are_one_row_a_target(database: Database) -> None:
-    changes = ChangeSet()
-    for source, links in ((7, {8: 1, 5: 1, MOST: 300}), (8, {}), (9, {7: 2})):
-        add_links(changes, source, links)
-    write(database, changes)
+    write(database, ChangeSet(PageLinks(7, {8: 1, 5: 1, MOST: 300}), PageLinks(8, {}), PageLinks(9, {7: 2})))
     assert rows(database, LinkRow, "1, 2") == [(7, 5, 1), (7, 8, 1), (7, MOST, 300), (9, 7, 2)]
 
 

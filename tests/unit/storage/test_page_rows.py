@@ -5,15 +5,13 @@ from __future__ import annotations
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import BadLink, ExternalLink, Page, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.page_rows import add_links, add_page_rows
+from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import (
     BadLinkRow,
     EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    LinkRow,
-    SingleLinks,
 )
 
 NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
@@ -82,12 +80,3 @@ def test_texts_that_differ_in_where_they_are_cut_are_different_contexts() -> Non
 def test_bad_links_are_kept_as_they_were_written() -> None:
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
     assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not a URL")] * 2
-
-
-def test_links_that_stand_once_on_a_page_are_one_row() -> None:
-    changes = ChangeSet()
-    add_links(changes, 7, {9: 1, 8: 1, 5: 3})
-    add_links(changes, 8, {})
-    add_links(changes, 9, {7: 2})
-    assert changes[SingleLinks] == [(7, [8, 9])]
-    assert changes[LinkRow] == [(7, 5, 3), (9, 7, 2)]

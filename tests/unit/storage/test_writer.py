@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 from crawlers.errors import StoreError
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import NewPage, SingleLinks
+from crawlers.storage.schema.tables import NewPage, PageLinks
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def changes(number: int, size: int = 1) -> ChangeSet:
     """A page and its link: two tables, so that a half written change set shows."""
     url = "http://a.test/" + "x" * size
     page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
-    return ChangeSet(page, SingleLinks(number, [number]))
+    return ChangeSet(page, PageLinks(number, {number: 1}))
 
 
 def submit_for_ever(writer: Writer, size: int = 1) -> None:
