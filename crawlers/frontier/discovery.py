@@ -141,9 +141,24 @@ class UrlDiscovery:
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
             changes.add(SiteAvailability(site.id, reason))  # the home page itself will never be requested
-        nearness = (level, hops, priority, int(state))
         changes.add(
-            NewPage(page_id, site.id, target.key, url, variant, *nearness, reason, request, found_on, now, now, group)
+            NewPage(
+                page_id,
+                site.id,
+                target.key,
+                url,
+                variant,
+                level,
+                hops,
+                priority,
+                int(state),
+                reason,
+                request,
+                found_on,
+                now,
+                now,
+                group,
+            )
         )
         site.counts[state] = site.counts.get(state, 0) + 1
         value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), variant, flags)
