@@ -279,11 +279,12 @@ link = table("link", metadata, LinkRow, INSERT, key=2, sqlite_with_rowid=False)
     link,
     INSERT,
     columns=LinkRow._fields,
-    # The limit keeps SQLite from taking the row apart again for each of its targets.
+    # The limit keeps SQLite from taking the row apart again for each of its targets. The few targets with several links
+    # come last because the tree's pages are fuller then: 12.8 bytes a link in place of 13.8.
     select={
         "sqlite": """
             SELECT source_id, CAST(t.key AS INTEGER), t.value
-            FROM ({rows} LIMIT -1) AS r, json_each(r.targets) AS t""",
+            FROM ({rows} LIMIT -1) AS r, json_each(r.targets) AS t ORDER BY t.value > 1, 1, 2""",
         "postgresql": """
             SELECT source_id, t.key::bigint, t.value::integer FROM ({rows}) AS r, jsonb_each_text(r.targets) AS t""",
     },
