@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
 .PHONY: demo test check docs bench mutants clean help
 
@@ -32,7 +33,7 @@ demo: $(RUNTIME)
 	$(BIN)/python -m crawlers.demo demo
 
 test: $(DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(DEV)
 	$(BIN)/ruff check .

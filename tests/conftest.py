@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from shutil import copy
 from typing import TYPE_CHECKING
 
@@ -16,10 +14,6 @@ from tests.support.services import PostgresqlStore, running_postgresql
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-# A hundred processes start here and would each compile the program, in containers that set this.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 
 settings.register_profile("suite", derandomize=True, deadline=None)  # a busy machine is slow, not wrong
 # `make mutants` wants to know whether an example fails, and not the smallest one that does.
