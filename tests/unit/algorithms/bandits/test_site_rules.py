@@ -255,6 +255,11 @@ def test_many_sites_are_ranked_nearly_as_few(name: str, monkeypatch: pytest.Monk
     assert ranked_found == pytest.approx(found, rel=0.05)
 
 
+@pytest.mark.parametrize("name", sorted(set(RULES) - {"trivial"}))
+def test_defaults_of_the_options_suffice(name: str) -> None:
+    assert len(Crawl(RULES[name](RuleOptions()), rotting(3, 4)).run(40)) == 40
+
+
 def test_trivial_says_that_it_needs_a_budget() -> None:
     with pytest.raises(ConfigError, match=r"RULE=trivial needs PAGE_BUDGET: .*; set PAGE_BUDGET"):
         RULES["trivial"](RuleOptions())

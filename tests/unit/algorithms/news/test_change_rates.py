@@ -8,8 +8,9 @@ import statistics
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import gamma, norm
 
-from crawlers.algorithms.news.change_rates import ArrivalRate
+from crawlers.algorithms.news.change_rates import PRIOR_ITEMS, PRIOR_SECONDS, ArrivalRate
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -74,6 +75,14 @@ def test_a_rate_is_seldom_above_its_upper_bound() -> None:
         rate = polled(ArrivalRate(), per_s, HOUR, 10, random.Random(seed))
         above += rate.upper_per_s(2.0) < per_s
     assert above / 300 < 0.06  # 2 deviations: some 2.3 %
+
+
+@pytest.mark.parametrize("items", [0, 1, 3, 10, 100])
+@pytest.mark.parametrize("deviations", [1.0, 2.0, 3.0])
+def test_the_upper_bound_is_a_quantile_of_the_gamma_distribution(items: int, deviations: float) -> None:
+    rate = ArrivalRate(items, HOUR)
+    exact = gamma.ppf(norm.cdf(deviations), items + PRIOR_ITEMS) / (HOUR + PRIOR_SECONDS)
+    assert rate.upper_per_s(deviations) == pytest.approx(exact, rel=0.04)
 
 
 def test_no_time_teaches_nothing() -> None:
