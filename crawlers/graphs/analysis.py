@@ -6,6 +6,9 @@ Repeated links of a page count once, as in the degrees.
 Values are rounded to 12 decimals. PageRank, hub and authority sum to 1 each, so with the largest graph
 allowed by default the mean is at least 5e-7, of which 12 decimals keep five digits; differences between
 processors (the order of summation, about 1e-16 a step) are rounded away.
+
+networkx is imported where it is used, because the import takes a fifth of a second, which crawls without measures must
+not wait for.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from crawlers.errors import ConfigError
@@ -22,6 +24,8 @@ from crawlers.storage.importance import DECIMALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from networkx import DiGraph
 
     from crawlers.graphs.model import Graph, Row
     from crawlers.storage.files.cells import Value
@@ -103,9 +107,11 @@ def analyse(graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: 
     return Analysis(columns, {node: tuple(found[name][node] for name in measures) for node in network})
 
 
-def to_networkx(graph: Graph, max_edges: int = MAX_EDGES) -> nx.DiGraph:
+def to_networkx(graph: Graph, max_edges: int = MAX_EDGES) -> DiGraph:
     """Return *graph* as a networkx graph of ids and edges, without attributes and weights."""
-    network = nx.DiGraph()
+    from networkx import DiGraph
+
+    network = DiGraph()
     edge_count = 0
     for source, targets in graph.edges():
         edge_count += len(targets)
@@ -119,26 +125,30 @@ def to_networkx(graph: Graph, max_edges: int = MAX_EDGES) -> nx.DiGraph:
     return network
 
 
-def _degrees(network: nx.DiGraph) -> tuple[Mapping[int, int], ...]:
+def _degrees(network: DiGraph) -> tuple[Mapping[int, int], ...]:
     return dict(network.in_degree()), dict(network.out_degree())
 
 
-def _components(network: nx.DiGraph) -> tuple[Mapping[int, int], ...]:
+def _components(network: DiGraph) -> tuple[Mapping[int, int], ...]:
     """Number the components by size, largest first, then by their smallest id."""
-    components = sorted(nx.strongly_connected_components(network), key=lambda nodes: (-len(nodes), min(nodes)))
+    from networkx import strongly_connected_components
+
+    components = sorted(strongly_connected_components(network), key=lambda nodes: (-len(nodes), min(nodes)))
     numbers = {node: number for number, nodes in enumerate(components, 1) for node in nodes}
     sizes = {node: len(nodes) for nodes in components for node in nodes}
     return numbers, sizes
 
 
-def _pagerank(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
+def _pagerank(network: DiGraph) -> tuple[Mapping[int, float], ...]:
+    from networkx import pagerank
+
     nodes = max(len(network), 1)
     # networkx multiplies the tolerance by the number of nodes; 0.85 ** 1000 is far below any tolerance.
-    ranks = nx.pagerank(network, alpha=DAMPING, weight=None, tol=RANK_CHANGE / nodes, max_iter=1000)
+    ranks = pagerank(network, alpha=DAMPING, weight=None, tol=RANK_CHANGE / nodes, max_iter=1000)
     return ({node: round(rank, DECIMALS) for node, rank in ranks.items()},)
 
 
-def _hits(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
+def _hits(network: DiGraph) -> tuple[Mapping[int, float], ...]:
     """Return hubs and authorities by power iteration from equal values.
 
     `networkx.hits` is not used because its solver starts at random: where several communities are equally
@@ -148,10 +158,12 @@ def _hits(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
     ----------
     .. [1] Kleinberg (1999), Authoritative Sources in a Hyperlinked Environment, section 3.
     """
+    from networkx import to_scipy_sparse_array
+
     nodes = list(network)
     if not network.number_of_edges():
         return dict.fromkeys(nodes, 0.0), dict.fromkeys(nodes, 0.0)
-    links = nx.to_scipy_sparse_array(network, nodelist=nodes, weight=None, dtype=float, format="csr")
+    links = to_scipy_sparse_array(network, nodelist=nodes, weight=None, dtype=float, format="csr")
     links_back = links.T.tocsr()
     hubs = np.full(len(nodes), 1 / len(nodes))
     for _ in range(HUB_STEPS):
@@ -164,7 +176,7 @@ def _hits(network: nx.DiGraph) -> tuple[Mapping[int, float], ...]:
     return tuple(dict(zip(nodes, np.round(values, DECIMALS).tolist(), strict=True)) for values in (hubs, authorities))
 
 
-_GROUPS: dict[tuple[str, ...], Callable[[nx.DiGraph], tuple[Mapping[int, Value], ...]]] = {
+_GROUPS: dict[tuple[str, ...], Callable[[DiGraph], tuple[Mapping[int, Value], ...]]] = {
     ("in_degree", "out_degree"): _degrees,
     ("component", "component_size"): _components,
     ("pagerank",): _pagerank,

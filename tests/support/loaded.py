@@ -16,6 +16,9 @@ for package in (
 for module in (
     "aiohttp.web",
     "alembic.command",
+    "networkx",
+    "rich.live",
+    "scipy.sparse",
     "scrapy.cmdline",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.core.engine",

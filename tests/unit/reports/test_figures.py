@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -49,10 +47,3 @@ def test_only_formats_that_are_drawn_are_taken():
     check_picture(Path("a.SVG"))
     with pytest.raises(ConfigError, match=r"--picture a\.jpeg must end with \.svg or \.png"):
         check_picture(Path("a.jpeg"))
-
-
-def test_matplotlib_is_imported_when_something_is_drawn():
-    """It takes most of a second, and no command or spider draws before its end."""
-    modules = "crawlers.commands.lab", "crawlers.extensions.news_chart"
-    code = f"import sys, {', '.join(modules)}; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

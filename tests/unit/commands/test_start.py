@@ -1,0 +1,27 @@
+"""Commands start quickly: libraries that take long to import, and that few commands need, wait until they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SLOW = ("matplotlib", "networkx", "pyarrow", "redis", "rich", "scipy")
+START = f"""
+import sys
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object, walk_modules_iter
+settings = Settings()
+settings.setmodule("crawlers.settings")
+for name in ("COMMANDS_MODULE", "NEWSPIDER_MODULE"):
+    list(walk_modules_iter(settings[name]))
+for name in ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES"):
+    for path in settings.getdict(name):
+        load_object(path)
+load_object(settings["SCHEDULER"])
+print(*[name for name in {SLOW} if name in sys.modules])
+"""
+
+
+def test_nothing_imports_at_the_start_what_few_commands_need():
+    started = subprocess.run([sys.executable, "-c", START], check=True, capture_output=True, text=True, timeout=60)
+    assert started.stdout == "\n"
