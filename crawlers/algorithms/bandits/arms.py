@@ -1,7 +1,7 @@
 """Arms: the state of a rule for each site, in the order of discovery.
 
 The state of a rule depends on pulls alone. Choosing changes nothing (except for turns measured in seconds), and neither
-does sleeping: a rule that is given the pulls of an interrupted crawl is in the same state as the interrupted one.
+does sleeping: a rule to which the pulls of an interrupted crawl are replayed has the state of the interrupted one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Arm:
         self.number = number  # in the order of discovery
         self.is_awake = False
         self.pulls = 0
-        self.pending = 0  # of these, in flight
-        self.total = 0.0
+        self.pending = 0  # pulls in flight, included in `pulls`
+        self.total = 0.0  # sum of the rewards
 
     def earn(self, reward: float) -> None:
         """Record the *reward* of a pull in flight."""
@@ -35,7 +35,7 @@ A = TypeVar("A", bound=Arm)
 
 
 class ArmRule(Generic[A]):
-    """The bookkeeping that all rules share; *make* creates an arm from its name and number.
+    """The common bookkeeping of all rules; *make* creates an arm from its name and number.
 
     A rule overrides `select`, and any of the events `_woke`, `_slept`, `_started`, `_rewarded`, `_cancelled`, which are
     called after the arm is updated.
@@ -91,7 +91,7 @@ class ArmRule(Generic[A]):
         self._rewarded(found, reward)
 
     def cancelled(self, arm: Hashable) -> None:
-        """Undo the start of a pull of *arm* in flight."""
+        """Undo a pull of *arm* that is in flight; ignored if none is."""
         found = self._arm(arm)
         if found.pending:
             found.pulls -= 1

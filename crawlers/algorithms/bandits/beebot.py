@@ -1,8 +1,9 @@
-"""The bandit rules of BeeBot as published: R2, called "Gittins index" there, and R3, UCB1.
+"""The bandit rules of BeeBot as published: R2, which the paper calls "Gittins index", and R3, UCB1.
 
 References
 ----------
-.. [1] BeeBot: how to find as many external links of a set of sites as a budget of pages allows, rules R2 and R3.
+.. [1] BeeBot: Pechnikov, Chernobrovkin, Adaptive crawler for the search and gathering of external hyperlinks (in
+   Russian), rules R2 and R3.
 .. [2] Auer, Cesa-Bianchi, Fischer (2002), Finite-time Analysis of the Multiarmed Bandit Problem, fig. 1 (UCB1).
 """
 
@@ -18,16 +19,16 @@ from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-REMEMBERED = 1024  # starts, more than are in flight at a time: any of these pulls may turn out to be none
+STARTS_KEPT = 1024  # more than can be in flight at a time: any pull in flight may be cancelled
 
 
 class UCB1(IndexRule[Arm]):
-    """R3: *initial* pages of every site, then one page of the site of the largest index.
+    """R3: *initial* pages of every site, then the site with the largest index, page by page.
 
         I_i = X_i/Xmax + sqrt(2 ln n / t_i)
 
-    X_i is the mean reward of site i, Xmax the largest reward of all, t_i the pages read of i, n those of all; while
-    nothing was found (Xmax = 0) the first term is 0. O(K) a choice, see `IndexRule` for many sites.
+    X_i is the mean reward of site i, Xmax the largest reward of any page, t_i the number of pulls of i, n that of all;
+    while all rewards are 0 (Xmax = 0), the first term is 0. O(K) per choice among K sites; see `IndexRule` for many.
     """
 
     def __init__(self, initial: int = 5) -> None:
@@ -44,11 +45,11 @@ class UCB1(IndexRule[Arm]):
 
 
 class BatchGreedy(IndexRule[Arm]):
-    """R2: *batch* pages of every site, then batch after batch on the site of the largest mean s_i/t_i.
+    """R2: *batch* pages of every site, then batches of that size from the site with the largest mean s_i/t_i.
 
-    A batch ends when its site sleeps; the next choice begins a new one. In spite of its published name it is no Gittins
-    index but greedy: a site whose first batch earned nothing is never read again while another has earned anything.
-    O(K) a choice for few sites, O(log K) for many, exact for any number.
+    A batch ends early if its site falls asleep; the next choice begins a new one. Despite its published name, the rule
+    uses no Gittins index but is greedy: a site whose first batch earned nothing is never read again while another site
+    has earned anything. O(K) per choice for few sites, O(log K) for many, exact for any number.
     """
 
     pools: ClassVar[bool] = False
@@ -61,8 +62,8 @@ class BatchGreedy(IndexRule[Arm]):
         return arm.total / arm.pulls
 
     def select(self, now: float) -> Hashable | None:
-        """The site whose batch is not over, else the one of the largest mean; None when all sleep."""
-        number = self._batches.at_hand
+        """Return the arm of the current batch, else the one with the largest mean; None if all sleep."""
+        number = self._batches.current
         if number in self._awake and not self._young:
             return self._arms[number].name
         return super().select(now)
@@ -77,27 +78,28 @@ class BatchGreedy(IndexRule[Arm]):
 
 
 class _Batch(NamedTuple):
-    """Pulls in a row of one arm."""
+    """Consecutive pulls of one arm."""
 
-    number: int
+    number: int  # of the arm
     pulls: int
 
 
 class _Batches:
-    """Which arm has a batch at hand, told by the pulls alone."""
+    """The current batch, as a function of the pulls alone."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._last: _Batch | None = None
-        self._starts: deque[tuple[int, bool, _Batch | None]] = deque(maxlen=REMEMBERED)  # with the batch before each
+        # Pulls: number of the arm, whether the pull is initial, and the batch before it.
+        self._starts: deque[tuple[int, bool, _Batch | None]] = deque(maxlen=STARTS_KEPT)
 
     @property
-    def at_hand(self) -> int | None:
-        """The number of the arm whose batch began and is not full."""
+    def current(self) -> int | None:
+        """The number of the arm whose batch is not complete; None if there is none."""
         return self._last.number if self._last is not None and self._last.pulls < self._size else None
 
     def started(self, number: int, *, is_initial: bool) -> None:
-        """Arm *number* was pulled; its *initial* pulls belong to no batch."""
+        """Record a pull of arm *number*; initial pulls belong to no batch."""
         last = self._last
         self._starts.append((number, is_initial, last))
         if is_initial:
@@ -108,7 +110,7 @@ class _Batches:
             self._last = _Batch(number, 1)
 
     def cancelled(self, number: int) -> None:
-        """All is as if the last pull of arm *number* had not been."""
+        """Undo the last pull of arm *number*: later pulls are recorded again without it."""
         later: list[tuple[int, bool]] = []
         while self._starts:
             other, is_initial, self._last = self._starts.pop()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SiteOfBest(Arm):
-    """A site with the score of its best page."""
+    """A site, with the score of its best page."""
 
     __slots__ = ("value",)
 
@@ -22,10 +22,10 @@ class SiteOfBest(Arm):
 
 
 class Best(ArmRule[SiteOfBest]):
-    """The awake site with the greatest value; among equals, the one pulled least, then the one known first.
+    """The awake site with the greatest value; ties: the least pulled site, then the order of discovery.
 
-    Choosing takes logarithmic time in the number of sites. The heap may contain old values of a site, which are skipped
-    when they reach the top.
+    O(log K) per choice among K sites, amortised. The heap may contain outdated values of a site, which are dropped when
+    they reach the top.
     """
 
     weighs_pages = True
@@ -35,7 +35,7 @@ class Best(ArmRule[SiteOfBest]):
         self._heap: list[tuple[float, int, int]] = []  # minus the value, pulls, number
 
     def valued(self, arm: Hashable, value: float) -> None:
-        """Record that the best page of *arm* scores *value* now."""
+        """Record that the best page of *arm* has the score *value* now."""
         found = self._arm(arm)
         if found.value != value:
             found.value = value
@@ -54,7 +54,7 @@ class Best(ArmRule[SiteOfBest]):
     def _push(self, arm: SiteOfBest) -> None:
         if arm.is_awake:
             heapq.heappush(self._heap, (-arm.value, arm.pulls, arm.number))
-            if len(self._heap) > 8 * len(self._awake) + 64:  # most items have old values
+            if len(self._heap) > 8 * len(self._awake) + 64:  # most entries are outdated
                 self._heap = [(-a.value, a.pulls, a.number) for a in self._awake.values()]
                 heapq.heapify(self._heap)
 

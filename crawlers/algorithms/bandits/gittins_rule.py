@@ -1,8 +1,13 @@
-"""The rule of the true Gittins index, of Poisson counts, read from a table that was made once.
+"""The rule with the true Gittins index, of Poisson counts, interpolated from a precomputed table.
 
-`python -m bench.ranking.gittins_table` makes gittins_poisson.json from `bench.ranking.gittins_index`, and measures
-the error of reading it. What it holds is how optimistic the index is, (index - mean)/deviation of the posterior
-mean: it changes slowly, and for large a tends to that of normal rewards as 1/sqrt(a).
+`python -m bench.ranking.gittins_table` computes gittins_poisson.json with `bench.ranking.gittins_index`, and measures
+the interpolation error. The table contains the *optimism* of the index, (index - mean)/deviation, with mean and
+standard deviation of the posterior Gamma(a, rate b). The optimism changes slowly, and for large a it converges to that
+of normal rewards as 1/sqrt(a).
+
+References
+----------
+.. [1] Gittins (1979), Bandit Processes and Dynamic Allocation Indices, Journal of the Royal Statistical Society B 41.
 """
 
 from __future__ import annotations
@@ -17,29 +22,29 @@ from crawlers.algorithms.bandits.arms import Arm
 from crawlers.algorithms.bandits.index_rule import IndexRule
 
 TABLE = "gittins_poisson.json"
-PRIOR_SHAPE, PRIOR_RATE = 1.0, 1.0  # before its first page a site is believed to bring a link a page, give or take one
-_HALF = math.sqrt(0.5)  # what 1/sqrt(a) of the next column is to that of a column
+PRIOR_SHAPE, PRIOR_RATE = 1.0, 1.0  # before the first page of a site: one link per page, with standard deviation 1
+_HALF = math.sqrt(0.5)  # the ratio of 1/sqrt(a) in adjacent columns
 
 
 class OptimismTable:
-    """Optimism of the index by shape a and rate b of the posterior, at powers of two of both, at one discount.
+    """The optimism of the index by shape a and rate b of the posterior, for one discount factor.
 
-    *rows* has a row for b = 1, 2, 4 …, with an entry for a = 1, 2, 4 …
+    *rows* has a row for each b = 1, 2, 4, …, with an entry for each a = 1, 2, 4, …; at least two entries.
     """
 
     def __init__(self, rows: list[list[float]]) -> None:
-        # One row and one entry more, of a limit that was extrapolated: cells at the edge are cells like others.
+        # An additional row, and an entry for the extrapolated limit, so that cells at the edges need no special case.
         entries = [[*row, _limit(row[-2], row[-1])] for row in rows]
         self._rows = [*entries, entries[-1]]
         self._last_row = len(rows) - 1
         self._last = len(rows[0]) - 1
 
     def optimism(self, a: float, b: float) -> float:
-        """(index - mean)/deviation at *a* >= 1 and *b* >= 1: linear in 1/sqrt(a) and ln b between the entries.
+        """Return the optimism at *a* >= 1 and *b* >= 1, by linear interpolation in 1/sqrt(a) and ln b.
 
-        For larger a than the table has the limit is what its last two entries tend to; for larger b, where little is
-        left to learn, it falls as 1/sqrt(b). The error is at most 0.02 (`python -m bench.ranking.gittins_table
-        --check`). O(1).
+        Beyond the largest a of the table, it tends to the limit extrapolated from the last two entries; beyond the
+        largest b, where little is left to learn, it falls as 1/sqrt(b). The error is at most 0.02 (`python -m
+        bench.ranking.gittins_table --check`). O(1).
         """
         row = min(math.frexp(b)[1] - 1, self._last_row)
         column = min(math.frexp(a)[1] - 1, self._last)
@@ -55,7 +60,7 @@ class OptimismTable:
         return here + math.log2(over) * (there - here)
 
     def index(self, a: float, b: float) -> float:
-        """The Gittins index of Poisson counts whose rate is believed to be Gamma(*a*, rate *b*)."""
+        """Return the Gittins index of Poisson counts whose rate has the posterior Gamma(*a*, rate *b*)."""
         return (a + math.sqrt(a) * self.optimism(a, b)) / b
 
 
@@ -65,19 +70,19 @@ def _limit(last_but_one: float, last: float) -> float:
 
 @cache
 def optimism_table() -> OptimismTable:
-    """The table that comes with the package, of discount .99."""
+    """Return the table of the package, for discount factor 0.99."""
     text = resources.files(__package__).joinpath(TABLE).read_text("utf-8")
     return OptimismTable(json.loads(text)["optimism"])
 
 
 class GittinsIndex(IndexRule[Arm]):
-    """What R2 was meant to be: a page of the site of the largest Gittins index, discount .99.
+    """The site with the largest Gittins index, discount factor 0.99: R2 as its name promises.
 
-        I_i = G(1 + s_i, 1 + t_i),  G of Poisson counts with a Gamma posterior
+        I_i = G(1 + s_i, 1 + t_i),  G for Poisson counts with a Gamma posterior
 
-    s_i and t_i are the links and pages of site i. The best that can be done if pages bring independent Poisson counts
-    and the future is worth 1 % less a page; on the web, where links come in bursts and run out, it believes too early.
-    O(1) an index, read from a table.
+    s_i is the total reward of site i, t_i the number of its pulls. This is optimal if rewards are independent Poisson
+    counts and lose 1 % of their value with each page. On the web, where links come in bursts and run out, it is too
+    confident too soon. O(1) per index.
     """
 
     pools: ClassVar[bool] = False

@@ -1,9 +1,9 @@
-"""Index rules: every site has a number, and the largest one is read next.
+"""Index rules: every site has a number, its index, and the site with the largest index is chosen.
 
-Up to `EXACT` waking sites every choice compares the indices of this moment. With more of them an index is worked out
-anew when something is learnt of its site, and for all sites together when the pulls have grown by a 32nd: between
-two such moments only the logarithm of the number of pulls and the pooled scale are that old. The moments are set by the
-pulls, not by the choices, so that an interrupted crawl has the same ones.
+With up to `EXACT` awake sites, each choice computes and compares all indices. With more, an index is computed again
+only when its site changes, and all indices together whenever the number of pulls has grown by a 32nd. In between, only
+the logarithm of the number of pulls and the pooled scale are out of date. The times of these refreshes depend on the
+pulls, not on the choices, so that a resumed crawl has the same ones.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import math
 from typing import TYPE_CHECKING, ClassVar
 
 from crawlers.algorithms.bandits.arms import A, ArmRule
-from crawlers.algorithms.bandits.indexed_heap import IndexedHeap, QueueSlot
+from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-EXACT = 64  # waking sites whose indices are all compared; some 100 us a choice
-REFRESH = 32  # at n pulls all indices are renewed every n/32: at most 32 a pull, since every site was read once
+    from crawlers.algorithms.bandits.indexed_heap import Priority
+
+EXACT = 64  # awake sites at most whose indices are computed for every choice, which takes some 100 us
+REFRESH = 32  # after n pulls, all indices are computed every n/32 pulls: at most 32 per pull, as every site has one
 
 
 class Pool:
-    """What all arms earned together; pulls in flight count as pulls that earned nothing."""
+    """Statistics of the rewards of all arms together; pulls in flight count with reward 0."""
 
     __slots__ = ("jump_total", "jumps", "largest", "pulls", "total", "total_sq")
 
@@ -31,39 +33,39 @@ class Pool:
         self.total = 0.0
         self.total_sq = 0.0
         self.largest = 0.0
-        self.jumps = 0  # from one reward to the next of the same arm, of rules that count them
-        self.jump_total = 0.0
+        self.jumps = 0  # pairs of successive rewards of the same arm; only `RecentUCB` counts them
+        self.jump_total = 0.0  # sum of their absolute differences
 
     @property
     def mean(self) -> float:
-        """The mean reward of a pull."""
+        """The mean reward of a pull; there must be at least one."""
         return self.total / self.pulls
 
     @property
     def variance(self) -> float:
-        """The variance of the rewards, pulls of all arms as one sample."""
+        """The variance of the rewards, with the pulls of all arms as one sample; there must be at least one."""
         return max(0.0, self.total_sq / self.pulls - self.mean**2)
 
-    def settled(self, answers: int) -> Pool:
-        """The same figures without the pulls in flight; they stay as they are."""
-        pool = Pool(answers)
+    def snapshot(self, pulls: int) -> Pool:
+        """Return a copy with this number of *pulls*, to leave out those in flight."""
+        pool = Pool(pulls)
         pool.total, pool.total_sq, pool.largest = self.total, self.total_sq, self.largest
         pool.jumps, pool.jump_total = self.jumps, self.jump_total
         return pool
 
 
 class IndexRule(ArmRule[A]):
-    """Reads the waking site of the largest index; the first *initial* pages of every site come before that.
+    """The awake site with the largest index, after the first *initial* >= 1 pages of every site.
 
-    The initial pages are read page by page: page 1 of all sites, page 2 of all … Ties: the least read site, then the
-    order of becoming known.
+    The initial pages are read breadth first: page 1 of all sites, page 2 of all, … Ties: the least pulled site, then
+    the order of discovery.
 
-    A rule of this kind says in `_tune` what its indices share, worked out of the `Pool`, and in `_value` what the index
-    of an arm is that was pulled at least once. With *pools* false the index of an arm depends on nothing else.
+    A subclass computes in `_tune` what all indices have in common, from the `Pool`, and in `_value` the index of an
+    arm with at least one pull. If *pools* is false, the index of an arm depends on that arm only.
 
     Notes
     -----
-    O(K) indices a choice for K <= `EXACT` waking sites, beyond that O(log K) and 32 K/n indices, amortised.
+    O(K) indices per choice among K <= `EXACT` awake sites; with more, O(log K) and 32 K/n indices, amortised.
     """
 
     pools: ClassVar[bool] = True
@@ -72,22 +74,23 @@ class IndexRule(ArmRule[A]):
         super().__init__(make)
         self._initial = initial
         self._pool = Pool()
-        self._young = IndexedHeap()  # those awake that have initial pages left
-        self._answers = 0
-        self._refreshed = Pool(1)  # the pool when all indices were renewed last, without pulls in flight
-        self._refresh_at = 1  # answers
-        self._ranked = IndexedHeap()  # those awake, by index, when they are many
+        self._young = IndexedHeap()  # awake arms with initial pages left
+        self._ended = 0  # pulls with a known reward
+        self._refreshed = Pool(1)  # the pool at the last refresh of all indices, without pulls in flight
+        self._refresh_at = 1  # ended pulls
+        self._ranked = IndexedHeap()  # awake arms by index, if they are many
         self._ranked_for: Pool | None = None  # the pool of these indices
-        self._news: set[int] = set()  # arms whose place in that line is not what it should be
+        self._outdated: set[int] = set()  # numbers of arms that changed since they were ranked
 
     def _tune(self, pool: Pool) -> None:
-        """Work out what the indices share; *pool* has one pull at least."""
+        """Compute what the indices have in common; *pool* has at least one pull."""
 
     def _value(self, arm: A) -> float:
+        """Return the index of *arm*, which has at least one pull."""
         raise NotImplementedError
 
     def index(self, arm: Hashable) -> float:
-        """What the rule maximises; infinite while *arm* has initial pages left."""
+        """Return the index of *arm*, which the rule maximises; infinity while it has initial pages left."""
         found = self._known.get(arm)
         if found is None or found.pulls < max(1, self._initial):
             return math.inf
@@ -95,7 +98,7 @@ class IndexRule(ArmRule[A]):
         return self._value(found)
 
     def select(self, now: float) -> Hashable | None:
-        """The site of the largest index, or None when all sleep."""
+        """Return the arm with the largest index, or None if all sleep."""
         young = self._young.first()
         if young is not None:
             return self._arms[young].name
@@ -126,21 +129,21 @@ class IndexRule(ArmRule[A]):
         self._tune(self._refreshed)
         if self._ranked_for is not self._refreshed:
             self._ranked_for = self._refreshed
-            self._ranked.arrange({arm.number: self._place(arm) for arm in self._awake.values()})
+            self._ranked.replace({arm.number: self._priority(arm) for arm in self._awake.values()})
         else:
-            for number in self._news & self._awake.keys():
-                self._ranked.put(number, self._place(self._arms[number]))
-        self._news.clear()
+            for number in self._outdated & self._awake.keys():
+                self._ranked.put(number, self._priority(self._arms[number]))
+        self._outdated.clear()
 
-    def _place(self, arm: A) -> QueueSlot:
+    def _priority(self, arm: A) -> Priority:
         return (-self._value(arm), arm.pulls)
 
     def _woke(self, arm: A) -> None:
         self._changed(arm)
 
     def _slept(self, arm: A) -> None:
-        self._young.leave(arm.number)
-        self._ranked.leave(arm.number)
+        self._young.remove(arm.number)
+        self._ranked.remove(arm.number)
 
     def _started(self, arm: A) -> None:
         self._pool.pulls += 1
@@ -151,10 +154,10 @@ class IndexRule(ArmRule[A]):
         pool.total += reward
         pool.total_sq += reward * reward
         pool.largest = max(pool.largest, reward)
-        self._answers += 1
-        if self.pools and self._answers >= self._refresh_at:
-            self._refresh_at = self._answers + max(1, self._answers // REFRESH)
-            self._refreshed = pool.settled(self._answers)
+        self._ended += 1
+        if self.pools and self._ended >= self._refresh_at:
+            self._refresh_at = self._ended + max(1, self._ended // REFRESH)
+            self._refreshed = pool.snapshot(self._ended)
         self._changed(arm)
 
     def _cancelled(self, arm: A) -> None:
@@ -162,9 +165,9 @@ class IndexRule(ArmRule[A]):
         self._changed(arm)
 
     def _changed(self, arm: A) -> None:
-        self._news.add(arm.number)
+        self._outdated.add(arm.number)
         if arm.is_awake:
             if arm.pulls < self._initial:
                 self._young.put(arm.number, (arm.pulls,))
             elif arm.pulls <= self._initial:
-                self._young.leave(arm.number)
+                self._young.remove(arm.number)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-QueueSlot: TypeAlias = tuple[float, ...]  # the smallest comes first
+Priority: TypeAlias = tuple[float, ...]  # the smallest comes first
 
 SLACK = 64  # obsolete entries tolerated in a heap of any size
 
@@ -16,10 +16,10 @@ SLACK = 64  # obsolete entries tolerated in a heap of any size
 class IndexedHeap:
     """Numbers by priority: smallest first, ties by number; O(log n) per change, amortised.
 
-    >>> line = IndexedHeap()
-    >>> line.put(1, (5.0,)), line.put(2, (3.0,)), line.first()
+    >>> heap = IndexedHeap()
+    >>> heap.put(1, (5.0,)), heap.put(2, (3.0,)), heap.first()
     (None, None, 2)
-    >>> line.put(2, (7.0,)), line.first()
+    >>> heap.put(2, (7.0,)), heap.first()
     (None, 1)
 
     Notes
@@ -28,41 +28,41 @@ class IndexedHeap:
     more than half of the entries are obsolete, the heap is rebuilt.
     """
 
-    __slots__ = ("_heap", "_places")
+    __slots__ = ("_heap", "_priorities")
 
     def __init__(self) -> None:
-        self._places: dict[int, QueueSlot] = {}
-        self._heap: list[tuple[QueueSlot, int]] = []
+        self._priorities: dict[int, Priority] = {}
+        self._heap: list[tuple[Priority, int]] = []
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._priorities)
 
-    def put(self, number: int, place: QueueSlot) -> None:
-        """Insert *number* at *place*, or move it there."""
-        if self._places.get(number) == place:
+    def put(self, number: int, priority: Priority) -> None:
+        """Insert *number* with *priority*, or change its priority."""
+        if self._priorities.get(number) == priority:
             return
-        self._places[number] = place
-        if len(self._heap) > 2 * len(self._places) + SLACK:
-            self.arrange(self._places)
+        self._priorities[number] = priority
+        if len(self._heap) > 2 * len(self._priorities) + SLACK:
+            self.replace(self._priorities)
         else:
-            heapq.heappush(self._heap, (place, number))
+            heapq.heappush(self._heap, (priority, number))
 
-    def leave(self, number: int) -> None:
-        """Remove *number*; O(1)."""
-        self._places.pop(number, None)
+    def remove(self, number: int) -> None:
+        """Remove *number* if it is in the heap; O(1)."""
+        self._priorities.pop(number, None)
 
-    def arrange(self, places: Mapping[int, QueueSlot]) -> None:
-        """Replace all entries by *places*; O(n)."""
-        self._places = dict(places)
-        self._heap = [(place, number) for number, place in self._places.items()]
+    def replace(self, priorities: Mapping[int, Priority]) -> None:
+        """Replace the whole contents by *priorities*, which maps numbers to priorities; O(n)."""
+        self._priorities = dict(priorities)
+        self._heap = [(priority, number) for number, priority in self._priorities.items()]
         heapq.heapify(self._heap)
 
     def first(self) -> int | None:
-        """Return the first number, or None if the heap is empty."""
-        heap, places = self._heap, self._places
+        """Return the number with the smallest priority, or None if the heap is empty."""
+        heap, priorities = self._heap, self._priorities
         while heap:
-            place, number = heap[0]
-            if places.get(number) == place:
+            priority, number = heap[0]
+            if priorities.get(number) == priority:
                 return number
             heapq.heappop(heap)
         return None

@@ -1,11 +1,13 @@
-"""The rule `auto`: the lowest of three recent means, and a bonus for what is little read, scaled by the usual jump.
+"""The rule `auto`: the lowest of three recent means, plus an exploration bonus scaled by the usual jump.
 
-It is RAW-UCB (see `crawlers.algorithms.bandits.rotting`) with four changes, found on simulated webs and real sites.
-Three windows in place of many, each with an allowance: short ones are low by mere chance. The bonus is that of all
-pulls of a site and not of the window, so that a burst of links doesn't begin its exploration anew. The scale is the
-mean absolute difference of successive rewards of a site in place of the standard deviation. And one page counts as
-ten good ones at most: one with thousands of links would lift the scale, and keep the rule with its site, for a
-thousand pulls.
+It is RAW-UCB (see `rotting`) with four changes, which were found on simulated webs and real sites:
+
+- three windows instead of many, each with an allowance, because short windows are low by mere chance;
+- a bonus that depends on all pulls of a site and not on the window, so that a burst of links does not restart the
+  exploration of its site;
+- as scale, the mean absolute difference of successive rewards of a site instead of the standard deviation;
+- rewards are capped at ten times that of a usual good page: a page with thousands of links would raise the scale, and
+  keep the rule at its site, for a thousand pulls.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-SMALLEST_WINDOW = 16  # pulls; fewer say too little against all, and with 8 to 24 the rule finds the same
-OPTIMISM = 1.6  # of the bonus: less is better where sites stay as they are, more where they change
-MOST = 10  # good pages that one page counts as: with 20, one giant page is followed for too long
+SMALLEST_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 gives the same results
+OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
+REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site with one giant page
 
 
 class _JumpArm(WindowArm):
-    """An arm that knows how far its last reward was from the one before."""
+    """An arm that stores its last jump: the absolute difference of its last two rewards."""
 
     __slots__ = ("jump", "last_reward")
 
@@ -42,27 +44,27 @@ class _JumpArm(WindowArm):
 
 
 class RecentUCB(IndexRule[_JumpArm]):
-    """The lowest of the means of all pulls of a site and of the later 2/3 and 4/9 of them, and a bonus.
+    """The lowest of three means, of all pulls of a site and of the latest 2/3 and 4/9 of them, plus a bonus.
 
         I_i = min over h in {t_i, 2/3 t_i, 4/9 t_i} of (mean of the last h rewards of i + m_i / sqrt(h))
               + 1.6 s sqrt(ln n / t_i)
 
-    m_i is the mean reward of site i; s the mean of |x - x'| over all pairs of successive rewards of the same site, 0
-    while there is none; t_i are the pulls of site i, n those of all. A reward counts as `MOST` times the mean of
-    the earlier rewards that were not 0 at most. A window of fewer than `SMALLEST_WINDOW` pulls is not looked at, and
-    one has 4096 at most. No horizon is asked for, and the unit of the rewards doesn't matter. O(1) an index.
+    m_i is the mean reward of site i; s is the mean of |x - x'| over all pairs of successive rewards of the same site, 0
+    while there is none; t_i is the number of pulls of site i, n that of all. A reward is capped at `REWARD_CAP` times
+    the mean of the earlier rewards that were not 0. Windows of fewer than `SMALLEST_WINDOW` pulls are ignored, longer
+    ones than 4096 are truncated. The rule needs no horizon, and is invariant to the unit of rewards. O(1) per index.
     """
 
     def __init__(self) -> None:
         super().__init__(_JumpArm)
-        self._good_pages = 0  # pulls that earned anything
+        self._good_pages = 0  # pulls with a reward above 0
         self._bonus = 0.0
 
     def rewarded(self, arm: Hashable, reward: float) -> None:
-        """A pull of *arm* earned *reward* >= 0, which counts as `MOST` good pages at most."""
+        """Record the *reward* >= 0 of a pull of *arm*, capped at `REWARD_CAP` good pages."""
         if reward:
             if self._good_pages:
-                reward = min(reward, MOST * self._pool.total / self._good_pages)
+                reward = min(reward, REWARD_CAP * self._pool.total / self._good_pages)
             self._good_pages += 1
         super().rewarded(arm, reward)
 

@@ -1,7 +1,7 @@
 """Rewards of a harvest: which external links of a page count, and how often.
 
-Templates repeat the same links on every page of a site; a reward that counted them each time would draw the
-crawl to the largest footer.
+Templates repeat the same links on every page of a site; a reward that counted them every time would draw the
+crawl to the site with the largest footer.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """The reward of a page is one for each key that *keys* finds among its links.
+    """The reward of a page is the number of keys that *keys* derives from its external links.
 
-    With *only_new* each key of a site counts only once.
+    With *only_new*, a key counts only once per site.
     """
 
     keys: Callable[[Iterable[ExternalLink]], set[int]]
@@ -33,7 +33,7 @@ def _urls(links: Iterable[ExternalLink]) -> set[int]:
 
 
 def _hosts(links: Iterable[ExternalLink]) -> set[int]:
-    """Return hosts with ports; http and https of one host are the same."""
+    """Return the keys of the hosts with their ports; http and https of one host are the same."""
     return {page_key(host) for host in {link.site.partition("://")[2] for link in links}}
 
 

@@ -22,14 +22,14 @@ WINDOW = 100  # pulls of a sliding window: roughly the pages between two section
 
 
 class _RottingArm(WindowArm):
-    """An arm that stores which of its windows matter."""
+    """An arm that stores which of its windows can have the minimum."""
 
-    __slots__ = ("envelope", "made_of")
+    __slots__ = ("computed_at", "envelope")
 
     def __init__(self, name: Hashable, number: int) -> None:
         super().__init__(name, number)
-        self.envelope: list[tuple[float, float]] = []
-        self.made_of = (0, 0)  # pulls and pulls in flight when the envelope was computed
+        self.envelope: list[tuple[float, float]] = []  # see `_envelope`
+        self.computed_at = (0, 0)  # pulls and pulls in flight when the envelope was computed
 
 
 class RAWUCB(IndexRule[_RottingArm]):
@@ -37,8 +37,9 @@ class RAWUCB(IndexRule[_RottingArm]):
 
         I_i = min over h in {1, 2, 4 … < t_i} u {t_i} of  (mean of the last h rewards of i) + c s sqrt(ln n / h)
 
-    s is the pooled standard deviation of all rewards, n the number of pulls, t_i those of i (at most 4096 of them are
-    stored). The rule needs no horizon, and is invariant to the unit of rewards. O(log t_i) per index.
+    s is the pooled standard deviation of all rewards, n the number of all pulls, t_i that of site i (the rewards of at
+    most 4096 are stored); c weighs the confidence term. The rule needs no horizon, and is invariant to the unit of
+    rewards. O(log t_i) per index.
     """
 
     def __init__(self, c: float = 1.0) -> None:
@@ -50,15 +51,15 @@ class RAWUCB(IndexRule[_RottingArm]):
         self._bonus = self._c * math.sqrt(max(pool.variance, SMALLEST_VARIANCE) * math.log(pool.pulls))
 
     def _value(self, arm: _RottingArm) -> float:
-        if arm.made_of != (arm.pulls, arm.pending):
-            arm.made_of = (arm.pulls, arm.pending)
+        if arm.computed_at != (arm.pulls, arm.pending):
+            arm.computed_at = (arm.pulls, arm.pending)
             arm.envelope = _envelope(arm)
         bonus = self._bonus
         return min([mean + bonus * width for mean, width in arm.envelope])
 
 
 def _envelope(arm: WindowArm) -> list[tuple[float, float]]:
-    """Return mean and 1/sqrt(h) of the windows that can be the minimum: those without a longer one of lower mean."""
+    """Return mean and 1/sqrt(h) of the windows that can have the minimum: no longer one has an equal or lower mean."""
     window = min(arm.pulls, LONGEST)
     found = []
     least = math.inf
@@ -72,10 +73,10 @@ def _envelope(arm: WindowArm) -> list[tuple[float, float]]:
 
 
 class SlidingWindowUCB(IndexRule[WindowArm]):
-    """UCB1 of the last `WINDOW` pulls of each site: the mean plus s sqrt(ln n / h), h = min(t_i, `WINDOW`).
+    """UCB1 over the last `WINDOW` pulls of each site: the mean plus s sqrt(ln n / h), h = min(t_i, `WINDOW`).
 
-    s is the pooled standard deviation of all rewards. The window contains the site's own pulls, since sites change only
-    by being read. O(1) per index.
+    s is the pooled standard deviation of all rewards, n the number of all pulls, t_i that of site i. The window
+    consists of the site's own pulls, because sites change only by being read. O(1) per index.
     """
 
     def __init__(self) -> None:

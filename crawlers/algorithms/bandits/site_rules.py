@@ -1,8 +1,8 @@
 """Site rules: which site is crawled next. Nothing here reads a clock or depends on what a site is.
 
-A rule sees sites as arms that sleep while they have nothing to fetch or are not due, and wake again. Its choice is a
-function of the order of discovery of the arms, of the pulls started, rewarded and cancelled since, and of the awake
-arms: a rule that is given the pulls of an interrupted crawl continues exactly.
+To a rule, sites are arms that sleep while they have nothing to fetch or are not due. Its choice is a function of the
+order of discovery of the arms, of the pulls started, rewarded and cancelled so far, and of the awake arms: a rule to
+which the pulls of an interrupted crawl are replayed continues exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SiteRule(Protocol):
-    """The interface of a rule for the frontier."""
+    """The interface of a site rule to the frontier."""
 
     #: Whether `valued` must be called with the score of the best page of each site that wakes.
     weighs_pages: bool
@@ -33,10 +33,10 @@ class SiteRule(Protocol):
         """Make *arm* available; no effect if it is awake. The first call registers it."""
 
     def sleep(self, arm: Hashable) -> None:
-        """Make *arm* unavailable; no effect if it sleeps. The first call registers it, too."""
+        """Make *arm* unavailable; no effect if it sleeps. The first call registers it as well."""
 
     def valued(self, arm: Hashable, value: float) -> None:
-        """Record that the best page of *arm*, which is awake, scores *value* now."""
+        """Record that the best page of *arm*, which is awake, has the score *value* now."""
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `started`."""
@@ -48,19 +48,19 @@ class SiteRule(Protocol):
         """Record the *reward* >= 0 of a pull of *arm*."""
 
     def cancelled(self, arm: Hashable) -> None:
-        """Undo a pull of *arm*, which costs nothing, earns nothing and leaves no trace."""
+        """Undo a pull of *arm*, as if it had never been started."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleOptions:
-    """The options of all rules. Pages are pulls."""
+    """The options of all rules. One page is one pull."""
 
     page_budget: int = 0  # pages of the whole crawl; 0: unlimited
     seed: int = 0  # of randomised rules
     quantum_pages: int = 1  # roundrobin: pages per turn
     quantum_s: float = 0.0  # roundrobin: seconds per turn instead; 0: pages count
-    gittins_batch: int = 10  # gittins: n, pages per batch
-    ucb1_initial: int = 5  # ucb1: m, initial pages of every site
+    gittins_batch: int = 10  # gittins: pages per batch, n in the paper
+    ucb1_initial: int = 5  # ucb1: initial pages of every site, m in the paper
     raw_ucb_c: float = 1.0  # raw-ucb: weight of the confidence term
 
 

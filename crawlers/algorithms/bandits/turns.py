@@ -2,7 +2,7 @@
 
 References
 ----------
-.. [1] BeeBot, the rules of a planner that knows nothing of its sites, and its rule R1.
+.. [1] BeeBot (see `beebot`), the rules of a planner without knowledge of its sites, and rule R1.
 """
 
 from __future__ import annotations
@@ -15,34 +15,36 @@ from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from crawlers.algorithms.bandits.indexed_heap import Priority
+
 
 class _TurnArm(Arm):
-    """An arm that stands in line."""
+    """An arm with its turns."""
 
     __slots__ = ("began", "ends", "in_turn")
 
     def __init__(self, name: Hashable, number: int) -> None:
         super().__init__(name, number)
-        self.ends: list[int] = []  # the numbers of the pulls that ended its last turns; earlier ones are forgotten
-        self.began: float | None = None  # when the turn at hand began, of turns that last for seconds
-        self.in_turn: list[int] = []  # the numbers of the pulls of that turn
+        self.ends: list[int] = []  # numbers of the pulls that ended its latest turns
+        self.began: float | None = None  # when the current turn began, if turns are measured in seconds
+        self.in_turn: list[int] = []  # numbers of the pulls of the current turn
 
     @property
-    def place(self) -> tuple[float, ...]:
-        """How long ago its last turn ended; those that never had one stand first, in the order they came."""
+    def priority(self) -> Priority:
+        """The number of the pull that ended its last turn; 0 without a turn. Ties: order of discovery."""
         return (self.ends[-1] if self.ends else 0,)
 
     def forget(self) -> None:
-        """Keep of the numbers what a cancelled pull could bring back, and no more."""
+        """Drop all numbers but those that cancelled pulls could make current again."""
         del self.ends[: -1 - self.pending]
         del self.in_turn[: -1 - self.pending]
 
 
 class RoundRobin(ArmRule[_TurnArm]):
-    """Every waking site in turn, the one whose last turn ended longest ago first; a turn is *quantum* pages.
+    """The awake site whose last turn ended longest ago; a turn is *quantum* >= 1 pages.
 
-    A site that falls asleep in its turn goes on with it when it wakes: with politeness between two pages of a site
-    a turn could not be longer than a page otherwise. O(log K) a choice.
+    A site that falls asleep during its turn continues it when it wakes: sites sleep between two pages out of
+    politeness, so a turn would otherwise never be longer than one page. O(log K) per choice among K sites.
 
     >>> rule = RoundRobin()
     >>> rule.wake("a"), rule.wake("b")
@@ -54,25 +56,25 @@ class RoundRobin(ArmRule[_TurnArm]):
     def __init__(self, quantum: int = 1) -> None:
         super().__init__(_TurnArm)
         self._quantum = quantum
-        self._line = IndexedHeap()
+        self._heap = IndexedHeap()  # awake arms
         self._starts = 0
 
     def select(self, now: float) -> Hashable | None:
-        """The first in line, or None when all sleep."""
-        first = self._line.first()
+        """Return the arm to pull next, or None if all sleep."""
+        first = self._heap.first()
         return None if first is None else self._arms[first].name
 
     def _woke(self, arm: _TurnArm) -> None:
-        self._line.put(arm.number, arm.place)
+        self._heap.put(arm.number, arm.priority)
 
     def _slept(self, arm: _TurnArm) -> None:
-        self._line.leave(arm.number)
+        self._heap.remove(arm.number)
 
     def _started(self, arm: _TurnArm) -> None:
         self._starts += 1
         if arm.pulls % self._quantum == 0:
             arm.ends.append(self._starts)
-            self._moved(arm)
+            self._requeue(arm)
 
     def _rewarded(self, arm: _TurnArm, reward: float) -> None:
         arm.forget()
@@ -80,19 +82,19 @@ class RoundRobin(ArmRule[_TurnArm]):
     def _cancelled(self, arm: _TurnArm) -> None:
         if (arm.pulls + 1) % self._quantum == 0:
             arm.ends.pop()
-            self._moved(arm)
+            self._requeue(arm)
 
-    def _moved(self, arm: _TurnArm) -> None:
+    def _requeue(self, arm: _TurnArm) -> None:
         if arm.is_awake:
-            self._line.put(arm.number, arm.place)
+            self._heap.put(arm.number, arm.priority)
 
 
 class TimedRoundRobin(RoundRobin):
-    """Every waking site in turn for *quantum_s* seconds, the one whose last turn ended longest ago first.
+    """The awake site whose last turn ended longest ago; a turn lasts *quantum_s* seconds.
 
-    A turn begins with the choice that its first pull followed, and is over when the site is first in line and the
-    seconds have passed. Pulls that are told with no choice before (those of an interrupted crawl) are a turn each:
-    how long ago they were is not known. O(log K) a choice, amortised.
+    A turn begins with the choice that led to its first pull. It ends when its time is over and its site is at the top
+    of the heap. Pulls without a preceding choice (those replayed from an interrupted crawl) are one turn each, because
+    their times are unknown. O(log K) per choice among K sites, amortised.
     """
 
     def __init__(self, quantum_s: float) -> None:
@@ -101,9 +103,9 @@ class TimedRoundRobin(RoundRobin):
         self._now: float | None = None
 
     def select(self, now: float) -> Hashable | None:
-        """The first in line whose turn is not over at *now*, or None when all sleep."""
+        """Return the arm to pull next, after ending the turns that are over at *now*; None if all sleep."""
         self._now = now
-        while (first := self._line.first()) is not None:
+        while (first := self._heap.first()) is not None:
             arm = self._arms[first]
             if arm.began is None or now - arm.began < self._quantum_s:
                 return arm.name
@@ -115,7 +117,7 @@ class TimedRoundRobin(RoundRobin):
         arm.in_turn.clear()
         arm.began = None
         arm.forget()
-        self._moved(arm)
+        self._requeue(arm)
 
     def _started(self, arm: _TurnArm) -> None:
         self._starts += 1
@@ -129,30 +131,30 @@ class TimedRoundRobin(RoundRobin):
         (arm.in_turn or arm.ends).pop()
         if not arm.in_turn:
             arm.began = None
-        self._moved(arm)
+        self._requeue(arm)
 
 
 class Sequential(ArmRule[Arm]):
-    """One site after the other, in the order they became known; while one sleeps the next is read. O(log K)."""
+    """One site after the other, in the order of discovery; the first awake one is chosen. O(log K) per choice."""
 
     def __init__(self) -> None:
         super().__init__(Arm)
-        self._line = IndexedHeap()
+        self._heap = IndexedHeap()  # awake arms
 
     def select(self, now: float) -> Hashable | None:
-        """The first site of those awake, or None when all sleep."""
-        first = self._line.first()
+        """Return the arm to pull next, or None if all sleep."""
+        first = self._heap.first()
         return None if first is None else self._arms[first].name
 
     def _woke(self, arm: Arm) -> None:
-        self._line.put(arm.number, (arm.number,))
+        self._heap.put(arm.number, (arm.number,))
 
     def _slept(self, arm: Arm) -> None:
-        self._line.leave(arm.number)
+        self._heap.remove(arm.number)
 
 
 class _ShareArm(Arm):
-    """An arm that remembers what its share earned."""
+    """An arm that stores the total reward of its share."""
 
     __slots__ = ("share_total",)
 
@@ -164,33 +166,33 @@ class _ShareArm(Arm):
 class EqualShares(ArmRule[_ShareArm]):
     """R1: q = floor(N/K) pages of every site, the rest of the N pages on the site whose q pages earned most.
 
-    *page_budget* is N, K the sites known when the first pull starts; q is 1 at least, so that a budget of less than a
-    page a site is spent on the first N of them. The shares are read page by page (page 1 of all sites, page 2 of all
-    …). What a site that ends leaves of its share is spent on the best one, too; when that sleeps, on the next best.
-    Ties: the order of becoming known. O(log K) a choice.
+    *page_budget* is N; K is the number of sites known when the first pull starts. q is at least 1: if N < K, the first
+    N sites get one page each. Shares are spent breadth first (page 1 of all sites, page 2 of all, …). Pages that an
+    exhausted site leaves of its share also go to the best site, or to the next best while that sleeps. Ties: order of
+    discovery. O(log K) per choice.
 
     References
     ----------
-    .. [1] BeeBot, rule R1 ("trivial"). When K divides N it is a uniform allocation and nothing else.
+    .. [1] BeeBot, rule R1 ("trivial"). If K divides N, it is a uniform allocation.
     """
 
     def __init__(self, page_budget: int) -> None:
         super().__init__(_ShareArm)
         self._page_budget = page_budget
         self._pulls = 0
-        self._share = 0  # q; not known before the first pull
-        self._shares = IndexedHeap()  # those awake whose share is not spent
-        self._best = IndexedHeap()  # those awake, by what their shares earned
+        self._share = 0  # q; unknown before the first pull
+        self._unspent = IndexedHeap()  # awake arms with unspent shares
+        self._best = IndexedHeap()  # awake arms by the rewards of their shares
 
     def select(self, now: float) -> Hashable | None:
-        """The least read site that has some of its share left, else the best one; None when all sleep."""
-        first = self._shares.first()
+        """Return the least pulled arm with an unspent share, else the best one; None if all sleep."""
+        first = self._unspent.first()
         if first is None:
             first = self._best.first()
         return None if first is None else self._arms[first].name
 
     def index(self, arm: Hashable) -> float:
-        """What the share of *arm* has earned; infinite while some of it is left."""
+        """Return the total reward of the share of *arm*; infinity while some of the share is unspent."""
         found = self._known.get(arm)
         return found.share_total if found is not None and self._is_spent(found) else float("inf")
 
@@ -198,33 +200,33 @@ class EqualShares(ArmRule[_ShareArm]):
         return arm.pulls >= self._share > 0
 
     def _woke(self, arm: _ShareArm) -> None:
-        self._stand(arm)
+        self._requeue(arm)
 
     def _slept(self, arm: _ShareArm) -> None:
-        self._shares.leave(arm.number)
-        self._best.leave(arm.number)
+        self._unspent.remove(arm.number)
+        self._best.remove(arm.number)
 
     def _started(self, arm: _ShareArm) -> None:
         self._pulls += 1
         if not self._share:
             self._share = max(1, self._page_budget // len(self._arms))
-        self._stand(arm)
+        self._requeue(arm)
 
     def _rewarded(self, arm: _ShareArm, reward: float) -> None:
         if arm.pulls - arm.pending <= self._share:
             arm.share_total += reward
-            self._stand(arm)
+            self._requeue(arm)
 
     def _cancelled(self, arm: _ShareArm) -> None:
         self._pulls -= 1
         if not self._pulls:
             self._share = 0
-        self._stand(arm)
+        self._requeue(arm)
 
-    def _stand(self, arm: _ShareArm) -> None:
+    def _requeue(self, arm: _ShareArm) -> None:
         if arm.is_awake:
             self._best.put(arm.number, (-arm.share_total,))
             if self._is_spent(arm):
-                self._shares.leave(arm.number)
+                self._unspent.remove(arm.number)
             else:
-                self._shares.put(arm.number, (arm.pulls,))
+                self._unspent.put(arm.number, (arm.pulls,))

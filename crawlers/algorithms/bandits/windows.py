@@ -31,6 +31,6 @@ class WindowArm(Arm):
             self._sums[(self.pulls - self.pending) % (LONGEST + 1)] = self.total
 
     def last(self, window: int) -> float:
-        """Return the sum of the last *window* <= `LONGEST` pulls; pulls in flight are the latest, with reward 0."""
+        """Return the total reward of the last *window* <= `LONGEST` pulls; those in flight are the last, with 0."""
         before = self.pulls - max(window, self.pending)  # rewards older than the window
         return self.total - self._sums[before % (LONGEST + 1)]

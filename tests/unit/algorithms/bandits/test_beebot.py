@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.beebot import REMEMBERED, UCB1, BatchGreedy
+from crawlers.algorithms.bandits.beebot import STARTS_KEPT, UCB1, BatchGreedy
 from crawlers.algorithms.bandits.recent_means import RecentUCB
 from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
 from tests.support.fragments import Crawl, rotting, webs
@@ -204,8 +204,8 @@ def test_a_cancelled_pull_belongs_to_no_batch() -> None:
 def test_what_is_remembered_of_batches_is_bounded() -> None:
     rule = awake(2, "abc")
     rule.started("a")
-    pulls(rule, 3 * REMEMBERED, 1.0)
-    assert len(rule._batches._starts) == REMEMBERED
+    pulls(rule, 3 * STARTS_KEPT, 1.0)
+    assert len(rule._batches._starts) == STARTS_KEPT
     rule.cancelled("a")
     assert rule.select(0.0) is not None
 

@@ -16,7 +16,7 @@ def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: li
     places: dict[int, int] = {}
     for number, place in changes:
         if place is None:
-            line.leave(number)
+            line.remove(number)
             places.pop(number, None)
         else:
             line.put(number, (place,))
@@ -28,7 +28,7 @@ def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: li
 def test_arranging_forgets_who_stood_there_before() -> None:
     line = IndexedHeap()
     line.put(1, (1.0,))
-    line.arrange({2: (5.0,), 3: (4.0,)})
+    line.replace({2: (5.0,), 3: (4.0,)})
     assert line.first() == 3
     assert len(line) == 2
 
@@ -38,5 +38,5 @@ def test_a_line_that_changes_for_ever_stays_small() -> None:
     line.put(0, (0.0,))
     for step in range(10_000):
         line.put(1, (1.0 + step,))
-        line.leave(1)
+        line.remove(1)
     assert len(line._heap) <= 2 * 2 + SLACK + 1

@@ -78,7 +78,7 @@ def test_the_richer_of_two_sites_is_read_most(make: type[KLUCB | Thompson]) -> N
 def test_first_pull_of_a_site_counts_as_one() -> None:
     rule = Thompson()
     rule.rewarded("a", 3.0)
-    assert (rule._arms[0].faded_total, rule._arms[0].faded_pulls) == (3.0, 1.0)
+    assert (rule._arms[0].discounted_total, rule._arms[0].discounted_pulls) == (3.0, 1.0)
 
 
 def test_what_thompson_learnt_of_a_site_fades() -> None:
@@ -87,5 +87,5 @@ def test_what_thompson_learnt_of_a_site_fades() -> None:
         for reward in [10.0] * 50 + [0.0] * 200:
             rule.rewarded("a", reward)
     arm = rule._arms[0]
-    assert arm.faded_total < 0.01
-    assert arm.faded_pulls == pytest.approx(20.0, rel=0.01)
+    assert arm.discounted_total < 0.01
+    assert arm.discounted_pulls == pytest.approx(20.0, rel=0.01)

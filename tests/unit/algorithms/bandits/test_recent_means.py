@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.recent_means import MOST, OPTIMISM, SMALLEST_WINDOW, RecentUCB
+from crawlers.algorithms.bandits.recent_means import OPTIMISM, REWARD_CAP, SMALLEST_WINDOW, RecentUCB
 from crawlers.algorithms.bandits.site_rules import RuleOptions
 from crawlers.algorithms.simulation.experiment import SUITES, compare, measure, tasks
 
@@ -65,7 +65,7 @@ def test_a_window_of_too_few_pages_is_not_looked_at() -> None:
 
 def test_one_page_counts_as_ten_good_ones_at_most() -> None:
     rule = told([("a", 2), ("a", 0), ("b", 4), ("b", 7000)])
-    assert rule._pool.total == 2 + 4 + MOST * 3
+    assert rule._pool.total == 2 + 4 + REWARD_CAP * 3
     rule.rewarded("b", 40)
     assert rule._pool.total == 36 + 40, "a good page is one with links, also one that was cut short"
 
