@@ -1,7 +1,7 @@
-"""Which anchors and words of URLs lead to relevant pages, learnt while crawling.
+"""Learns, while crawling, which anchors and words of URLs lead to relevant pages.
 
-A logistic regression over hashed features, one step of gradient descent a page. What is learnt is a function
-of the pages in the order in which they were read.
+A logistic regression over hashed features, with one step of stochastic gradient descent per page. The weights are a
+function of the sequence of pages.
 
 References
 ----------
@@ -21,10 +21,10 @@ import xxhash
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-BUCKETS = 1 << 16  # weights at most, some 6 MB; of 5,000 features that matter 1 in 13 shares one's bucket
-MOST_FEATURES = 100  # of a link: a URL of 8 kB must not cost more than the page that it leads to
-# The step of `learn`. A word is known after some fifty pages; where, by chance, one page in five is relevant, the guess
-# goes up and down by 0.04; with 0.5 it takes ten pages, and 0.12.
+BUCKETS = 1 << 16  # weights at most, some 6 MB; with 5,000 features in use, 1 in 13 shares its bucket with another
+FEATURES_MAX = 100  # per link: a URL of 8 kB must not cost more than the page that it leads to
+# The learning rate. With 0.1, a word is learnt within some fifty pages, and predictions for random pages, of which one
+# in five is relevant, fluctuate by 0.04; with 0.5, within ten pages and by 0.12.
 RATE = 0.1
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -37,13 +37,14 @@ def link_features(anchor: Iterable[str], url: str) -> list[str]:
     """
     path = unquote(url.partition("://")[2].partition("/")[2]).lower()
     words = dict.fromkeys(_WORD.findall(path))
-    return [*(f"a:{term}" for term in anchor), *(f"u:{word}" for word in words)][:MOST_FEATURES]
+    return [*(f"a:{term}" for term in anchor), *(f"u:{word}" for word in words)][:FEATURES_MAX]
 
 
 class LinkModel:
-    """A guess of what pages are worth, in [0, 1], by the features of links to them.
+    """Predicts the value of pages, in [0, 1], from the features of links to them.
 
-    It begins with *prior* in ]0, 1[ for everything, and soon has the mean of what was learnt for what it doesn't know.
+    The first prediction is *prior* in (0, 1). The bias then follows the rewards, so that predictions for unknown
+    features soon become the mean reward.
 
     >>> model = LinkModel()
     >>> for _ in range(200):
@@ -58,11 +59,11 @@ class LinkModel:
         self._weights: dict[int, float] = {}
 
     def predict(self, features: Collection[str]) -> float:
-        """Return what a page behind a link with *features* is probably worth, in [0, 1]."""
+        """Return the predicted reward, in [0, 1], of the page behind a link with *features*."""
         return self._predict(_buckets(features))
 
     def learn(self, features: Collection[str], reward: float, rate: float = RATE) -> None:
-        """Take note that a page behind a link with *features* was worth *reward* in [0, 1]; *rate* in (0, 1]."""
+        """Learn the *reward* in [0, 1] of the page behind a link with *features*, with learning *rate* in (0, 1]."""
         buckets = _buckets(features)
         step = rate * (reward - self._predict(buckets))
         self._bias += step
@@ -70,29 +71,29 @@ class LinkModel:
             self._weights[bucket] = self._weights.get(bucket, 0.0) + step / sqrt(len(buckets))
 
     def record(self) -> list[float]:
-        """Return all that was learnt: the bias, then buckets and their weights in turn."""
+        """Return the state as numbers: the bias, then bucket and weight of each known feature."""
         return [self._bias, *(number for item in sorted(self._weights.items()) for number in item)]
 
     @classmethod
-    def recalled(cls, record: Sequence[float]) -> LinkModel:
-        """Return the model with this `record`."""
+    def restored(cls, record: Sequence[float]) -> LinkModel:
+        """Return the model with this `record`; raise `ValueError` if it is truncated."""
         model = cls()
         model._bias = record[0]
         model._weights = {int(bucket): weight for bucket, weight in zip(record[1::2], record[2::2], strict=True)}
         return model
 
     def _predict(self, buckets: Sequence[int]) -> float:
-        known = sum([self._weights.get(bucket, 0.0) for bucket in buckets])
-        return _logistic(self._bias + known / sqrt(max(len(buckets), 1)))
+        weights = sum([self._weights.get(bucket, 0.0) for bucket in buckets])
+        return _logistic(self._bias + weights / sqrt(max(len(buckets), 1)))
 
 
 def _buckets(features: Collection[str]) -> list[int]:
-    """In the order of the features, each once: a sum in another order would be another float."""
+    """Return the distinct buckets in the order of the features: a float sum depends on the order."""
     hashes = (xxhash.xxh3_64_intdigest(feature.encode("utf-8", "surrogatepass")) for feature in features)
     return list(dict.fromkeys(number % BUCKETS for number in hashes))
 
 
 def _logistic(value: float) -> float:
-    """1 / (1 + e^-value), without overflow."""
-    part = exp(-abs(value))
-    return (1.0 if value >= 0.0 else part) / (1.0 + part)
+    """Return 1 / (1 + e^-value), without overflow."""
+    decay = exp(-abs(value))
+    return (1.0 if value >= 0.0 else decay) / (1.0 + decay)

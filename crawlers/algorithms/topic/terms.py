@@ -1,8 +1,8 @@
-"""The content of a text as numbers: the frequency of each term.
+"""The terms of a text, with their frequencies.
 
-A term is the stem of a word, or two adjacent characters of Chinese or Japanese. Function words are not terms, nor are
-numbers (of pages, prices, dates, which occur in unrelated texts) and single letters (initials, list items, parts of
-formulas). Letters with digits, such as utf8, are.
+A term is the stem of a word, or a pair of adjacent Chinese or Japanese characters. Stop words are not terms, nor are
+numbers (page numbers, prices and dates occur in unrelated texts) and single letters (initials, list items, parts of
+formulas). Combinations of letters and digits, such as utf8, are.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AUTO = "auto"
-MOST_CHARS = 100_000  # of a text: 15,000 words, a chapter of a book. More do not change a cosine
+CHARS_MAX = 100_000  # of a text: 15,000 words, a chapter of a book; more would hardly change the cosine
 LONGEST = 40  # letters of a word; longer ones are encoded data, or a script without spaces that is not supported
-REMEMBERED = 50_000  # stems: a stem takes 20 µs, a known one 0.1; these are some 8 MB
+STEM_CACHE = 50_000  # words, some 8 MB: stemming a word takes 20 µs, a cached one 0.1 µs
 
 #: ISO 639-1 codes of the languages with stemmers, and their accepted names.
 LANGUAGES = {
@@ -68,10 +68,10 @@ LANGUAGES = {
 CHINESE = ("zh", "chinese")
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_HIRAGANA = "\u3041-\u309f"  # endings and particles of Japanese: left out
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"  # foreign words of Japanese: words as they stand
+_HIRAGANA = "\u3041-\u309f"  # Japanese endings and particles: ignored
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"  # Japanese loanwords: words without stemming
 _LETTER = rf"[^\W_{_HAN}{_HIRAGANA}{_KATAKANA}]"
-# Vowel signs of Indian scripts, points of Hebrew and Arabic: parts of words that re doesn't count among \w.
+# Vowel signs of Indian scripts, points of Hebrew and Arabic: parts of words, but not matched by \w.
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1000)) if unicodedata.category(char)[0] == "M")
 _WORD = re.compile(rf"{_LETTER}+(?:['{_MARKS}]{_LETTER}*)*|[{_KATAKANA}]+")
 _HAN_RUN = re.compile(f"[{_HAN}]+")
@@ -80,9 +80,10 @@ _HAN_RUN = re.compile(f"[{_HAN}]+")
 class Terms:
     """Counts the terms of texts; not thread-safe.
 
-    *language* says how words are stemmed, and which function words are left out: `auto` decides for each word by its
-    script (Latin letters are English, Cyrillic ones Russian), `zh` stems no words, all others are in `LANGUAGES`; of
-    function words we know those of English, Russian and Chinese. Chinese is understood whatever the language.
+    *language* selects the stemmer and the stop words: `auto` decides for each word by its script (Latin letters are
+    English, Cyrillic ones Russian), `zh` stems no words, and all others are in `LANGUAGES`. There are stop words for
+    English, Russian and Chinese. Chinese characters are terms in every language. Raises `ConfigError` for an unknown
+    *language*.
 
     >>> terms = Terms()
     >>> terms("The encodings: an encoding of 1991").most_common()
@@ -96,11 +97,11 @@ class Terms:
         codes = ("en", "ru") if self.language == AUTO else (self.language,)
         self._stem = {code: _stemmer(code) for code in codes}
         self._stop_words = {code: _stop_words(code) for code in codes}
-        self._term = lru_cache(REMEMBERED)(self._new_term)
+        self._term = lru_cache(STEM_CACHE)(self._new_term)
 
     def __call__(self, text: str) -> Counter[str]:
-        """Return the terms of the first `MOST_CHARS` characters of *text*, with their frequencies."""
-        plain = unicodedata.normalize("NFKC", text[:MOST_CHARS]).lower()
+        """Return the terms of the first `CHARS_MAX` characters of *text*, with their frequencies."""
+        plain = unicodedata.normalize("NFKC", text[:CHARS_MAX]).lower()
         plain = plain.replace("\u2019", "'").replace("\xad", "")  # one apostrophe; no soft hyphens
         counts = Counter(chain.from_iterable(map(_characters, _HAN_RUN.findall(plain))))
         for word, times in Counter(_WORD.findall(plain)).items():
@@ -119,7 +120,7 @@ class Terms:
 def language_code(name: str, origin: str = "TOPIC_LANGUAGE") -> str:
     """Return the code of the language *name*, which is a code or an English name.
 
-    Raises `ConfigError` with *origin* in its message.
+    Raises `ConfigError` for an unknown one; *origin* is the setting or place in a file that the message names.
 
     >>> language_code("Russian"), language_code("auto")
     ('ru', 'auto')
@@ -162,7 +163,7 @@ _CUT = re.compile("|".join(sorted(_stop_words("zh"), key=len, reverse=True)))
 
 
 def _characters(run: str) -> list[str]:
-    """Return the pairs of adjacent characters between function words; a single character is a term itself."""
+    """Return the pairs of adjacent characters between stop words; an isolated character is a term itself."""
     terms: list[str] = []
     for piece in _CUT.split(run):
         terms.extend(map(add, piece, piece[1:]) if len(piece) > 1 else piece)

@@ -1,6 +1,7 @@
-"""A topic as a vector of terms, and how near to it texts are.
+"""A topic as a vector of terms, and the similarity of texts to it.
 
-What is known of a page before it is read is the text around links to it, and its distance; afterwards its own text.
+Before a page is read, its relevance is estimated from the text around links to it and from its distance; afterwards it
+is computed from its own text.
 
 References
 ----------
@@ -21,13 +22,13 @@ from crawlers.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-TOPIC_TERMS = 50  # kept of example pages: beyond them come words that the pages share with any other page
+TOPIC_TERMS = 50  # terms kept of example pages: the weaker ones are words that occur on any page
 
 
 class Topic:
-    """A topic: `terms`, the strongest first, each with its weight; the vector has length 1.
+    """A topic: the weights of its `terms`, in descending order, as a vector of length 1.
 
-    *terms* has at least one, with weights > 0.
+    *terms* contains at least one, with weights > 0.
 
     >>> Topic({"encod": 3, "unicod": 4}).terms
     {'unicod': 0.8, 'encod': 0.6}
@@ -39,7 +40,7 @@ class Topic:
         self.terms = {term: weight / norm for term, weight in strongest}
 
     def anchor_relevance(self, counts: Mapping[str, float]) -> float:
-        """Return the cosine of the topic and a text with these *counts* of terms, in [0, 1]; 0 of an empty text.
+        """Return the cosine of the topic and a text with these *counts* of terms, in [0, 1]; 0 for an empty text.
 
         >>> Topic({"encod": 3, "unicod": 4}).anchor_relevance({"unicod": 2})
         0.8
@@ -47,9 +48,9 @@ class Topic:
         return _cosine(self.terms, counts)
 
     def tf_idf_similarity(self, counts: Mapping[str, float], seen: DocumentFrequencies) -> float:
-        """Return the cosine with every count multiplied by 1 + ln(|S|/n_k), S being the documents *seen*.
+        """Return the cosine with each term of both vectors weighted by `DocumentFrequencies.idf`, in [0, 1].
 
-        So terms that are everywhere count less than rare ones, on both sides.
+        *seen* holds the document frequencies of the collection: frequent terms count less than rare ones.
         """
         return _cosine(
             {term: weight * seen.idf(term) for term, weight in self.terms.items()},
@@ -58,7 +59,7 @@ class Topic:
 
 
 class DocumentFrequencies:
-    """In how many of the documents so far each term occurs."""
+    """The number of documents that contain each term."""
 
     def __init__(self, documents: Iterable[Iterable[str]] = ()) -> None:
         self.documents = 0
@@ -67,12 +68,12 @@ class DocumentFrequencies:
             self.add(terms)
 
     def add(self, terms: Iterable[str]) -> None:
-        """Count one more document, which has *terms*."""
+        """Add a document with these *terms*."""
         self.documents += 1
         self._frequencies.update(set(terms))
 
     def idf(self, term: str) -> float:
-        """Return 1 + ln(|S|/n_k); of a term that no document has, as if one had it.
+        """Return 1 + ln(|S|/n_k): |S| documents, n_k of them with *term*, or 1 if none has it.
 
         >>> DocumentFrequencies([["encod"], ["encod"]]).idf("encod")
         1.0
@@ -81,53 +82,52 @@ class DocumentFrequencies:
 
 
 def topic_of(keywords: Mapping[str, float], examples: Iterable[Mapping[str, float]]) -> Topic:
-    """Return the topic of weighted *keywords* (terms) and of the counts of terms of *examples*, pages about it.
+    """Return the topic defined by weighted *keywords* (terms) and by the term counts of *examples*, pages about it.
 
-    The examples' part is the mean of their vectors, each of length 1, of which the `TOPIC_TERMS` strongest terms are
-    kept. Both parts are given length 1 and added: keywords have as much say as examples, however many.
-    Raises `ConfigError` if there are no terms at all.
+    The examples are averaged as vectors of length 1, and the `TOPIC_TERMS` strongest terms are kept. Both parts are
+    normalised and added: keywords count as much as all examples together. Raises `ConfigError` if there are no terms.
 
     >>> topic_of({"unicod": 2}, [{"unicod": 5}, {"unicod": 1}]).terms
     {'unicod': 1.0}
     """
     sums: Counter[str] = Counter()
     for counts in examples:
-        sums.update(_of_length_one(counts))
+        sums.update(_normalized(counts))
     profile = dict(nsmallest(TOPIC_TERMS, sums.items(), key=_by_weight))
-    terms = Counter(_of_length_one(keywords))
-    terms.update(_of_length_one(profile))
+    terms = Counter(_normalized(keywords))
+    terms.update(_normalized(profile))
     if not terms:
-        raise ConfigError("the topic has no terms: give keywords, or examples that have text")
+        raise ConfigError("the topic has no terms; give keywords, or example pages with text")
     return Topic(terms)
 
 
 def distance_relevance(level: int) -> float:
-    """Return 1/d of a page *level* clicks from the root pages, which have level 0 and d = 1."""
+    """Return R_d = 1/d of a page *level* >= 0 clicks from the root pages, where d = *level* + 1."""
     return 1.0 / (level + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the three parts of a score count for: links' text, distance, link rank. Each is in [0, 1], their sum 1.
+    """The weights of the parts of a score: link text, distance and TimelyRank. Each is in [0, 1]; they sum to 1.
 
-    Raises `ConfigError`.
+    Raises `ConfigError` otherwise.
     """
 
-    alpha: float
-    beta: float
-    gamma: float
+    alpha: float  # R_a, the text of links
+    beta: float  # R_d, the distance
+    gamma: float  # TR, TimelyRank
 
     def __post_init__(self) -> None:
         weights = astuple(self)
         shown = f"alpha={self.alpha:.12g}, beta={self.beta:.12g}, gamma={self.gamma:.12g}"
         if not all(0.0 <= weight <= 1.0 for weight in weights):
-            raise ConfigError(f"{shown}: each of the three must be from 0 to 1; change them so that they sum to 1")
+            raise ConfigError(f"{shown}: each weight must be from 0 to 1; change them so that they sum to 1")
         total = math.fsum(weights)
         if abs(total - 1.0) > 1e-9:
             raise ConfigError(f"{shown} sum to {total:.12g}, expected 1; divide each by their sum")
 
 
-#: The strategies of [1] by their names.
+#: The strategies of [1] by name.
 STRATEGIES = {
     "anchor": Weights(1.0, 0.0, 0.0),
     "breadth": Weights(0.0, 1.0, 0.0),
@@ -136,8 +136,8 @@ STRATEGIES = {
 }
 
 
-def _by_weight(one: tuple[str, float]) -> tuple[float, str]:
-    term, weight = one
+def _by_weight(entry: tuple[str, float]) -> tuple[float, str]:
+    term, weight = entry
     return -weight, term
 
 
@@ -145,7 +145,7 @@ def _norm(vector: Mapping[str, float]) -> float:
     return math.hypot(*vector.values())
 
 
-def _of_length_one(vector: Mapping[str, float]) -> dict[str, float]:
+def _normalized(vector: Mapping[str, float]) -> dict[str, float]:
     norm = _norm(vector)
     return {term: weight / norm for term, weight in vector.items()}
 

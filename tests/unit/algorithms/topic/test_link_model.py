@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.topic.link_model import BUCKETS, MOST_FEATURES, LinkModel, link_features
+from crawlers.algorithms.topic.link_model import BUCKETS, FEATURES_MAX, LinkModel, link_features
 
 features = st.lists(st.sampled_from([f"a:{letter}" for letter in "abcdefgh"]), max_size=5)
 lessons = st.lists(st.tuples(features, st.floats(0, 1), st.floats(0.01, 1)), max_size=40)
@@ -30,8 +30,7 @@ def test_features_are_the_terms_of_the_anchor_and_the_words_of_the_path():
 
 def test_a_long_url_has_no_more_features_than_fit():
     assert (
-        len(link_features(["utf"], "http://a.example/" + "/".join(f"x{'abc' * n}" for n in range(500))))
-        == MOST_FEATURES
+        len(link_features(["utf"], "http://a.example/" + "/".join(f"x{'abc' * n}" for n in range(500)))) == FEATURES_MAX
     )
 
 
@@ -42,7 +41,7 @@ def test_predictions_are_shares(history, asked):
 
 @given(lessons, lessons, features)
 def test_a_restored_model_goes_on_as_if_nothing_had_happened(before, after, asked):
-    undisturbed, model = taught(before), LinkModel.recalled(taught(before).record())
+    undisturbed, model = taught(before), LinkModel.restored(taught(before).record())
     for lesson in after:
         undisturbed.learn(*lesson)
         model.learn(*lesson)
@@ -98,11 +97,11 @@ def test_it_begins_without_an_opinion():
 
 def test_a_record_that_was_cut_is_noticed():
     with pytest.raises(ValueError, match="zip"):
-        LinkModel.recalled([0.0, 1.0])
+        LinkModel.restored([0.0, 1.0])
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
 def test_before_the_first_lesson_everything_is_worth_the_prior(prior):
     model = LinkModel(prior)
     assert model.predict(["a:utf"]) == pytest.approx(prior)
-    assert LinkModel.recalled(model.record()).predict([]) == model.predict([])
+    assert LinkModel.restored(model.record()).predict([]) == model.predict([])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.topic.terms import AUTO, LANGUAGES, LONGEST, MOST_CHARS, Terms, language_code
+from crawlers.algorithms.topic.terms import AUTO, CHARS_MAX, LANGUAGES, LONGEST, Terms, language_code
 from crawlers.errors import ConfigError
 
 auto = Terms()
@@ -66,7 +66,7 @@ def test_long_runs_of_letters_are_encoded_data():
 
 
 def test_only_the_beginning_of_a_text_is_looked_at():
-    assert auto("word " * MOST_CHARS) == {"word": MOST_CHARS // 5}
+    assert auto("word " * CHARS_MAX) == {"word": CHARS_MAX // 5}
 
 
 def test_a_named_language_stems_with_its_own_rules():

@@ -105,7 +105,7 @@ def test_examples_without_text_do_not_count():
 
 
 def test_a_topic_without_terms_is_refused():
-    with pytest.raises(ConfigError, match="no terms: give keywords, or examples that have text"):
+    with pytest.raises(ConfigError, match="no terms; give keywords, or example pages with text"):
         topic_of({}, [{}])
 
 
@@ -132,5 +132,5 @@ def test_weights_must_sum_to_one():
 
 @pytest.mark.parametrize("wrong", [(-0.5, 1, 0.5), (1.5, -0.5, 0), (float("nan"), 0.5, 0.5), (float("inf"), 0, 0)])
 def test_each_weight_must_be_a_share(wrong):
-    with pytest.raises(ConfigError, match="each of the three must be from 0 to 1; change them so that they sum to 1"):
+    with pytest.raises(ConfigError, match="each weight must be from 0 to 1; change them so that they sum to 1"):
         Weights(*wrong)
