@@ -15,7 +15,7 @@ help:
 	@echo "make check   ruff, mypy, import-linter, and a strict build of the documentation"
 	@echo "make docs    set up, and build the documentation as a site in build/site"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
-	@echo "make mutants put small faults into the code, and count those that the tests find (an hour)"
+	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.12")'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from shutil import copy
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,10 @@ from tests.support.services import PostgresqlStore, running_postgresql
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+# hypothesis writes patches for failing tests if libcst is installed, which mutmut requires. libcst cannot read classes
+# after zope.interface (a part of Twisted) has changed `abc.ABC`; pytest would stop without naming the failing test.
+sys.modules["libcst"] = None  # type: ignore[assignment]
 
 settings.register_profile("suite", derandomize=True, deadline=None)  # a busy machine is slow, not wrong
 # `make mutants` wants to know whether an example fails, and not the smallest one that does.
