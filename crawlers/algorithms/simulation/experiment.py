@@ -1,6 +1,6 @@
-"""Many simulated webs, every rule on each: what the rules find with so many pages, and how that compares.
+"""Compares site rules on suites of simulated webs, by the links that they find with a page budget.
 
-A web is a function of its suite, its number and the seed, so that webs may be measured in any order and anywhere.
+A web is a function of its suite, its number and the seed, so webs can be measured in any order and in any process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crawlers.algorithms.simulation.web_generator import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-BASELINE = "trivial"  # what the others are compared with: R1
+BASELINE = "trivial"  # R1, with which the others are compared
 ORACLE = "oracle"
 OMNISCIENT = "omniscient"
 CHECKPOINTS = 40
@@ -27,11 +27,11 @@ CHECKPOINTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A kind of webs."""
+    """A family of webs."""
 
-    webs: int  # how many give a steady mean
-    make: Callable[[int, np.random.Generator], web_generator.Web]  # the web of a number
-    groups: int = 1  # web w belongs to group w modulo this one; the groups count alike
+    webs: int  # enough for a stable mean
+    make: Callable[[int, np.random.Generator], web_generator.Web]  # the web with a number
+    groups: int = 1  # web w belongs to group w modulo `groups`; all groups have the same weight
 
 
 def _pinned(profile: str) -> Suite:
@@ -57,7 +57,7 @@ SUITES = {
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One web to measure; small, as it travels to another process."""
+    """A web on which to measure rules; small, because it is sent to another process."""
 
     suite: str
     web: int
@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Links found in one web by each rule, the oracle and the omniscient one, at each of `checkpoints`."""
+    """The links found in one web by each rule, the oracle and the omniscient oracle, at each of the `checkpoints`."""
 
     suite: str
     web: int
@@ -77,31 +77,35 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How one rule did in one suite. Ratios are means over the groups of webs."""
+    """The result of one rule in one suite."""
 
     rule: str
-    mean: float  # links found in a web
-    deviation: float  # over the webs
-    of_baseline: float  # links of all webs of a group together
-    low: float  # of the baseline, in the web at the 5th percentile
-    high: float  # … and at the 95th
-    of_oracle: float  # mean over the webs
+    mean: float  # links found per web
+    deviation: float  # standard deviation of the links found per web
+    of_baseline: float  # mean over the groups: links found in all webs of a group, relative to the baseline
+    low: float  # 5th percentile over the webs: links found, relative to the baseline
+    high: float  # 95th percentile of the same
+    of_oracle: float  # mean over the webs: links found, relative to the oracle
 
 
 def checkpoints(page_budget: int) -> list[int]:
-    """Numbers of pages at which a run is looked at: evenly spaced, the last one *page_budget*."""
+    """Return the numbers of pages at which results are recorded: evenly spaced, the last one is *page_budget*.
+
+    >>> checkpoints(3), checkpoints(400)[:3]
+    ([1, 2, 3], [10, 20, 30])
+    """
     count = min(CHECKPOINTS, page_budget)
     return [page_budget * step // count for step in range(1, count + 1)]
 
 
 def tasks(suite: str, webs: int, rules: Iterable[str], options: RuleOptions, seed: int) -> list[Task]:
-    """The first *webs* webs of *suite*, to be measured with *rules* and the baseline."""
-    wanted = tuple(dict.fromkeys((*rules, BASELINE)))
-    return [Task(suite, web, wanted, options, seed) for web in range(webs)]
+    """Return a task for each of the first *webs* webs of *suite*, with *rules* and the baseline."""
+    measured = tuple(dict.fromkeys((*rules, BASELINE)))
+    return [Task(suite, web, measured, options, seed) for web in range(webs)]
 
 
 def measure(task: Task) -> Measured:
-    """What every rule of *task* finds in its web."""
+    """Return what the rules of *task*, the oracle and the omniscient oracle find in its web."""
     suite = list(SUITES).index(task.suite)
     web = SUITES[task.suite].make(task.web, np.random.default_rng([task.seed, suite, task.web]))
     options = replace(task.options, seed=task.seed + task.web)
@@ -117,7 +121,10 @@ def measure(task: Task) -> Measured:
 
 
 def compare(measured: Sequence[Measured], groups: int = 1) -> list[Row]:
-    """A row for every rule, the best one first, of the links found in the webs of one suite with all pages."""
+    """Return a row for every rule, the best one first: the links found in the webs of one suite with the whole budget.
+
+    *measured* has at least one web; *groups* is that of the suite.
+    """
     groups = min(groups, len(measured))
     rows = []
     for rule in measured[0].found:
@@ -143,4 +150,4 @@ def _of_baseline(measured: Sequence[Measured], rule: str, group: int, groups: in
 
 
 def _ratio(links: float, others: float) -> float:
-    return links / others if others else 1.0  # where even the other finds nothing, nothing is missed
+    return links / others if others else 1.0  # if the reference finds nothing, nothing can be missed

@@ -1,4 +1,4 @@
-"""How the sites of a crawl did over time, and what its rule thought of them: told again from its pulls."""
+"""The history of the sites of a crawl and of their indices under a rule, reconstructed from the pulls."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Indexed(Protocol):
-    """A rule that gives each arm a number and takes the largest."""
+    """A rule that computes an index for each arm and chooses the largest."""
 
     def index(self, arm: Hashable) -> float:
-        """What the rule would maximise now; infinite for an arm that is due anyway."""
+        """Return the current index of *arm*; infinity for an arm that comes before all indices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One arm after so many pulls of all."""
+    """The state of one arm after a number of pulls."""
 
     pulls: int  # of all arms
     arm: Hashable
     own_pulls: int
-    earned: float
-    index: float | None  # None: the rule has none
+    earned: float  # sum of its rewards
+    index: float | None  # None: the rule has no indices
 
 
 def trace(
     rule: SiteRule, arms: Sequence[Hashable], pulls: Iterable[tuple[Hashable, float]], every: int
 ) -> Iterator[Moment]:
-    """All *arms* after each *every* pulls, and after the last; *rule* must be new.
+    """Yield the state of all *arms* after every *every* >= 1 pulls, and after the last one.
+
+    *pulls* are arms with their rewards, in the order of the crawl; *rule* must be new.
 
     >>> from crawlers.algorithms.bandits.turns import Sequential
     >>> [(m.arm, m.own_pulls, m.earned) for m in trace(Sequential(), "ab", [("a", 2.0), ("b", 1.0)], 9)]
@@ -42,7 +44,7 @@ def trace(
     own = dict.fromkeys(arms, 0)
     earned = dict.fromkeys(arms, 0.0)
     for arm in arms:
-        rule.sleep(arm)  # makes it known, in this order
+        rule.sleep(arm)  # registers it, in the order of discovery
 
     def moments(number: int) -> Iterator[Moment]:
         for arm in arms:

@@ -1,7 +1,7 @@
-"""What a site rule finds in a web whose yields are known, and the most that any rule could have found there.
+"""Simulates a site rule on a web with known yields, and computes the upper bounds of what any rule can find.
 
-The yields of a web are the new links of each page of each site, in the order in which a site's pages are read. Sites
-are known to the rule as 0, 1, 2 …; a page is read when the one before is known, and takes a second.
+The yields of a web are the numbers of new links of each page of each site, in the order in which the pages of a site
+are read. For the rule, sites are the arms 0, 1, 2, …; one page is in flight at a time, and takes a second.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was chosen, and found."""
+    """The course of one simulated crawl."""
 
     choices: list[int]  # the site of each page
-    found: list[int]  # links found with the first 0, 1, 2 … pages
-    pulls: list[int]  # pages read of each site
+    found: list[int]  # links found with the first 0, 1, 2, … pages
+    pulls: list[int]  # pages read from each site
 
 
 def simulate(rule: SiteRule, yields: Sequence[Sequence[int]], page_budget: int) -> Run:
-    """What *rule*, which was told nothing yet, reads and finds with *page_budget* pages, or with all there are.
+    """Return what *rule*, which must be new, reads and finds with *page_budget* pages, or with all pages if fewer.
 
     >>> from crawlers.algorithms.bandits.turns import Sequential
     >>> simulate(Sequential(), [[0, 3], [5]], 2)
@@ -56,12 +56,15 @@ def simulate(rule: SiteRule, yields: Sequence[Sequence[int]], page_budget: int) 
 
 
 def oracle(yields: Sequence[Sequence[int]], page_budget: int) -> list[int]:
-    """The most links that 0, 1, 2 … *page_budget* pages can give when each site is read in its order.
+    """Return the most links that can be found with 0, 1, 2, … *page_budget* pages, reading each site in its order.
+
+    >>> oracle([[0, 3], [1, 1]], 3)
+    [0, 1, 3, 4]
 
     Notes
     -----
-    Dynamic programming over the sites: O(*page_budget*) for every page that has a link, as to stop behind one that has
-    none is never better.
+    Dynamic programming over the sites: O(*page_budget*) for every page with links; to stop after a page without links
+    is never better.
     """
     best = np.zeros(page_budget + 1, np.int64)
     for pages in yields:
@@ -77,7 +80,11 @@ def oracle(yields: Sequence[Sequence[int]], page_budget: int) -> list[int]:
 
 
 def omniscient(yields: Sequence[Sequence[int]], page_budget: int) -> list[int]:
-    """The links of the best 0, 1, 2 … *page_budget* pages, in whatever order: more than any crawler can find."""
+    """Return the links of the best 0, 1, 2, … *page_budget* pages in any order: no crawler can find more.
+
+    >>> omniscient([[0, 3], [1, 1]], 3)
+    [0, 3, 4, 5]
+    """
     best = sorted((links for pages in yields for links in pages), reverse=True)[:page_budget]
     best += [0] * (page_budget - len(best))
     return list(accumulate(best, initial=0))

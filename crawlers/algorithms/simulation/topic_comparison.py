@@ -1,6 +1,6 @@
-"""Topic crawls beside each other: how near to the topic they stayed, and how soon they found what is important.
+"""Compares topic crawls: how similar to the topic their pages are, and how soon they found the important ones.
 
-All are measured by one collection, the pages that any of them read: its frequencies of terms, and its links.
+All crawls are measured against one collection, the pages that any of them read, by its document frequencies and links.
 
 References
 ----------
@@ -24,27 +24,25 @@ if TYPE_CHECKING:
 
 
 class Curves(NamedTuple):
-    """One crawl: values against the number of pages read, at the points that it reached."""
+    """The curves of one crawl: (pages read, value) at the points that it reached. Shares are in [0, 1]."""
 
     similarity: list[tuple[int, float]]  # mean of the pages read so far
-    authorities: list[tuple[int, float]]  # share of them read so far
-    hubs: list[tuple[int, float]]
-    nearest: list[
-        tuple[int, float]
-    ]  # likewise of the pages most similar to the topic, which the paper doesn't look for
+    authorities: list[tuple[int, float]]  # share of the best authorities read so far
+    hubs: list[tuple[int, float]]  # share of the best hubs read so far
+    nearest: list[tuple[int, float]]  # share of the pages most similar to the topic; not in the paper
 
 
 class Comparison(NamedTuple):
-    """The collection, and what crawls were in it."""
+    """The collection, and the pages that each crawl read. Lists of pages begin with the best."""
 
     similarities: dict[int, float]  # of all pages read
-    authorities: list[int]  # the best first
+    authorities: list[int]
     hubs: list[int]
-    nearest: list[int]
-    read: dict[str, list[int]]  # by crawl, in order
+    nearest: list[int]  # the pages most similar to the topic
+    read: dict[str, list[int]]  # by crawl, in the order of reading
 
     def curves(self, points: Sequence[int]) -> dict[str, Curves]:
-        """What each crawl had reached at *points*, numbers of pages."""
+        """Return the curves of each crawl at *points*, numbers of pages."""
         return {
             name: Curves(
                 similarity_curve([self.similarities[page] for page in pages], points),
@@ -63,12 +61,12 @@ def compare(
     links: Iterable[tuple[int, int]],
     important: int,
 ) -> Comparison:
-    """Return how crawls that *read* pages in these orders compare.
+    """Compare the crawls that *read* these pages, by crawl and in the order of reading.
 
-    *documents* gives the counts of terms of pages, all of those read among them, each time that it is called; *links*
-    are pairs of pages; of each kind the *important* best are looked for.
+    Each call of *documents* yields pages with their term counts, among them all that were read; *links* are pairs of
+    pages, source and target; *important* is the number of best authorities, hubs and nearest pages to find.
     """
-    pages = {page for one in read.values() for page in one}
+    pages = {page for sequence in read.values() for page in sequence}
     seen = DocumentFrequencies(counts for page, counts in documents() if page in pages)
     similarities = {page: topic.tf_idf_similarity(counts, seen) for page, counts in documents() if page in pages}
     targets: dict[int, list[int]] = {}
@@ -76,5 +74,5 @@ def compare(
         if source in pages and target in pages:
             targets.setdefault(source, []).append(target)
     scores = hits(targets)
-    authorities, hubs, nearest = (top(each, important) for each in (scores.authorities, scores.hubs, similarities))
+    authorities, hubs, nearest = (top(values, important) for values in (scores.authorities, scores.hubs, similarities))
     return Comparison(similarities, authorities, hubs, nearest, read)

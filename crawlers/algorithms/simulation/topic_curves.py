@@ -1,4 +1,4 @@
-"""How well a crawl kept to its topic: curves over the number of pages read, as lists of points.
+"""Measures of a topic crawl, as curves over the number of pages read; a curve is a list of points.
 
 References
 ----------
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-Page = TypeVar("Page", int, str)  # they have an order
+Page = TypeVar("Page", int, str)  # pages have an order
 
 
 def similarity_curve(similarities: Iterable[float], points: Iterable[int]) -> list[tuple[int, float]]:
-    """Return (n, mean similarity of the first n pages read) at *points*; those beyond the last page are left out.
+    """Return (n, mean similarity of the first n pages read) for each n of *points* up to the number of pages.
 
-    *similarities* are in the order of reading, each to the topic, by document frequencies of one collection: that of
-    all crawls to be compared.
+    *similarities* are those of the pages to the topic, in the order of reading, by document frequencies of one
+    collection for all crawls to be compared.
 
     >>> similarity_curve([1.0, 0.0, 0.5], [1, 2, 100])
     [(1, 1.0), (2, 0.5)]
@@ -31,24 +31,24 @@ def similarity_curve(similarities: Iterable[float], points: Iterable[int]) -> li
 
 
 def coverage_curve(pages: Iterable[Page], important: Iterable[Page], points: Iterable[int]) -> list[tuple[int, float]]:
-    """Return (n, share of the *important* pages among the first n read) at *points*, as `similarity_curve` does.
+    """Return (n, share of the *important* pages found among the first n pages), for *points* as in `similarity_curve`.
 
-    *pages* are in the order of reading; one that is read again counts as a page read, and as one found only once.
+    *pages* are in the order of reading; a page that is read again counts in n, but not again as found.
 
     >>> coverage_curve(["a", "b", "c"], ["c", "a"], [1, 3])
     [(1, 0.5), (3, 1.0)]
     """
     missing = set(important)
-    wanted = len(missing)
+    total = len(missing)
     left = []
     for page in pages:
         missing.discard(page)
         left.append(len(missing))
-    return [(point, (wanted - left[point - 1]) / max(wanted, 1)) for point in points if 0 < point <= len(left)]
+    return [(point, (total - left[point - 1]) / max(total, 1)) for point in points if 0 < point <= len(left)]
 
 
 def top(scores: Mapping[Page, float], number: int) -> list[Page]:
-    """Return the *number* pages with the greatest scores, the best first; of equals the smaller. Scores of 0 count not.
+    """Return the *number* pages with the greatest scores above 0, the best first; ties: the smaller page.
 
     >>> top({"a": 0.1, "b": 0.9, "c": 0.0}, 3)
     ['b', 'a']

@@ -1,7 +1,8 @@
-"""What a topic crawl would have read of a web that is stored, page by page, without a request.
+"""Replays a topic crawl on a stored web, without a request: which pages another strategy would have read.
 
-Politeness is ignored: one page at a time, always the one with the greatest score. Among equals the site with the fewest
-pages read comes first, then the page that was found first, as in a crawl with one request in flight.
+Politeness is ignored: one page is read at a time, always the one with the greatest score. Among equals, the site of
+which the fewest pages were read comes first, then the page that was found first, as in a crawl with one request in
+flight.
 """
 
 from __future__ import annotations
@@ -19,88 +20,88 @@ if TYPE_CHECKING:
 
 
 class FetchOutcome(NamedTuple):
-    """What comes of asking for a page."""
+    """The result of fetching a page."""
 
-    is_read: bool  # it has a text; else it is refused, failed, or has moved
-    was_asked: bool = True  # false: robots.txt forbids it
-    moved_to: int | None = None
+    is_read: bool  # the page has a text; otherwise it was refused, failed or moved
+    was_requested: bool = True  # false: robots.txt forbids it
+    moved_to: int | None = None  # the target of a redirect
 
 
 class Web(Protocol):
-    """A web of pages, which are numbers. Pages that may not be fetched at all are not in it."""
+    """A stored web; pages are numbers. URLs rejected on discovery are not in it."""
 
     @property
     def roots(self) -> Sequence[int]:
-        """Where the crawl began."""
+        """The pages with which the crawl began."""
 
     def site(self, page: int, /) -> int | None:
-        """The site of a page; None of one that is not in the web."""
+        """Return the site of *page*; None if *page* is not in the web."""
 
-    def answer(self, page: int, /) -> FetchOutcome | None:
-        """What comes of asking for it; None if nobody did when the web was stored."""
+    def outcome(self, page: int, /) -> FetchOutcome | None:
+        """Return the stored result of fetching *page*; None if the stored crawl never fetched it."""
 
     def links(self, page: int, /) -> Mapping[int, float]:
-        """The pages that a page with a text links to, as they stand there, each with what the link is worth."""
+        """Return the targets of *page*, which has a text, each with the value of the link; their order breaks ties."""
 
 
 class Replayed(NamedTuple):
-    """What was read."""
+    """The result of a replay."""
 
-    read: list[int]  # pages with a text, in order
-    unknown: int  # pages passed over since nobody asked for them when the web was stored
+    read: list[int]  # pages with a text, in the order of reading
+    unknown: int  # pages skipped because the stored crawl never fetched them
 
 
 def replay(web: Web, scores: TopicScores, most: int) -> Replayed:
-    """Return the first *most* pages of *web* that a crawl ordered by *scores*, which knows no page yet, would read.
+    """Return the first *most* pages of *web* that a crawl ordered by *scores* would read; *scores* must be new.
 
     Notes
     -----
-    The logarithm of the number of waiting pages for each link and page, as in the frontier.
+    O(log n) per link and per page, with n waiting pages, as in the frontier.
     """
     return _Replay(web, scores).run(most)
 
 
 class _Replay:
-    """*scores* know a page by its number in the order of being found, which breaks ties; the web by its own."""
+    """A replay in progress: *scores* number the pages in the order of discovery, which breaks ties."""
 
     def __init__(self, web: Web, scores: TopicScores) -> None:
         self._web = web
         self._scores = scores
         self._rule = Best()
-        self._numbers: dict[int, int] = {}
-        self._pages = [0]  # by number; these begin with 1
-        self._sites = [0]  # likewise
-        self._heaps: dict[int, list[tuple[float, int]]] = {}  # by site: negative scores as they last grew, numbers
-        self._values: dict[int, float] = {}  # by site, as the rule knows them
+        self._numbers: dict[int, int] = {}  # by page of the web
+        self._pages = [0]  # by number, from 1
+        self._sites = [0]  # by number, from 1
+        self._heaps: dict[int, list[tuple[float, int]]] = {}  # by site: (-score at its last increase, number)
+        self._values: dict[int, float] = {}  # by site: the score that the rule knows
 
     def run(self, most: int) -> Replayed:
-        self._rise([number for page in self._web.roots if (number := self._found(page, 0)) is not None])
+        self._enqueue([number for page in self._web.roots if (number := self._found(page, 0)) is not None])
         done = Replayed([], 0)
         while len(done.read) < most and (number := self._next()) is not None:
             page, site = self._pages[number], self._sites[number]
-            answer = self._web.answer(page)
-            if answer is None:
+            outcome = self._web.outcome(page)
+            if outcome is None:
                 done = done._replace(unknown=done.unknown + 1)
-            elif answer.was_asked:
+            elif outcome.was_requested:
                 self._rule.started(site)
                 self._rule.rewarded(site, 0.0)
-            if answer is not None and answer.is_read:
+            if outcome is not None and outcome.is_read:
                 done.read.append(page)
-            self._rise(self._taken(number, answer))
+            self._enqueue(self._acknowledge(number, outcome))
         return done
 
-    def _taken(self, number: int, answer: FetchOutcome | None) -> Iterable[int]:
-        """The pages whose score may have grown."""
+    def _acknowledge(self, number: int, outcome: FetchOutcome | None) -> Iterable[int]:
+        """Record the outcome of a page; return the pages whose score may have increased."""
         scores = self._scores
         level = int(scores.record(number)[1])
-        if answer is not None and answer.is_read:
-            worth = self._web.links(self._pages[number])
-            found = {self._found(page, level + 1): value for page, value in worth.items()}
+        if outcome is not None and outcome.is_read:
+            links = self._web.links(self._pages[number])
+            found = {self._found(page, level + 1): value for page, value in links.items()}
             values = {target: value for target, value in found.items() if target is not None}
             scores.fetched(number, values)
             return values
-        if answer is not None and answer.moved_to is not None:
-            target = self._found(answer.moved_to, level)
+        if outcome is not None and outcome.moved_to is not None:
+            target = self._found(outcome.moved_to, level)
             if target is not None:
                 scores.moved(number, target)
                 return [target]
@@ -108,7 +109,7 @@ class _Replay:
         return []
 
     def _found(self, page: int, level: int) -> int | None:
-        """The number of *page*, which is *level* clicks from the roots; None if it is not in the web."""
+        """Record that *page* was found, *level* clicks from the roots; return its number, None if not in the web."""
         site = self._web.site(page)
         if site is None:
             return None
@@ -121,32 +122,32 @@ class _Replay:
         self._scores.found(number, level)
         return number
 
-    def _rise(self, numbers: Iterable[int]) -> None:
-        touched: dict[int, None] = {}
+    def _enqueue(self, numbers: Iterable[int]) -> None:
+        sites: dict[int, None] = {}
         for number in numbers:
             if self._scores.queue(number) == 0:
                 site = self._sites[number]
                 heapq.heappush(self._heaps.setdefault(site, []), (-self._scores.score(number), number))
-                touched[site] = None
-        for site in touched:
-            self._settle(site)
+                sites[site] = None
+        for site in sites:
+            self._update_rule(site)
 
     def _next(self) -> int | None:
-        """The number of the best page, which waits no longer; None if none waits."""
+        """Remove the best page from its heap and return its number; None if no page waits."""
         while (site := self._rule.select(0.0)) is not None:
             assert isinstance(site, int)
-            if self._settle(site):
+            if self._update_rule(site):
                 return heapq.heappop(self._heaps[site])[1]
         return None
 
-    def _settle(self, site: int) -> bool:
-        """Tell the rule what the best page of *site* scores; whether it knew."""
+    def _update_rule(self, site: int) -> bool:
+        """Report the score of the best page of *site* to the rule; return whether the rule knew it already."""
         heap, scores = self._heaps[site], self._scores
         while heap:
             value, number = -heap[0][0], heap[0][1]
             now = scores.score(number)
             if scores.queue(number) != 0 or now > value:
-                heapq.heappop(heap)  # it waits no longer, or has a better item
+                heapq.heappop(heap)  # the page no longer waits, or has a better entry
             elif now < value:
                 heapq.heapreplace(heap, (-now, number))
             elif self._values.get(site) == value:

@@ -1,12 +1,13 @@
-"""Synthetic webs to compare rules on: how many new external links each page of ten sites has, in breadth-first order.
+"""Synthetic webs for the comparison of rules: the new external links of each page of ten sites, breadth first.
 
-Their parameters are fitted to BeeBot's tables (see `web_generator.json`). A site's links grow as Heaps' law says,
-richer and poorer sections follow each other, links come in bursts, some sites begin with empty pages, some have one
-page that is full of links.
+The parameters are fitted to BeeBot's tables (see `web_generator.json`). The links of a site grow by Heaps' law, rich
+and poor sections alternate, links come in bursts, some sites begin with empty pages, and some have a *links page*, one
+page with very many links.
 
 References
 ----------
-.. [1] BeeBot, table 1: pages and external links of universities and institutes of the Academy of Sciences.
+.. [1] BeeBot: Pechnikov, Chernobrovkin, Adaptive crawler for the search and gathering of external hyperlinks (in
+   Russian), table 1: pages and external links of universities and institutes of the Academy of Sciences.
 .. [2] Heaps (1978), Information Retrieval: Computational and Theoretical Aspects, section 7.5.
 """
 
@@ -16,7 +17,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files  # an egg is no folder
+from importlib.resources import files  # also works if the package is not a folder (zip)
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,44 +25,44 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Web = list[list[int]]  # of each site, of each of its pages
+    Web = list[list[int]]  # by site and page: new external links
 
 PROFILES = ("universities", "institutes", "sample")  # sample: half of the sites of each kind
 SITES = 10
-EARLY_PAGES = 60  # where a page full of links stands
-FIRST_PAGES = 30  # sections that begin in them are shorter
+EARLY_PAGES = 60  # the links page is one of the first 60
+FIRST_PAGES = 30  # sections that begin within the first 30 pages are shorter
 FIRST_SECTIONS = 0.3  # by this factor
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the links of a site are spread over its pages."""
+    """The distribution of the links of a site over its pages."""
 
-    growth: float  # exponent of Heaps' law; 1: no site gets poorer
-    burst_links: float  # mean links of a burst; 1 or less: links come one by one
-    burst_sd: float  # of the logarithm of a burst's rate
-    section_pages: float  # mean length
-    section_sd: float  # of the logarithm of a section's factor; 0: no sections
-    links_page_p: float  # of a page full of links
-    links_page_mu: float  # mean and deviation of the logarithm of its links
-    links_page_sd: float
-    empty_head_p: float  # of empty pages at the beginning
-    empty_head_pages: float  # most of them
+    growth: float  # exponent of Heaps' law; 1: no diminishing returns
+    burst_links: float  # mean number of links per burst; 1 or less: no bursts
+    burst_sd: float  # standard deviation of the logarithm of the rate of a burst
+    section_pages: float  # mean length of a section, in pages
+    section_sd: float  # standard deviation of the logarithm of the factor of a section; 0: no sections
+    links_page_p: float  # probability of a links page
+    links_page_mu: float  # mean of the logarithm of its number of links
+    links_page_sd: float  # standard deviation of the same
+    empty_head_p: float  # probability that the site begins with empty pages
+    empty_head_pages: float  # upper bound of their number, which is uniformly distributed
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large sites are: the logarithms of the pages, and of links per page, are normal."""
+    """The distribution of site sizes: the logarithms of pages and of links per page are normally distributed."""
 
     pages_mu: float
     pages_sd: float
-    density_mu: float
+    density_mu: float  # links per page
     density_sd: float
-    least: int = 1
+    least: int = 1  # pages
     most: int = 10**9
 
     def draw(self, rng: np.random.Generator) -> tuple[int, float]:
-        """Pages and expected links of a site."""
+        """Return the number of pages and the expected number of links of a random site."""
         pages = int(min(max(math.exp(rng.normal(self.pages_mu, self.pages_sd)), self.least), self.most))
         return pages, pages * math.exp(rng.normal(self.density_mu, self.density_sd))
 
@@ -79,7 +80,7 @@ STEADY = {
 
 
 def pinned(profile: str, rng: np.random.Generator) -> Web:
-    """The five sites of table 1 and five drawn ones of *profile*; for `sample` the ten sites of the table."""
+    """Return the five sites of table 1 and five random ones of *profile*; for `sample`, the ten sites of the table."""
     web = []
     for kind in _kinds(profile):
         web += [site(pages, links, _shape(kind), rng) for pages, links in _parameters()["sites"][kind]]
@@ -89,22 +90,22 @@ def pinned(profile: str, rng: np.random.Generator) -> Web:
 
 
 def scenario(number: int, profile: str, rng: np.random.Generator) -> Web:
-    """Ten drawn sites, their shape the fit *number* from 0 to `scenarios()` - 1."""
+    """Return ten random sites with the shapes of fit *number*, from 0 to `scenarios()` - 1."""
     return [site(*SCENARIO[kind].draw(rng), _shape(kind, number), rng) for kind in _each_site(profile)]
 
 
 def stationary(profile: str, rng: np.random.Generator) -> Web:
-    """Ten drawn sites whose pages are alike from the first to the last; what textbook bandits expect."""
+    """Return ten random sites whose pages have the same distribution throughout, as textbook bandits assume."""
     return [site(*STATIONARY[kind].draw(rng), STEADY[kind], rng) for kind in _each_site(profile)]
 
 
 def scenarios() -> int:
-    """The number of fits that `scenario` knows."""
+    """Return the number of fits."""
     return len(_parameters()["scenarios"])
 
 
 def site(pages: int, links: float, shape: Shape, rng: np.random.Generator) -> list[int]:
-    """New external links of each of *pages* pages; together *links* in the mean, a page full of links not counted."""
+    """Return the new external links of each of *pages* pages; their expected sum is *links*, without the links page."""
     empty = 0
     if rng.random() < shape.empty_head_p:
         empty = min(pages, int(rng.random() * shape.empty_head_pages))
@@ -119,7 +120,7 @@ def site(pages: int, links: float, shape: Shape, rng: np.random.Generator) -> li
 
 
 def _sections(pages: int, shape: Shape, rng: np.random.Generator) -> NDArray[np.float64]:
-    """How much richer than usual each page is: one factor a section, 1 in the mean."""
+    """Return the factor of each page, which is constant within a section and has mean 1."""
     factors = np.ones(pages)
     begin = 0
     while shape.section_sd and begin < pages:
@@ -131,7 +132,7 @@ def _sections(pages: int, shape: Shape, rng: np.random.Generator) -> NDArray[np.
 
 
 def _bursts(rates: NDArray[np.float64], shape: Shape, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The links of each page whose mean is *rates*: bursts of one link and a log-normal Poisson number more."""
+    """Return the links of each page, with means *rates*: in bursts of 1 plus a log-normal Poisson number of links."""
     if shape.burst_links <= 1:
         return rng.poisson(rates)
     bursts = rng.poisson(rates / shape.burst_links)

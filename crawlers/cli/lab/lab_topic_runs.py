@@ -126,7 +126,7 @@ class _LearningWeb:
     def __init__(self, database: Database, web: StoredWeb, topic: Topic, learner: LinkLearner) -> None:
         self.roots = web.roots
         self.site = web.site
-        self.answer = web.answer
+        self.outcome = web.outcome
         self._database = database
         self._web = web
         self._topic = topic

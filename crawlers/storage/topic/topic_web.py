@@ -58,7 +58,7 @@ class StoredWeb:
         known = self.pages.get(number)
         return None if known is None else known[0]
 
-    def answer(self, number: int) -> FetchOutcome | None:
+    def outcome(self, number: int) -> FetchOutcome | None:
         """As `topic_replay.Web`."""
         _, state, moved_to = self.pages[number]
         if state is State.WAITING:

@@ -27,7 +27,7 @@ class Web:
     def site(self, page):
         return self.sites.get(page)
 
-    def answer(self, page):
+    def outcome(self, page):
         return self.answers.get(page, READ if page in self.targets else None)
 
     def links(self, page):
@@ -73,7 +73,7 @@ def test_a_page_that_moved_leaves_its_place_to_where_it_went():
 
 
 def test_pages_that_are_refused_or_forbidden_are_left_out():
-    answers = {2: FetchOutcome(False), 3: FetchOutcome(False, was_asked=False)}
+    answers = {2: FetchOutcome(False), 3: FetchOutcome(False, was_requested=False)}
     web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1, 9: 1.0}, 4: {}}, answers=answers)
     del web.sites[9]  # turned away when it was found
     assert read(web, "anchor") == ([1, 4], 0)
@@ -82,7 +82,7 @@ def test_pages_that_are_refused_or_forbidden_are_left_out():
 def test_a_forbidden_page_is_no_turn_of_its_site():
     sites = {1: 1, 2: 2, 3: 2, 4: 3}
     targets = {1: {2: 1.0, 3: 0, 4: 0}, 3: {}, 4: {}}
-    assert read(Web(sites, targets, [1], {2: FetchOutcome(False, was_asked=False)}), "anchor").read == [1, 3, 4]
+    assert read(Web(sites, targets, [1], {2: FetchOutcome(False, was_requested=False)}), "anchor").read == [1, 3, 4]
     assert read(Web(sites, targets, [1], {2: FetchOutcome(False)}), "anchor").read == [1, 4, 3]
 
 

@@ -44,11 +44,11 @@ def test_answers_are_what_came_of_each_page(database, crawl_id):
     with stored_web(database, crawl_id, len) as web:
         assert web.roots == [1], "a page of level 0 to which a redirect led is no root"
         assert [web.site(number) is not None for number in range(1, 9)] == [True] * 5 + [False, True, False]
-        assert [web.answer(number) for number in (1, 2, 3, 4, 5, 7)] == [
+        assert [web.outcome(number) for number in (1, 2, 3, 4, 5, 7)] == [
             FetchOutcome(True),
             FetchOutcome(True),
             FetchOutcome(False, moved_to=2),
-            FetchOutcome(False, was_asked=False),
+            FetchOutcome(False, was_requested=False),
             None,
             FetchOutcome(False),
         ]
