@@ -30,7 +30,7 @@ class FrontierError(CrawlersError):
 
 
 class StoreError(CrawlersError):
-    """The store failed while the crawl ran; what was committed before is safe."""
+    """The store failed while the crawl ran; committed data is safe."""
 
 
 class BadUrl(CrawlersError):

@@ -29,7 +29,7 @@ from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls
-from crawlers.storage.crawls import left_out
+from crawlers.storage.crawls import count_excluded
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
@@ -212,7 +212,7 @@ class CrawlSession:
             )
 
     def _left_out(self) -> tuple[int, int]:
-        return left_out(self.database, self.row.id) if self.row.resumed else (0, 0)
+        return count_excluded(self.database, self.row.id) if self.row.resumed else (0, 0)
 
     def beginning(self) -> str:
         """How the run begins; for people."""

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
 from crawlers.storage.crossings import site_has_crossings
-from crawlers.storage.redirect_chains import final
+from crawlers.storage.redirect_chains import final_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +107,7 @@ class SiteGraph:
         rows = connection.execute(text(_MOVED), {"site": self._site_id})
         moved: dict[int, int] = {page_id: target for page_id, target in rows}
         for page_id in moved:
-            end = final(page_id, moved)
+            end = final_target(page_id, moved)
             if end is not None and end in self._node_of:
                 self._node_of[page_id] = self._node_of[end]
             elif end in self._left:

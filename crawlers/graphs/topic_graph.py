@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.ranking.hits import hits
 from crawlers.graphs.model import Column
-from crawlers.storage.redirect_chains import final, moves_of
+from crawlers.storage.redirect_chains import final_target, redirects_of
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
 from crawlers.storage.topic.topic_similarity import DECIMALS
@@ -49,9 +49,9 @@ class TopicGraph:
             ranked = most_similar_first(connection, crawl_id, page.c.id)
             self._pages = array("q", connection.execute(ranked).scalars())
             self._node_of = {page_id: node for node, page_id in enumerate(self._pages, 1)}
-            moved = moves_of(connection, crawl_id)
+            moved = redirects_of(connection, crawl_id)
         for page_id in moved:
-            if (node := self._node_of.get(final(page_id, moved) or 0)) is not None:  # no page has number 0
+            if (node := self._node_of.get(final_target(page_id, moved) or 0)) is not None:  # no page has number 0
                 self._node_of[page_id] = node
         self.description = f"{len(self._pages)} pages that the topic crawl {name} read, and their links"
         targets = {source: array("q", (target for target, _ in links)) for source, links in self.edges()}

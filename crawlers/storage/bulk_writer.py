@@ -1,10 +1,10 @@
-"""Writes a change set's rows with one statement a row type, on SQLite and on PostgreSQL.
+"""Writes the rows of a change set, with one statement per row type, on SQLite and PostgreSQL.
 
-The rows of a batch go to the database as one JSON text that the statement itself takes apart. So the
-driver is called once a row type, and Python's lock is free while the database works: `executemany` would
-ask for the lock back after every row, which starves a writer thread beside a busy crawl.
+The rows of a batch are sent as one JSON text, which the statement unpacks. The driver is called once per row
+type, and the GIL is released while the database works; `executemany` would take the GIL after every row, which
+starves a writer thread beside a busy crawl.
 
-It is also the one place where texts of the web are made fit for a database: see `_storable`.
+Text from the web is made storable only here, see `_storable`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.schema.rows import Write
 
-_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # as JSON writes it; an even number of backslashes before it
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # as escaped in JSON, after an even number of backslashes
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _POSTGRESQL_TYPES = {
     int: "(value->>{})::bigint",
@@ -35,32 +35,32 @@ _POSTGRESQL_TYPES = {
 
 def write_changes(connection: Connection, changes: ChangeSet) -> None:
     """Write all rows of *changes* within the connection's transaction."""
-    for kind in sorted(changes, key=_place):
+    for kind in sorted(changes, key=_write_order):
         rows, write = changes[kind], write_of(kind)
         if write.mode in (UPDATE, UPSERT):
-            # Of several rows that match, an UPDATE takes any: it must see the last one of each key only.
+            # An UPDATE applies an arbitrary one of several matching rows, so only the last row of each key is kept.
             rows = list({row[: write.key]: row for row in rows}.values())
         statement = _statement(kind, connection.dialect.name)
         connection.exec_driver_sql(statement, (_storable(json.dumps(rows, ensure_ascii=False)),))
 
 
 @cache
-def _place(kind: type[Row]) -> tuple[int, bool, int]:
-    """When rows of that type are written: after those that their table refers to, what goes before what comes."""
+def _write_order(kind: type[Row]) -> tuple[int, bool, int]:
+    """Return the sort key of a row type: referenced tables come first, and deletions precede insertions."""
     write = write_of(kind)
     return write.table.metadata.sorted_tables.index(write.table), write.mode is not DELETE, write.number
 
 
 def _storable(text: str) -> str:
-    """Put U+FFFD, as HTML parsers do, in place of what a database can't hold.
+    """Return *text* with U+FFFD, as in HTML parsers, in place of each character that a database can't hold.
 
     Titles, anchors and raw links come from decoders and parsers, reasons from exceptions, content types
-    from headers: any of them may bring NUL, which PostgreSQL refuses, or a lone surrogate, which is no UTF-8.
+    from headers. Any of them may contain NUL, which PostgreSQL rejects, or a lone surrogate, which is not valid UTF-8.
     """
     if "\\u0000" in text:
         text = _NUL.sub("\\1\ufffd", text)
     try:
-        text.encode()  # five times as fast as a search for what it would refuse
+        text.encode()  # five times as fast as a search for surrogates
     except UnicodeEncodeError:
         text = _SURROGATE.sub("\ufffd", text)
     return text
@@ -75,23 +75,23 @@ def _statement(kind: type[Row], dialect: str) -> str:
         return f"DELETE FROM {table} WHERE ({names}) IN ({rows})"  # noqa: S608 - names of our own tables and columns
     key, values = write.columns[: write.key], write.columns[write.key :]
     if write.mode is UPDATE:
-        is_it = " AND ".join(f"{table}.{name} = r.{name}" for name in key)
-        return f"UPDATE {table} SET {_assigned(values, 'r')} FROM ({rows}) AS r WHERE {is_it}"  # noqa: S608
+        same_key = " AND ".join(f"{table}.{name} = r.{name}" for name in key)
+        return f"UPDATE {table} SET {_assignments(values, 'r')} FROM ({rows}) AS r WHERE {same_key}"  # noqa: S608
     insert = f"INSERT INTO {table} ({names}) {rows}"
     # "WHERE true" keeps SQLite from reading ON CONFLICT as part of a join.
     if write.mode is INSERT_NEW:
         return f"{insert} WHERE true ON CONFLICT DO NOTHING"
     if write.mode is UPSERT:
-        return f"{insert} WHERE true ON CONFLICT ({', '.join(key)}) DO UPDATE SET {_assigned(values, 'excluded')}"
+        return f"{insert} WHERE true ON CONFLICT ({', '.join(key)}) DO UPDATE SET {_assignments(values, 'excluded')}"
     return insert
 
 
-def _assigned(names: tuple[str, ...], source: str) -> str:
+def _assignments(names: tuple[str, ...], source: str) -> str:
     return ", ".join(f"{name} = {source}.{name}" for name in names)
 
 
 def _sqlite_rows(write: Write) -> str:
-    # `->>` is not in the SQLite of older distributions, json_extract is.
+    # Older distributions ship an SQLite without `->>`.
     values = ", ".join(f"json_extract(value, '$[{i}]') AS {name}" for i, name in enumerate(write.types))
     return f"SELECT {values} FROM json_each(?)"  # noqa: S608
 

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 TOO_DEEP = "too deep"
-SETTLED = (
+FIXED_SETTINGS = (
     "ORDER",
     "REWARD",
     TOPIC,
-)  # what is stored was chosen and paid by them: a crawl can't change them on its way
+)  # the stored pages and rewards depend on them, so a crawl can't change them when it is resumed
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 
 def too_deep(level: int | str, max_level: int | None) -> str:
-    """The reason for which a URL on *level* is not fetched; begins with `TOO_DEEP`.
+    """Return the reason why a URL on *level* is not fetched; it begins with `TOO_DEEP`.
 
     >>> too_deep(3, 2)
     'too deep: level 3, the limit is 2'
@@ -53,11 +53,11 @@ class SiteRow:
     parallel: int
     max_level: int | None
     delay_s: float
-    start_url: str | None = None  # the page on level 0; None: the site's root
+    start_url: str | None = None  # the page on level 0; None = the site's root
     robots_status: int | None = None
     robots_text: str | None = None
     robots_at: float | None = None
-    is_new: bool = False  # its row was made just now, and it has no page yet
+    is_new: bool = False  # the row was inserted just now and has no pages yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,15 @@ def begin(
     *,
     keeps: Callable[[SiteRow], bool] | None = None,
 ) -> CrawlRow:
-    """Go on with the crawl *name*, or begin a new one. *sites* carry id 0 and the limits of today; a crawl of none
-    goes on with all that it has, one of some with those beside them that *keeps* takes. Others are left out.
+    """Resume the crawl *name*, or begin a new one.
 
-    Raises `ConfigError` when the unfinished crawl of that name is of another mission.
+    *sites* have id 0 and today's limits. If there are none, a resumed crawl includes all its sites; otherwise it
+    includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded.
+
+    Raises `ConfigError` if the unfinished crawl of that name has another mission or other fixed settings.
     """
     with database.write() as connection:
-        if not database.is_sqlite:  # where a writer has the whole database: nobody begins the same name with us
+        if not database.is_sqlite:  # SQLite has one writer at a time, so no other process can begin this crawl now
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
         crawl_id = _unfinished(connection, name)
         resumed = crawl_id is not None
@@ -117,12 +119,12 @@ def begin(
         ]
         connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
         rows = [_site_row(connection, crawl_id, wanted, now, try_again=not was_killed) for wanted in wanted_sites]
-    # Whatever the order of today's list: rules number their arms as the sites came first.
+    # Rules number their arms in the order in which the sites were added, whatever the order of today's list.
     return CrawlRow(crawl_id, name, resumed, tuple(sorted(rows, key=lambda row: row.id)))
 
 
 def _resume(connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]) -> bool:
-    """Resume the crawl with today's settings; return whether its last run was killed. Raises `ConfigError`."""
+    """Resume the crawl with today's settings, and return whether its last run was killed. Raises `ConfigError`."""
     known = connection.execute(select(crawl.c.mission, crawl.c.state).where(crawl.c.id == crawl_id)).one()
     if known.mission != mission:
         raise ConfigError(
@@ -132,11 +134,11 @@ def _resume(connection: Connection, crawl_id: int, name: str, mission: str, mani
     of_crawl = crawler_setting.c.crawl_id == crawl_id
     recorded = dict(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value).where(of_crawl)).all())
     settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
-    for setting in SETTLED:
+    for setting in FIXED_SETTINGS:
         before, today = recorded.get(setting), settings.get(setting)
         if before is not None and today is not None and before != today:
             known_by = f"{setting}={today}", f"{setting}={before}"
-            if setting == TOPIC:  # which is long, and no setting that people know
+            if setting == TOPIC:  # its value is long, and users do not set it
                 known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"
             raise ConfigError(
                 f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}; give "
@@ -174,7 +176,7 @@ def _record(connection: Connection, crawl_id: int, settings: Mapping[str, Any]) 
 
 
 def _move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
-    """Queue or reject pages that were found under another limit, as if the limit had always been this one."""
+    """Queue or reject pages that were found under another limit, as if *max_level* had always applied."""
     deepest = max_level if max_level is not None else 2**31
     of_site = page.c.site_id == site_id
     waits, is_too_deep = page.c.state == int(State.WAITING), page.c.reason.like(f"{TOO_DEEP}%")
@@ -192,11 +194,11 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
     )
 
 
-def _try_again(connection: Connection, site_id: int, now: float) -> None:
+def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
     """Queue the home page of an unavailable site again, as if it had never been requested."""
     ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
     again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
-    for scores in (importance, news_score):  # one that can't be had waits there for its turn already
+    for scores in (importance, news_score):  # a page whose revisit is scheduled there is not queued twice
         returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
         again = again.where(page.c.id.not_in(returns))
     waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
@@ -224,17 +226,17 @@ def _site_row(
     ).one_or_none()
     seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
     if known is not None:
-        its_seed = {"seed_id": seed_id} if seed_id is not None else {}  # it may have been removed, and named again
+        its_seed = {"seed_id": seed_id} if seed_id is not None else {}  # the seed may have been removed and added again
         connection.execute(update(site).where(site.c.id == known.id).values(**limits, **its_seed, is_open=True))
         if known.max_level != wanted.max_level:
             _move_level_limit(connection, known.id, wanted.max_level, now)
         if known.availability is not None and try_again:
-            _try_again(connection, known.id, now)
+            _retry_home_page(connection, known.id, now)
         robots = {name: getattr(known, name) for name in ("robots_status", "robots_text", "robots_at")}
         return replace(wanted, id=known.id, **robots)
     if seed_id is None:
         made = connection.execute(
-            # In a list of hosts once: that is no wish to have it in every harvest.
+            # Naming a site in one host list does not enable it for every harvest.
             insert(seed).values(
                 site=wanted.site, start_url=wanted.start_url or f"{wanted.site}/", enabled=False, is_found=is_found
             )
@@ -254,8 +256,8 @@ def add_sites(database: Database, crawl_id: int, wanted: Iterable[SiteRow], now:
         return [_site_row(connection, crawl_id, one, now, is_found=True) for one in wanted]
 
 
-def left_out(database: Database, crawl_id: int) -> tuple[int, int]:
-    """Return the number of excluded sites that have waiting URLs or scheduled revisits, and of these URLs."""
+def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
+    """Return the number of excluded sites with waiting URLs or scheduled revisits, and the number of these URLs."""
     left = (site.c.crawl_id == crawl_id) & ~site.c.is_open
     waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
     returns = select(news_score.c.site_id).where(news_score.c.queue == REVISIT)
@@ -270,7 +272,7 @@ def left_out(database: Database, crawl_id: int) -> tuple[int, int]:
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:
-    """Return whether a URL of any site of the crawl waits, including sites that today's list omits."""
+    """Return whether any URL of the crawl waits, including those of sites that are missing from today's list."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     waits = select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING)).limit(1)
     with database.read() as connection:
@@ -278,14 +280,14 @@ def is_waiting(database: Database, crawl_id: int) -> bool:
 
 
 def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: float) -> None:
-    """Record that the crawl stopped; an unfinished one can be resumed later."""
+    """Record that the crawl has stopped; an unfinished crawl can be resumed later."""
     state = FINISHED if finished else INTERRUPTED
     with database.write() as connection:
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
 
 
 def reserve_page_ids(database: Database, count: int) -> range:
-    """Return page numbers that no other process uses, even if this one dies before it uses them."""
+    """Return *count* page numbers that no other process will ever use, even if this process dies before using them."""
     with database.write() as connection:
         row = select(id_block.c.next).where(id_block.c.name == "page").with_for_update()
         first = connection.execute(row).scalar()

@@ -1,4 +1,4 @@
-"""Links from one site of a crawl to another: those of crawls with a scope are in `link`, not in `external_link`."""
+"""Links between sites of a crawl: missions with a scope store them in `link`, not in `external_link`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import text
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-# Of these each site is crawled for itself. To look for such links costs a look at the target of every link.
+# These missions crawl each site separately. The check avoids a search that reads the target of every link.
 _WITHIN_SITES = ("sitegraph", "extlinks")
 _MISSION = "SELECT mission FROM crawl WHERE id = :crawl"
 _CRAWL = "SELECT crawl_id FROM site WHERE id = :site"

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy import URL, Connection, Engine
 
-BUSY_TIMEOUT_MS = 10_000  # another writer's batch takes tens of milliseconds; a vacuum takes seconds
-CACHE_KIB = 16_000  # a connection: what a batch changes in a store of 10^7 URLs; the operating system keeps the rest
+BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
+CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
 
 
 class Database:
     """An open database with the tables of this version.
 
-    Raises `ConfigError` when it can't be opened, created or written, and `StoreVersionError` when a
+    Raises `ConfigError` if it can't be opened, created or written, and `StoreVersionError` if a
     newer version wrote it. With *create* false a missing database is an error, and nothing is written.
     """
 
@@ -56,7 +56,7 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The URL as messages show it, without a password."""
+        """The URL without its password, for messages."""
         return self.url.render_as_string(hide_password=True)
 
     @property
@@ -67,29 +67,29 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Yield a connection that sees one consistent state and takes no lock. Raises `StoreError`."""
-        with self._failing_clearly(), self.engine.connect() as connection:
+        with self._store_errors(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Yield one transaction, committed at the end of the block. Raises `StoreError`."""
         with (
-            self._failing_clearly(),
+            self._store_errors(),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
             yield connection
 
     @contextmanager
-    def _failing_clearly(self) -> Iterator[None]:
-        """Raise `StoreError` for full disks, lost connections and broken files; other errors are our bugs."""
+    def _store_errors(self) -> Iterator[None]:
+        """Turn full disks, lost connections and broken files into `StoreError`; other errors are our bugs."""
         try:
             yield
         except DatabaseError as error:
             if type(error) not in (OperationalError, DatabaseError):
                 raise
             raise StoreError(
-                f"{self.name} failed: {_cause(error)}; what was committed before is safe: free some space or repair "
+                f"{self.name} failed: {_cause(error)}; committed data is safe: free some space or repair "
                 "the database, then run the same command again"
             ) from error
 
@@ -138,20 +138,20 @@ def _engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _configure(connection: sqlite3.Connection, _record: Any) -> None:
-        connection.isolation_level = None  # transactions begin where we say, see _begin
+        connection.isolation_level = None  # transactions are begun explicitly, see _begin
         for pragma in (
             f"busy_timeout={BUSY_TIMEOUT_MS}",
             "journal_mode=WAL",
             "synchronous=NORMAL",
             f"cache_size=-{CACHE_KIB}",
-            "temp_store=FILE",  # sorting of large graphs must not eat the memory
+            "temp_store=FILE",  # sorting large graphs must not fill the memory
         ):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # A transaction that starts as a reader and writes later fails at once when somebody else wrote
-        # in between (SQLITE_BUSY_SNAPSHOT, whatever the timeout): writers take the lock first.
+        # A transaction that starts with a read and writes later fails at once if another connection wrote
+        # in between (SQLITE_BUSY_SNAPSHOT, whatever the timeout). So writers take the lock first.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

@@ -1,6 +1,6 @@
-"""Reads the importance of pages from the store: shares of the cash that passed through them.
+"""Reads the importance of pages from the store: each page's share of the cash that passed through the pages.
 
-Only crawls with an order of `KEEPERS` have it. Shares are rounded like the measures of graphs, so that files do not
+Only crawls with an order of `KEEPERS` store it. Shares are rounded like the measures of graphs, so that files do not
 depend on the processor.
 """
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-ENDLESS = 1e300  # a window; databases have no infinity in common
+ENDLESS = 1e300  # stands for an infinite window, which SQLite and PostgreSQL write differently
 KEEPERS = tuple(name for name, make in ORDERS.items() if isinstance(make(OrderOptions()).scores, OPIC))
 
 _TOTALS = """
     SELECT c.name, c.value, t.totals FROM order_totals t JOIN crawler_setting c ON c.crawl_id = t.crawl_id
     WHERE t.crawl_id = :crawl AND c.name IN ('ORDER', 'AOPIC_WINDOW_VISITS')"""
-# What OPIC.importance and AdaptiveOPIC.importance say of a page that was read; an endless window is OPIC's.
+# OPIC.importance and AdaptiveOPIC.importance of a page that was read; OPIC has an infinite window.
 _WEIGHT = """
     CASE WHEN :ticks - i.visited >= :window THEN (i.cash + :offset) * :window / (:ticks - i.visited)
     ELSE i.history * (1 - (:ticks - i.visited) / :window) + i.cash + :offset END"""
-# Pages that were read are in queue 1.
+# Queue 1 holds the pages that were read.
 _OF_SITE = f"SELECT i.page_id, {_WEIGHT} FROM importance i WHERE i.site_id = :site AND i.queue = 1"  # noqa: S608
 _OF_CRAWL = "importance i JOIN site s ON s.id = i.site_id WHERE s.crawl_id = :crawl AND i.queue = 1"
 _SUM = f"SELECT sum({_WEIGHT}) FROM {_OF_CRAWL}"  # noqa: S608 - constants of ours
 _RANK = f"SELECT count(*) FILTER (WHERE {_WEIGHT} > :weight) + 1, count(*) FROM {_OF_CRAWL}"  # noqa: S608
 _ROW = f"SELECT i.cash, i.queue, {_WEIGHT} AS weight FROM importance i WHERE i.page_id = :page"  # noqa: S608
-# The pages themselves are looked at only where they may be among the first.
+# Only pages that may be among the first are joined with `page`.
 _CHOSEN = f"""
     SELECT i.page_id, {_WEIGHT} FROM {_OF_CRAWL} {{sites}} AND {_WEIGHT} >= coalesce(
         (SELECT {_WEIGHT} AS weight FROM {_OF_CRAWL} {{sites}} ORDER BY weight DESC LIMIT 1 OFFSET :last), 0)"""  # noqa: S608
@@ -52,39 +52,39 @@ _LISTED = f"""
     LEFT JOIN inward ON inward.target_id = p.id LEFT JOIN importance i ON i.page_id = p.id
     ORDER BY chosen.score DESC, p.url {{collation}} LIMIT :number"""  # noqa: S608
 
-DECIMALS = 12  # of measures: what the order of summation does to them stays out of the files
+DECIMALS = 12  # of measures, so that the order of summation does not show in the files
 
 
 class Totals(NamedTuple):
-    """The totals of a crawl over all its pages."""
+    """Totals over all pages of a crawl."""
 
-    ticks: float  # pages fetched, each as often as it was
-    window: float  # ticks that importance is measured over
-    offsets: tuple[float, float]  # what the virtual page gave to every page, by queue: never read, and read
+    ticks: float  # number of downloads, revisits included
+    window: float  # in ticks, over which importance is measured
+    offsets: tuple[float, float]  # cash that the virtual page gave to every page, by queue: never read, read
     weight: float = 0.0  # of all pages that were read
 
     def share(self, weight: float) -> float:
-        """The importance of a page of this *weight*."""
+        """Return the importance of a page with this *weight*."""
         return round(weight / self.weight, DECIMALS)
 
     @property
     def values(self) -> dict[str, float]:
-        """What the statements must know to weigh a page."""
+        """The parameters of the SQL expression of a page's weight."""
         return {"ticks": self.ticks, "window": self.window, "offset": self.offsets[1]}
 
 
 class Standing(NamedTuple):
     """The importance and rank of a page among those of its crawl."""
 
-    importance: float | None  # None: it was not read yet
-    rank: tuple[int, int] | None  # of how many pages read; from 1, equally important pages share it
+    importance: float | None  # None = not read yet
+    rank: tuple[int, int] | None  # from 1, shared by equally important pages; and the number of pages read
     cash: float
 
 
 class TopPage(NamedTuple):
     """One of the most important pages; times in seconds since 1970."""
 
-    importance: float | None  # None: the crawl keeps none
+    importance: float | None  # None = the crawl's order stores none
     url: str
     site: str
     title: str | None
@@ -97,7 +97,7 @@ class TopPage(NamedTuple):
 
 
 def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
-    """The totals of a crawl; None if its order keeps no importance, or nothing was read yet. O(pages)."""
+    """Return the totals of a crawl; None if its order stores no importance, or no page was read yet. O(pages)."""
     rows = connection.execute(text(_TOTALS), {"crawl": crawl_id}).all()
     settings = {row.name: row.value for row in rows}
     if settings.get("ORDER") not in KEEPERS:
@@ -110,7 +110,7 @@ def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
 
 
 def shares_of_site(database: Database, site_id: int, totals: Totals) -> Iterator[tuple[int, float]]:
-    """The importance of each page of a site that was read, by its number. Not rounded: they may be added up."""
+    """Yield (page number, importance) of the pages of a site that were read; not rounded, so that sums are exact."""
     with database.read() as connection:
         streamed = connection.execution_options(stream_results=True)
         for page_id, weight in streamed.execute(text(_OF_SITE), {"site": site_id, **totals.values}):
@@ -118,7 +118,7 @@ def shares_of_site(database: Database, site_id: int, totals: Totals) -> Iterator
 
 
 def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | None:
-    """How important a page is; None if the crawl keeps no importance, or the page will not be fetched (again)."""
+    """Return the standing of a page; None if the crawl stores no importance, or the page won't be fetched (again)."""
     totals = totals_of(connection, crawl_id)
     if totals is None:
         return None
@@ -134,9 +134,9 @@ def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | 
 def top_pages(
     database: Database, crawl_id: int, totals: Totals, number: int, sites: Sequence[int] = ()
 ) -> Iterator[TopPage]:
-    """The *number* most important pages of a crawl, or of those of its *sites*, the first one first; equal ones by URL.
+    """Yield the *number* most important pages of a crawl, or of its *sites*, best first; ties are sorted by URL.
 
-    The database sorts; nothing is held here. To count who links to them it reads all links of the store once.
+    The database sorts, and no rows are kept in memory. To count inlinks it reads all links of the store once.
     """
     of_sites = f"AND i.site_id IN ({', '.join(map(str, sites))})" if sites else ""
     chosen = _CHOSEN.format(sites=of_sites)
@@ -148,9 +148,9 @@ def top_pages(
 def listed_pages(
     connection: Connection, totals: Totals | None, chosen: str, number: int, **values: object
 ) -> Iterator[tuple[float, TopPage]]:
-    """The *number* pages of the highest scores, with these, the first one first; equal ones by URL.
+    """Yield (score, page) of the *number* pages with the highest scores, best first; ties are sorted by URL.
 
-    *chosen* is a query, with *values*, of numbers of pages and their scores.
+    *chosen* is a query for page numbers and scores, with the parameters *values*.
     """
     weighed = (totals or Totals(0.0, ENDLESS, (0.0, 0.0))).values
     collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'

@@ -1,4 +1,4 @@
-"""Ensures that one process at a time runs a crawl, with a lock that the operating system or the server
+"""Ensures that only one process at a time runs a crawl, by a lock that the operating system or the server
 releases when the process dies."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ADVISORY_SPACE = 0x6372_6177  # "craw": keeps our advisory locks apart from tho
 
 
 class CrawlLock:
-    """Held from construction until `release`. Raises `ConfigError` when another process has it."""
+    """A lock, held from construction until `release`. Raises `ConfigError` if another process holds it."""
 
     def __init__(self, database: Database, crawl_id: int, name: str) -> None:
         self._file: IO[bytes] | None = None
@@ -51,7 +51,7 @@ class CrawlLock:
             if _is_at(self._path, file):
                 self._file = file
                 return True
-            file.close()  # its holder removed it between our two calls: a lock on it keeps nobody out
+            file.close()  # its holder removed it between the two calls, so this lock excludes no other process
 
     def _lock_server(self, database: Database, crawl_id: int) -> bool:
         self._connection = database.engine.connect()
@@ -71,7 +71,7 @@ class CrawlLock:
             self._file.close()
             self._file = None
         if self._connection is not None:
-            self._connection.invalidate()  # a pooled connection would keep the lock
+            self._connection.invalidate()  # a connection returned to the pool would keep the lock
             self._connection.close()
             self._connection = None
 

@@ -1,4 +1,4 @@
-"""Turns a page into rows."""
+"""Turns a page into its rows."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def add_page_rows(
     changes: ChangeSet, page: Page, *, attempts: int, fetched_at: float | None, now: float, moved_to: int | None
 ) -> None:
-    """Add the row of a page whose life ended, and of its external and bad links.
+    """Add the rows of a page that ended, and of its external and bad links.
 
-    *fetched_at* and *now* in seconds since 1970; None for a page that was never asked for.
+    *fetched_at* and *now* in seconds since 1970; *fetched_at* is None if the page was never requested.
     """
     changes.add(
         EndedPage(
@@ -63,7 +63,7 @@ def add_page_rows(
 
 
 def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]) -> None:
-    """Add what a page and its links say; *ids* has the pages that links lead to, by the keys of their URLs."""
+    """Add the terms of a page and the texts of its links; *ids* are the numbers of the linked pages by URL key."""
     changes.add(TopicPageRow(page.id, page.similarity or 0.0, json.dumps(analysis.terms, ensure_ascii=False)))
     for key, *texts in analysis.link_texts:
         context_id = _context_id(texts)

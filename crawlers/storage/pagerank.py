@@ -1,8 +1,8 @@
-"""PageRank of the links that the store holds, of any crawl: nothing is fetched, and no order needs to have kept it.
+"""PageRank of any stored crawl, computed from its links: nothing is fetched, and any order will do.
 
-A page's links count once each and not to itself; a link to an address that moved leads to where the page is now. Pages
-that wait to be read are linked to and link nowhere; those that were turned away are no part of it. Equal pages are not
-folded into one, as in the list by importance.
+Repeated links count once, and links of a page to itself not at all; redirects are followed to their final targets.
+Waiting pages have inlinks but no outlinks; rejected pages are excluded. Duplicates are not merged, as in the list by
+importance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.algorithms.ranking.push_pagerank import ForwardPushPageRank
 from crawlers.items import State
 from crawlers.storage.importance import TopPage, listed_pages, totals_of
-from crawlers.storage.redirect_chains import final
+from crawlers.storage.redirect_chains import final_target
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-# How far all ranks together may be from the truth. A rank is then off by about that share of itself, so those that
-# differ within DIGITS come in their true order, and pages that are equal are equal here.
+# Bound of the sum of all errors. The relative error of each rank is about the same, so that ranks that differ
+# within DIGITS are ordered correctly, and equal pages have equal ranks.
 ENOUGH = 1e-9
 DIGITS = 6
-# Pushes a page. Each takes (1 - damping) / pages of what is missing, or more: with 0.85 fewer than these are enough.
-MOST_PUSHES = 200
+# Per page. A push removes at least (1 - damping) / pages of the remaining error; with a damping of 0.85 this is enough.
+MAX_PUSHES = 200
 
 _UNKNOWN = -1
 _PAGES = f"""
     SELECT p.id, p.state, p.site_id, p.moved_to FROM page p JOIN site s ON s.id = p.site_id
     WHERE s.crawl_id = :crawl AND p.state IN ({int(State.WAITING)}, {int(State.DONE)}, {int(State.MOVED)})"""  # noqa: S608
-# Numbers are given out in blocks: only crawls that run at the same time have some in between.
+# Page numbers are reserved in blocks, so only simultaneous crawls have numbers in between.
 _LINKS = "SELECT source_id, target_id FROM link WHERE source_id BETWEEN :first AND :last ORDER BY source_id"
 _RANKS = {
     "sqlite": "SELECT CAST(key AS INTEGER) AS id, value AS pagerank FROM json_each(:ranks)",
@@ -54,15 +54,15 @@ _CHOSEN = "SELECT r.id, r.pagerank FROM ({ranks}) AS r"
 class RankedPage(NamedTuple):
     """One of the pages of the highest PageRank."""
 
-    pagerank: float  # its share: of all pages of the crawl together it is 1
+    pagerank: float  # the PageRanks of a crawl add up to 1
     page: TopPage
 
 
 class StoredPageRank:
     """PageRank of the pages of a crawl that were read.
 
-    Reads the links once, and pushes until the ranks are within ENOUGH.
-    Memory and time: see docs/measurements/importance.md.
+    Reads the links once, and pushes until the error is below ENOUGH.
+    For memory and time see docs/measurements/importance.md.
     """
 
     def __init__(self, database: Database, crawl_id: int, damping: float) -> None:
@@ -75,7 +75,7 @@ class StoredPageRank:
         with database.read() as connection:
             pages = self._load_pages(connection)
             self._load_links(connection)
-        for _ in range(MOST_PUSHES):
+        for _ in range(MAX_PUSHES):
             if self._push.push(pages) < pages or self.error_bound() < ENOUGH:
                 break
 
@@ -84,15 +84,15 @@ class StoredPageRank:
         return len(self._read)
 
     def error_bound(self) -> float:
-        """How far all ranks together are from the truth, at most. O(pages)."""
+        """Return an upper bound of the sum of all errors. O(pages)."""
         return self._push.residual_l1()
 
     def rank(self, page: int) -> float:
-        """The PageRank of *page*, in DIGITS digits."""
+        """Return the PageRank of *page*, rounded to DIGITS digits."""
         return float(f"{self._push.rank(page):.{DIGITS}g}")
 
     def top(self, number: int, sites: Collection[int] = ()) -> Iterator[RankedPage]:
-        """The *number* pages of the highest rank, or of those of *sites*, the first one first; equal ones by URL."""
+        """Yield the *number* pages with the highest rank, of all or of *sites*, best first; ties are sorted by URL."""
         listed = [page for page, site in zip(self._read, self._sites, strict=True) if not sites or site in sites]
         least = min(heapq.nlargest(number, map(self.rank, listed)), default=0.0)
         ranks = {page: rank for page in listed if (rank := self.rank(page)) >= least}
@@ -104,7 +104,7 @@ class StoredPageRank:
                 yield RankedPage(rank, page)
 
     def _load_pages(self, connection: Connection) -> int:
-        """Learn which pages there are; returns how many of them have a rank."""
+        """Load the pages; return how many of them have a rank."""
         pages = 0
         streamed = connection.execution_options(stream_results=True)
         for page, state, site, moved_to in streamed.execute(text(_PAGES), {"crawl": self._crawl_id}):
@@ -126,9 +126,9 @@ class StoredPageRank:
         links = streamed.execute(text(_LINKS), {"first": min(self._read), "last": max(self._read)})
         for source, found in groupby(links, key=itemgetter(0)):
             if self._states[source] == State.DONE:
-                ends = (final(target, self._moves) for _, target in found)
+                ends = (final_target(target, self._moves) for _, target in found)
                 self._push.set_links(source, [page for page in ends if page is not None and self._has_rank(page)])
 
     def _has_rank(self, page: int) -> bool:
-        """Whether it is a page that was read, or waits."""
+        """Return whether *page* was read, or waits."""
         return self._states[page] in (State.WAITING, State.DONE)

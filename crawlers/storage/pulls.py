@@ -1,4 +1,4 @@
-"""Reads the pulls of a crawl that counts rewards, and the keys that its sites have already been rewarded for."""
+"""Reads the pulls of a crawl that counts rewards, and the keys that its sites were already rewarded for."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _COUNTED = {
 
 
 def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
-    """(site id, group of links, reward) of every recorded download of the crawl, in the order in which they ended."""
+    """Yield (site id, link group, reward) of every recorded download of the crawl, in the order of completion."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     with database.read() as connection:
         sites = set(connection.execute(of_crawl).scalars())
         first = connection.execute(select(func.min(pull.c.id)).where(pull.c.site_id.in_(of_crawl))).scalar()
         if first is None:
             return
-        # In the order of the table itself: to sort the pulls of one crawl would take the memory of all of them.
+        # Read in the order of the table: sorting the pulls of a crawl would hold all of them in memory.
         recorded = (
             select(pull.c.site_id, func.coalesce(page.c.link_group, 0), pull.c.reward)
-            .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may be given up
+            .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
             .where(pull.c.id >= first)
             .order_by(pull.c.id)
         )
@@ -55,7 +55,7 @@ def totals(database: Database, crawl_id: int) -> tuple[int, float]:
 
 
 def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
-    """What its pages tell of the downloads of a crawl that recorded none: (site id, group, 0.0), in no strict order."""
+    """Yield (site id, link group, 0.0) of the downloads of a crawl without pulls, from its pages, roughly in order."""
     asked = (
         select(page.c.site_id, page.c.link_group, page.c.attempts)
         .join(site, site.c.id == page.c.site_id)
@@ -68,7 +68,7 @@ def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, 
 
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:
-    """Return those of *keys* that the site has already been rewarded for, as far as committed."""
+    """Return those of *keys* that the site was already rewarded for, as far as committed."""
     values = {"site": site_id, "keys": json.dumps(list(keys))}
     with database.read() as connection:
         return set(connection.execute(_COUNTED[database.engine.dialect.name], values).scalars())

@@ -1,4 +1,4 @@
-"""Queries of the store that several packages use."""
+"""Queries that several packages use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FETCHED = select(page.c.url, page.c.level, page.c.content_signature).where(page
 
 
 def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
-    """Return (URL, level, content signature) of a site's pages that are done, nearest first."""
+    """Return (URL, level, content signature) of a site's pages that are done, by level."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
     with database.read() as connection:
         return [(url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)]
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
-    """Return the same for at most *most* pages, those that were found last, in that order."""
+    """Return the same for the *most* pages that were discovered last, in that order."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
     with database.read() as connection:
         return [
@@ -41,7 +41,7 @@ class CrawledSite(NamedTuple):
 
 
 class NamedCrawl(NamedTuple):
-    """A crawl of the store; several may share a name."""
+    """A crawl in the store; several may share a name."""
 
     id: int
     name: str
@@ -50,7 +50,7 @@ class NamedCrawl(NamedTuple):
 
 
 def crawl_named(database: Database, name: str | None) -> NamedCrawl:
-    """Return the latest crawl of that *name*, or the one of that number; None: the latest of all.
+    """Return the latest crawl of that *name*, or the crawl of that number; None = the latest of all.
 
     Raises `ConfigError` if there is none.
     """
@@ -66,9 +66,9 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
         if row is None:
             names = sorted({found for (found,) in connection.execute(select(crawl.c.name))})
             if not names:
-                raise ConfigError(f"{database.name} holds no crawl yet; crawl first")
+                raise ConfigError(f"{database.name} has no crawl yet; run a crawl first")
             raise ConfigError(
-                f"CRAWL={name}: {database.name} holds no crawl of that name; it holds {', '.join(names) or 'none'}"
+                f"CRAWL={name}: {database.name} has no crawl of that name; it has {', '.join(names) or 'none'}"
             )
     return NamedCrawl(*row)
 
@@ -81,7 +81,7 @@ def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
 
 
 class SiteProgress(NamedTuple):
-    """The progress of a site: pages per state, and the deepest level that has a page."""
+    """The progress of a site: pages per state, and the deepest level with a page."""
 
     site: str
     availability: str | None

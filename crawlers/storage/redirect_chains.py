@@ -1,4 +1,4 @@
-"""Where redirects lead in the end."""
+"""Finds the final targets of stored redirects."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def moves_of(connection: Connection, crawl_id: int) -> dict[int, int]:
-    """The pages of a crawl that moved, each with the page that it moved to."""
+def redirects_of(connection: Connection, crawl_id: int) -> dict[int, int]:
+    """Return the redirects of a crawl: page number to target page number."""
     statement = (
         select(page.c.id, page.c.moved_to)
         .join(site, site.c.id == page.c.site_id)
@@ -25,10 +25,10 @@ def moves_of(connection: Connection, crawl_id: int) -> dict[int, int]:
     return {page_id: target for page_id, target in connection.execute(statement)}
 
 
-def final(page_id: int, moved: Mapping[int, int]) -> int | None:
-    """Where the redirects of *page_id* end; None if they go round in a circle.
+def final_target(page_id: int, moved: Mapping[int, int]) -> int | None:
+    """Return the final target of *page_id*; None if its redirects form a loop.
 
-    >>> final(1, {1: 2, 2: 3}), final(4, {1: 2}), final(1, {1: 2, 2: 1})
+    >>> final_target(1, {1: 2, 2: 3}), final_target(4, {1: 2}), final_target(1, {1: 2, 2: 1})
     (3, 4, None)
     """
     passed = set()

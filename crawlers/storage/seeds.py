@@ -1,7 +1,7 @@
-"""The seeds: the sites that people chose, each with a number, names and limits.
+"""Seeds: the sites that people chose, each with a number, names and limits.
 
-Every site of a crawl has a seed; those that only came with a list of hosts are not enabled. Pages don't hang
-on seeds: a seed that is removed leaves the crawls of its site as they are.
+Every site of a crawl has a seed; seeds of sites that are only in a host list are not enabled. Pages do not refer
+to seeds, so removing a seed does not affect the crawls of its site.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class LastCrawl(NamedTuple):
     """The results of the latest crawl of a site."""
 
-    pages: int  # that could be read, duplicates included
-    external_urls: int  # different ones
-    availability: str | None  # None: available; else why the start page can't be loaded
+    pages: int  # read successfully, duplicates included
+    external_urls: int  # distinct
+    availability: str | None  # None = available; otherwise why the start page can't be loaded
 
 
 def crawl_seeds(database: Database) -> list[SiteLimits]:
@@ -48,16 +48,16 @@ def list_seeds(database: Database) -> list[Seed]:
 
 
 def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[Seed, bool]]:
-    """Make or change the seeds of the sites that *changes* name; each as it is now, and whether it is new.
+    """Create or update the seeds of the sites in *changes*; return each seed and whether it is new.
 
-    Either all are saved or, with a `ConfigError`, none: when a number or a short name is another seed's.
+    Raises `ConfigError`, and saves none, if another seed has the same number or short name.
     """
     with database.write() as connection:
         before = {one.site for one in _all(connection)}
-        # First those that say their number, so that none is given away that stands further down.
+        # Changes with numbers come first, so that none of these numbers is assigned to another seed.
         for change in sorted(changes, key=lambda change: change.get("number") is None):
             _save(connection, change)
-        if not database.is_sqlite:  # a server counts by itself, and has not seen these numbers
+        if not database.is_sqlite:  # the sequence of PostgreSQL does not know these numbers
             connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
         seeds = {one.site: one for one in _all(connection)}
         _check_short_names(seeds.values())
@@ -71,7 +71,7 @@ def remove_seeds(database: Database, numbers: Collection[int]) -> None:
 
 
 def enable_seeds(database: Database, numbers: Collection[int], *, enabled: bool) -> None:
-    """Include the seeds with these *numbers* in harvests, or leave them out."""
+    """Include the seeds with these *numbers* in harvests, or exclude them."""
     with database.write() as connection:
         connection.execute(update(seed).where(seed.c.id.in_(numbers)).values(enabled=enabled, is_found=False))
 
@@ -82,7 +82,7 @@ def last_crawls(database: Database, sites: Iterable[str]) -> dict[str, LastCrawl
     wanted = set(sites)
     found = {}
     with database.read() as connection:
-        # By name: the number of a seed may have been that of another one, which was removed.
+        # By name, because the number of a removed seed may have been reused.
         rows = connection.execute(select(site.c.id, site.c.site, site.c.availability).where(site.c.id.in_(latest)))
         for site_id, name, availability in rows.all():
             if name in wanted:
@@ -116,15 +116,15 @@ def _save(connection: Connection, change: SeedChange) -> None:
     known = connection.execute(select(seed.c.id).where(seed.c.site == name)).scalar()
     if known is not None:
         if number not in (None, known):
-            raise ConfigError(f"{name} is seed {known}, which can't become {number}; leave the number out")
+            raise ConfigError(f"{name} is seed {known}, and can't become {number}; leave the number out")
         connection.execute(update(seed).where(seed.c.id == known).values(**values, is_found=False))
         return
-    if number is None:  # a number whose seed was removed is not given again while a crawl of it is kept
+    if number is None:  # the number of a removed seed is not reused while the store has a crawl of it
         ever = (connection.execute(select(func.max(column))).scalar() or 0 for column in (seed.c.id, site.c.seed_id))
         number = max(ever) + 1
     other = connection.execute(select(seed.c.site).where(seed.c.id == number)).scalar()
     if other is not None:
-        raise ConfigError(f"the number {number} of {name} is that of {other}; leave it out to be given a free one")
+        raise ConfigError(f"the number {number} of {name} is already that of {other}; leave it out to get a free one")
     connection.execute(insert(seed).values(**{"start_url": f"{name}/", **values, "id": number}))
 
 
@@ -134,7 +134,7 @@ def _check_short_names(seeds: Iterable[Seed]) -> None:
         if one.short_name is None:
             continue
         if one.short_name.isdecimal():
-            raise ConfigError(f"the short name {one.short_name} of {one.site} reads as a number; add a letter")
+            raise ConfigError(f"the short name {one.short_name} of {one.site} looks like a number; add a letter")
         other = owners.setdefault(one.short_name.casefold(), one)
         if other is not one:
             raise ConfigError(f"{other.site} and {one.site} have the same short name {one.short_name}; choose another")

@@ -87,8 +87,8 @@ class Writer:
         cause = getattr(error, "orig", None) or error
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return StoreError(
-            f"{self._database.name} can't be written: {lines[0]}; what was "
-            "committed before is safe: free some space or repair the database, then run the same command again"
+            f"{self._database.name} can't be written: {lines[0]}; committed "
+            "data is safe: free some space or repair the database, then run the same command again"
         )
 
     def _check(self) -> None:

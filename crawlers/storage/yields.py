@@ -1,4 +1,4 @@
-"""Reads the reward of each page of a crawl, in the order in which its site was read, for replays."""
+"""Reads the reward of each page of a crawl, in the order of download, for replays."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class SiteYields(NamedTuple):
-    """The downloads of one site in their order, and what each earns; a repeated download stands there again."""
+    """The downloads of one site in order, with their rewards; repeated downloads of a page are listed each time."""
 
     site: str
-    parallel: int  # downloads at a time; with more than 1 the order is one of several that could have been
-    given_up: int  # duplicates whose rows are gone, and with them what they earned
+    parallel: int  # simultaneous downloads; with more than 1 the order is one of several possible ones
+    deleted: int  # duplicates whose rows, and so rewards, were deleted
     page_ids: list[int]
     yields: list[int]
-    urls: list[frozenset[int]]  # keys of the external URLs that no download before had
+    urls: list[frozenset[int]]  # keys of the external URLs that are new with each download
     hosts: list[frozenset[int]]  # likewise of hosts
 
 
 def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteYields]:
-    """All sites of a crawl in the order of its list. One site's links at a time are in memory."""
+    """Return all sites of a crawl in the order of its host list. Holds the links of one site in memory at a time."""
     with database.read() as connection:
         rows = connection.execute(
             select(site.c.id, site.c.site, site.c.parallel).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
@@ -43,12 +43,12 @@ def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteY
             links = _links(connection, site_id, downloads)
             earned = [len(keys) for keys in _counted(links, reward)]
             urls, hosts = (list(_counted(links, REWARDS[each])) for each in ("new_links", "new_hosts"))
-            found.append(SiteYields(name, parallel, _given_up(connection, site_id), downloads, earned, urls, hosts))
+            found.append(SiteYields(name, parallel, _deleted(connection, site_id), downloads, earned, urls, hosts))
     return found
 
 
 def _downloads(connection: Connection, site_id: int) -> list[int]:
-    """Page ids in the order of their downloads, which pulls record; else in that of the page order."""
+    """Return page ids in the order of the recorded pulls; without pulls, by the page order's priority."""
     pulls = select(pull.c.page_id).where(pull.c.site_id == site_id).order_by(pull.c.id)
     recorded = list(connection.execute(pulls).scalars())
     if recorded:
@@ -61,13 +61,13 @@ def _downloads(connection: Connection, site_id: int) -> list[int]:
     return [page_id for page_id, attempts in connection.execute(asked) for _ in range(attempts)]
 
 
-def _given_up(connection: Connection, site_id: int) -> int:
+def _deleted(connection: Connection, site_id: int) -> int:
     found = connection.execute(select(func.sum(page.c.duplicates)).where(page.c.site_id == site_id)).scalar()
     return int(found or 0)
 
 
 def _links(connection: Connection, site_id: int, downloads: list[int]) -> list[list[ExternalLink]]:
-    """The external links that each download brought; of one that was repeated, the last brought the page."""
+    """Return the external links of each download; those of a repeated download belong to the last one."""
     links: dict[int, list[ExternalLink]] = {}
     statement = (
         select(external_link.c.page_id, external_url.c.key, external_url.c.site)
@@ -83,7 +83,7 @@ def _links(connection: Connection, site_id: int, downloads: list[int]) -> list[l
 
 
 def _counted(links: Iterable[list[ExternalLink]], reward: Reward) -> Iterator[frozenset[int]]:
-    """The keys that each download is paid for by *reward*."""
+    """Yield the keys that *reward* counts for each download."""
     paid: set[int] = set()
     for of_download in links:
         keys = reward.keys(of_download)

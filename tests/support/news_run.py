@@ -27,7 +27,7 @@ from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.iterations import Iterations
-from crawlers.storage.news.stored_polls import placed_sites, polls_of
+from crawlers.storage.news.stored_polls import included_sites, polls_of
 from crawlers.storage.news.stored_sources import list_feeds
 from crawlers.storage.writer import Writer
 
@@ -68,7 +68,7 @@ class Crawl:
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         self.polls.recall(polls_of(database, begun.id), NOW)
         requeue = Requeue(classifier, self.frontier)
-        self.writer.submit(requeue.recall(placed_sites(database, begun.id)))
+        self.writer.submit(requeue.recall(included_sites(database, begun.id)))
         keys = SqlDocumentKeys(database, self.writer.flush)
         duplicates = Duplicates(database, keys, self.writer.flush, 3)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)

@@ -113,9 +113,9 @@ def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]
         )
     if state != FINISHED:
         found.append("the crawl is not finished, so sites end where it stopped")
-    given_up = sum(site.given_up for site in sites)
-    if given_up:
-        found.append(f"the rows of {given_up:,} duplicates were deleted (SAVE_DUPLICATES=0), including their rewards")
+    deleted = sum(site.deleted for site in sites)
+    if deleted:
+        found.append(f"the rows of {deleted:,} duplicates were deleted (SAVE_DUPLICATES=0), including their rewards")
     if any(site.parallel > 1 for site in sites):
         found.append("sites were read several pages at a time: another run may read them in another order")
     return found

@@ -14,7 +14,7 @@ from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, s
 from crawlers.inputs.sources_file import MOST_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.storage.files.atomic import replacing
-from crawlers.storage.news.stored_sources import forget_feeds, save_sources
+from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
 from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def remove(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> 
         remove_seeds(database, [seed.number for seed in seeds])
         for seed in seeds:
             print(f"{seed.number} {seed.start_url} removed; its crawls stay in the store")
-        forget_feeds(database)
+        delete_orphaned_feeds(database)
 
 
 def enable(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:

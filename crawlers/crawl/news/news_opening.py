@@ -20,11 +20,11 @@ from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.documents import has_earlier_documents
 from crawlers.storage.news.iterations import Iterations
 from crawlers.storage.news.stored_polls import (
+    excluded_sites,
+    gone_pages,
+    included_sites,
     labels_of,
-    left_out_sites,
     moved_pages,
-    pages_over,
-    placed_sites,
     polls_of,
     removed_feeds,
 )
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.news_settings import NewsOptions
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
-    from crawlers.storage.news.stored_polls import PlacedSite
+    from crawlers.storage.news.stored_polls import QueuedSite
     from crawlers.storage.writer import Writer
 
 
@@ -71,8 +71,8 @@ def open_news_policy(
     for site_id, delay_s in delays.items():
         polls.set_delay(site_id, delay_s)
     polls.recall(polls_of(database, crawl_id), now)
-    scope.leave_out(left_out := left_out_sites(database, crawl_id))
-    sites = placed_sites(database, crawl_id)
+    scope.leave_out(left_out := excluded_sites(database, crawl_id))
+    sites = included_sites(database, crawl_id)
     requeue = Requeue(classifier, frontier)
     writer.submit(requeue.recall(sites))
     return NewsPolicy(
@@ -113,7 +113,7 @@ def _feeds(
     database: Database,
     frontier: CrawlFrontier,
     sources: Sequence[Source],
-    sites: Sequence[PlacedSite],
+    sites: Sequence[QueuedSite],
     scope: Scope,
     left_out: Iterable[str],
     options: NewsOptions,
@@ -137,6 +137,6 @@ def _feeds(
     )
     for key, target in moved_pages(database, [*starts, *roots]):
         feeds.moved(key, target)
-    for site, over in pages_over(database, roots):
+    for site, over in gone_pages(database, roots):
         frontier.fetch_again(site, [over], now)  # a feed that was removed, and is wanted again
     return feeds

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.frontier.protocols import CrawlFrontier, Position
-    from crawlers.storage.news.stored_polls import PlacedSite
+    from crawlers.storage.news.stored_polls import QueuedSite
 
 
 class Requeue:
@@ -31,7 +31,7 @@ class Requeue:
         self._domains: dict[str, list[int]] = {}  # the sites of which each is the host
         self._unfinished: dict[int, Position] = {}  # where to go on, by site
 
-    def recall(self, sites: Iterable[PlacedSite]) -> ChangeSet:
+    def recall(self, sites: Iterable[QueuedSite]) -> ChangeSet:
         """Take up the *sites* of earlier runs; what is to be written before the first `step`."""
         changes = ChangeSet()
         for site_id, name, rules, waits in sites:

@@ -1,1 +1,1 @@
-"""Files beside the database: written whole or not at all, safe for spreadsheets."""
+"""Files beside the database: written atomically, and safe to open in spreadsheets."""

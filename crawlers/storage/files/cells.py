@@ -2,9 +2,9 @@
 
 Titles are written by strangers, and a spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@``
 as a formula. A text (label or string attribute) that begins with one of these, with their full-width
-twins, or with tab, newline or carriage return therefore gets one apostrophe in front; so does a text that
-begins with an apostrophe, which makes the rule reversible: whoever wants the text as it was removes one
-leading apostrophe. Numbers stay as they are.
+equivalents, or with tab, newline or carriage return is therefore prefixed with an apostrophe. So is a text that
+begins with an apostrophe, which makes the rule reversible: removing one leading apostrophe restores the original
+text. Numbers are unchanged.
 
 References
 ----------
@@ -26,9 +26,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def clean(text: str) -> str:
     """Return *text* with U+FFFD in place of each character that XML 1.0 can't hold.
 
-    Those are the control characters except tab, newline and carriage return, lone surrogates, U+FFFE
-    and U+FFFF; not even a character reference may name them. They are replaced, as HTML parsers do
-    with NUL, and not removed, so that a person sees that something was there. CSV gets the same text,
+    These are the control characters except tab, newline and carriage return, lone surrogates, U+FFFE
+    and U+FFFF; not even a character reference may name them. They are replaced, as HTML parsers replace
+    NUL, and not removed, so that a reader sees that something was there. CSV gets the same text,
     so that all formats agree (and UTF-8 can't hold lone surrogates either).
 
     >>> clean("a" + chr(0) + "b") == "a" + chr(0xFFFD) + "b"
@@ -40,13 +40,13 @@ def clean(text: str) -> str:
 def cell(value: Value) -> str | None:
     """Return the text of *value*, or None if there is nothing to write.
 
-    Floats are written with `repr`, so that they read back exactly; infinite ones and NaN, for which
-    the readers of these formats have different spellings, count as nothing.
+    Floats are written with `repr`, so that they read back exactly. Infinities and NaN, which
+    readers of these formats write differently, count as nothing.
 
     >>> cell(0.1), cell(True), cell(None)
     ('0.1', 'true', None)
     """
-    if type(value) is int:  # most values are: first, because a page has five of them
+    if type(value) is int:  # first, because most values are: a page has five of them
         return str(value)
     if isinstance(value, str):
         return clean(value)
@@ -58,12 +58,12 @@ def cell(value: Value) -> str | None:
 
 
 def guarded_cell(value: Value) -> str | None:
-    """Return the text of *value* as a cell that no spreadsheet takes for a formula; None if there is nothing."""
+    """Return the text of *value* as a cell that no spreadsheet runs as a formula; None if there is nothing to write."""
     return guarded(value) if isinstance(value, str) else cell(value)
 
 
 def guarded(text: str) -> str:
-    """Return *text* so that no spreadsheet takes it for a formula.
+    """Return *text*, escaped so that no spreadsheet runs it as a formula.
 
     >>> guarded("=1+1"), guarded("1+1")
     ("'=1+1", '1+1')

@@ -1,4 +1,4 @@
-"""The two logs of RCCrawler as CSV: every response in one, every error in the other."""
+"""Writes the two CSV logs of RCCrawler: all responses in one, all errors in the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLUSH_S = 1.0
 
 
 class CsvLogs:
-    """Appends a line per page. A path of None disables its log. Raises `ConfigError` if a file can't be written."""
+    """Appends one line per page; a path of None disables that log. Raises `ConfigError` if a file can't be written."""
 
     def __init__(self, common: Path | None, errors: Path | None) -> None:
         self._files: list[IO[str]] = []
@@ -76,4 +76,4 @@ class CsvLogs:
 
 
 def _full(error: OSError) -> StoreError:
-    return StoreError(f"the logs can't be written: {error.strerror}; free some space and go on")
+    return StoreError(f"the logs can't be written: {error.strerror}; free some space and resume the crawl")

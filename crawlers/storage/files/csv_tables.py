@@ -1,4 +1,4 @@
-"""Writes tables for people as CSV files, so that no spreadsheet takes a cell for a formula, see `graph_csv`."""
+"""Writes tables for people as CSV files, in which no cell runs as a formula, see `cells`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> int:
-    """Write *rows* to *path*, under their headings, and return how many there were. Raises as `write_graph`."""
+    """Write *rows* to *path* below a line of headings, and return their number. Raises the same as `write_graph`."""
     number = 0
     with replacing(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)

@@ -1,4 +1,4 @@
-"""Names of the files about a site."""
+"""File names of a site's results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ STEM_MAX = 200  # a file name has 255 bytes at most, and a suffix
 
 
 def file_stem(site: str, sites: Collection[str] = ()) -> str:
-    """Return the name, without extension, of the files about *site*, as `urls.site_of` writes it.
+    """Return the file name, without extension, for *site*, given as `urls.site_of` returns it.
 
-    It is the host, and `_port` if the site has one. A site of https gets `_https` behind it if *sites*, all
-    sites of the crawl, has the same host and port with http. An underscore of the host is doubled, so that
-    no two sites share a name; an IPv6 address has `-` for `:` and `ipv6_` before it.
+    It is the host, followed by `_port` if the site has a port. An https site also gets the suffix `_https` if *sites*,
+    all sites of the crawl, contains the same host and port with http. Underscores of the host are doubled, so that
+    no two sites share a name; an IPv6 address has `-` in place of `:` and the prefix `ipv6_`.
 
     >>> file_stem("http://apache2.test:8600"), file_stem("https://a.example", ["http://a.example"])
     ('apache2.test_8600', 'a.example_https')

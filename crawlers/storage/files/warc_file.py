@@ -1,6 +1,6 @@
-"""Appends requests and responses to a WARC file, a gzip member per record, without loss of earlier records.
+"""Appends requests and responses to a WARC file, one gzip member per record, without losing earlier records.
 
-The records of a response are one write: a kill leaves all of them, or a torn end that the next run cuts off.
+The records of a response are one write: a kill leaves all of them, or an incomplete end that the next run removes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MEMBER = b"\x1f\x8b\x08"  # how a gzip member begins
-RECORD = b"WARC/"  # how what is in it does
-LOOK_BYTES = 1 << 20  # at the end of the file, at first; then ever more
-LOST = ("content-encoding", "transfer-encoding", "content-length")  # headers that are not true of a decoded body
+MEMBER = b"\x1f\x8b\x08"  # the first bytes of a gzip member
+RECORD = b"WARC/"  # the first bytes of its decompressed content
+LOOK_BYTES = 1 << 20  # of the end of the file that are read first; more are read if needed
+LOST = ("content-encoding", "transfer-encoding", "content-length")  # headers that do not hold for a decoded body
 
 
 class Exchange(NamedTuple):
@@ -34,19 +34,19 @@ class Exchange(NamedTuple):
 
     url: str
     method: str
-    asked: Sequence[tuple[str, str]]  # headers
-    sent: bytes  # body of the request
+    request_headers: Sequence[tuple[str, str]]
+    request_body: bytes
     protocol: str  # HTTP/1.1
     status: int
     phrase: str
-    answered: Sequence[tuple[str, str]]
+    response_headers: Sequence[tuple[str, str]]
     body: bytes  # decoded
-    truncated: str  # why the body is not complete, in a word of the standard: length, disconnect; or ""
+    truncated: str  # why the body is incomplete, in the standard's terms: length, disconnect; "" if it is complete
     ip_address: str
 
 
 class WarcFile:
-    """A file that is open until `close`. Raises `ConfigError` if it can't be written, or another process writes it."""
+    """A WARC file, open until `close`. Raises `ConfigError` if it can't be written, or another process writes it."""
 
     def __init__(self, path: Path, about: Mapping[str, str]) -> None:
         self._path = path
@@ -62,7 +62,7 @@ class WarcFile:
         except OSError as error:
             os.close(self._file)
             raise ConfigError(f"WARC_FILE={path} is in use by another crawl; name another file") from error
-        self._size = self._cut_torn_end()
+        self._size = self._remove_incomplete_end()
         self._about: Mapping[str, str] | None = about
 
     def add(self, exchange: Exchange) -> None:
@@ -71,7 +71,7 @@ class WarcFile:
         writer = self._warc.WARCWriter(buffer, gzip=True)
         if self._about is not None:
             writer.write_record(writer.create_warcinfo_record(self._path.name, self._about))
-        answered = [(name, value) for name, value in exchange.answered if name.lower() not in LOST]
+        answered = [(name, value) for name, value in exchange.response_headers if name.lower() not in LOST]
         answered.append(("Content-Length", str(len(exchange.body))))
         more = {"WARC-IP-Address": exchange.ip_address} if exchange.ip_address else {}
         more |= {"WARC-Truncated": exchange.truncated} if exchange.truncated else {}
@@ -79,7 +79,7 @@ class WarcFile:
             exchange.url,
             "response",
             payload=io.BytesIO(exchange.body),
-            length=len(exchange.body),  # without it, warcio goes by a temporary file
+            length=len(exchange.body),  # without it, warcio uses a temporary file
             http_headers=self._headers(f"{exchange.status} {exchange.phrase}", answered, exchange.protocol),
             warc_headers_dict=more,
         )
@@ -89,16 +89,16 @@ class WarcFile:
         request = writer.create_warc_record(
             exchange.url,
             "request",
-            payload=io.BytesIO(exchange.sent),
-            length=len(exchange.sent),
-            http_headers=self._headers(line, [("Host", parts.netloc), *exchange.asked], is_http_request=True),
+            payload=io.BytesIO(exchange.request_body),
+            length=len(exchange.request_body),
+            http_headers=self._headers(line, [("Host", parts.netloc), *exchange.request_headers], is_http_request=True),
         )
         writer.write_request_response_pair(request, response)
         self._append(memoryview(buffer.getvalue()))
         self._about = None
 
     def close(self) -> None:
-        """Close the file; a file without any record is removed."""
+        """Close the file; remove it if it has no records."""
         if not self._size:
             self._path.unlink(missing_ok=True)
         os.close(self._file)
@@ -109,14 +109,14 @@ class WarcFile:
             while done < len(records):
                 done += os.pwrite(self._file, records[done:], self._size + done)
         except OSError as error:
-            os.ftruncate(self._file, self._size)  # half a response would hide all later ones
+            os.ftruncate(self._file, self._size)  # a partial record would hide all later ones
             raise StoreError(
                 f"WARC_FILE={self._path} can't be written: {error.strerror}; free some space and resume the crawl"
             ) from error
         self._size += done
 
-    def _cut_torn_end(self) -> int:
-        """The size of the file, without a record at its end that a kill left incomplete. Raises `ConfigError`."""
+    def _remove_incomplete_end(self) -> int:
+        """Remove an incomplete record, left by a kill, from the end; return the file's size. Raises `ConfigError`."""
         size = os.fstat(self._file).st_size
         look = LOOK_BYTES
         while size:
@@ -125,9 +125,7 @@ class WarcFile:
             if end is not None and end == len(tail):
                 return size
             if end:
-                logger.warning(
-                    "WARC_FILE=%s: %d bytes of an incomplete record are cut off", self._path, len(tail) - end
-                )
+                logger.warning("WARC_FILE=%s: removed %d bytes of an incomplete record", self._path, len(tail) - end)
                 size -= len(tail) - end
                 os.ftruncate(self._file, size)
             elif look < size:
@@ -141,22 +139,22 @@ class WarcFile:
 
 
 def check_warc(setting: str, path: str) -> None:
-    """Raise `ConfigError` that names *setting* if no WARC file can be written here, or *path* is no name of one."""
+    """Raise `ConfigError` that names *setting* if warcio is missing, or *path* is not the name of a WARC file."""
     if not path.endswith(".warc.gz"):
-        raise ConfigError(f"{setting}={path}: such files are compressed; name it *.warc.gz")
+        raise ConfigError(f"{setting}={path}: WARC files are compressed; name it *.warc.gz")
     if importlib.util.find_spec("warcio") is None:
         raise ConfigError(f"{setting} needs warcio, which is not installed; run pip install warcio")
 
 
 def _end_of_last_record(tail: bytes) -> int | None:
-    """Where the last complete record in *tail* ends; 0 if only an incomplete one was found, None if none at all."""
+    """Return where the last complete record in *tail* ends; 0 if all are incomplete, None if there is no record."""
     place, found = len(tail), None
     while (place := tail.rfind(MEMBER, 0, place)) >= 0:
         unpacked = zlib.decompressobj(wbits=31)
         try:
             began = unpacked.decompress(tail[place:])
         except zlib.error:
-            continue  # three bytes within a record that look alike
+            continue  # the three bytes occur within a record by chance
         if unpacked.eof and began.startswith(RECORD):
             return len(tail) - len(unpacked.unused_data)
         if RECORD.startswith(began[: len(RECORD)]):

@@ -1,4 +1,4 @@
-"""Checks before a crawl whether files can be written at its end, and leaves nothing behind."""
+"""Checks before a crawl whether its output files can be written; the checks leave no files behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(folder: Path, setting: str) -> None:
-    """Raise `ConfigError` that names *setting* unless files can be made in *folder*, which need not exist."""
+    """Raise `ConfigError` that names *setting* unless files can be created in *folder*, which need not exist."""
     try:
         _try_folder(folder)
     except OSError as error:
@@ -24,7 +24,7 @@ def check_folder(folder: Path, setting: str) -> None:
 
 
 def check_file(file: Path, setting: str) -> None:
-    """Raise `ConfigError` that names *setting* unless *file* can be appended to, or be made."""
+    """Raise `ConfigError` that names *setting* unless *file* can be appended to or created."""
     try:
         if file.exists():
             file.open("ab").close()
@@ -37,7 +37,7 @@ def check_file(file: Path, setting: str) -> None:
 
 
 def _try_folder(folder: Path) -> None:
-    # A trial is more reliable than a check: root ignores permissions, and nobody can create files in /proc.
+    # Creating a file is more reliable than checking permissions: root ignores them, and /proc accepts no files.
     existing = folder.absolute()
     while not existing.exists():
         existing = existing.parent

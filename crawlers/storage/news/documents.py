@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
-EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
+EARLIER = "document {} of an earlier crawl"  # the reason why a URL is not fetched
 SAME = ""
 
 
@@ -33,9 +33,9 @@ def add_document(
     *,
     is_revisit: bool,
 ) -> str:
-    """Add the rows of the document on a page to *changes*; says whether it is `NEW`, `CHANGED` or the `SAME`.
+    """Add the rows of a page's document to *changes*; return whether it is `NEW`, `CHANGED` or the `SAME`.
 
-    *is_again*: the page was fetched before, and may be a document already: what it was is kept as a version.
+    *is_revisit*: the page was fetched before. If it is a document that changed, its previous content becomes a version.
     """
     text_hash = fingerprint.text_hash
     version, stored_at, changed_at = 1, now, None
@@ -74,14 +74,14 @@ def add_document(
 
 
 def has_earlier_documents(database: Database, crawl_id: int) -> bool:
-    """Whether the store has a document of another crawl."""
+    """Return whether the store has a document of another crawl."""
     others = select(document.c.page_id).join(site, site.c.id == document.c.site_id).where(site.c.crawl_id != crawl_id)
     with database.read() as connection:
         return connection.execute(others.limit(1)).first() is not None
 
 
 def count_documents(database: Database, crawl_id: int) -> int:
-    """How many documents a crawl has."""
+    """Return the number of documents of a crawl."""
     statement = (
         select(func.count())
         .select_from(document)

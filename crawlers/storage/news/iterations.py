@@ -1,4 +1,4 @@
-"""Counts the results of a news crawl per number of pages or minutes, in the transactions of the pages."""
+"""Counts the results of a news crawl per iteration, in the transactions of the pages."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DAY_S = 86_400
 
 
 class Iterations:
-    """Counts the downloads of a crawl; continues the iteration that an earlier run left unfinished.
+    """Counts the downloads of a crawl; continues an iteration that an earlier run left unfinished.
 
-    An iteration ends after *most_pages* downloads, or *most_s* seconds; 0: not by that.
+    An iteration ends after *most_pages* downloads or *most_s* seconds; 0 = no such limit.
     """
 
     def __init__(self, database: Database, crawl_id: int, most_pages: int, most_s: float) -> None:
@@ -45,9 +45,9 @@ class Iterations:
         return 0 < self._most_pages <= self._now.pages
 
     def count(self, page: Page, changes: ChangeSet, now: float, *, is_revisit: bool) -> None:
-        """Count *page*, whose lease ends; *changes*, which is committed with it, gets the row of the iteration.
+        """Count *page*, whose lease ends, and add the row of the iteration to its *changes*.
 
-        *is_again*: it was fetched before.
+        *is_revisit*: the page was fetched before.
         """
         if page.state is State.REJECTED:  # it was never requested
             return

@@ -140,6 +140,6 @@ def _shown(url: str) -> str:
 
 def _failure(error: Exception) -> StoreError:
     return StoreError(
-        f"DOCUMENT_KEYS_URL: Redis failed: {error}; what was committed before is safe: repair the server, then run the "
+        f"DOCUMENT_KEYS_URL: Redis failed: {error}; committed data is safe: repair the server, then run the "
         "same command again"
     )

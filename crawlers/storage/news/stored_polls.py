@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-MOST_KEYS = 5_000
-# The rows of JSON are the outer loop: each is one step down the index.
+MAX_KEYS = 5_000
+# The JSON rows drive the join, so each includes one index look-up.
 _WANTED = {
     "sqlite": """
         json_each(:wanted) AS w CROSS JOIN page AS p
@@ -28,7 +28,7 @@ _WANTED = {
         jsonb_array_elements(CAST(:wanted AS jsonb)) AS w(value) JOIN page AS p
         ON p.site_id = CAST(w.value->>0 AS integer) AND p.key = CAST(w.value->>1 AS bigint)""",
 }
-_OVER = f"""
+_GONE = f"""
     SELECT site.site, p.id, p.reason, p.fetched_at FROM {{wanted}}
     JOIN site ON site.id = p.site_id JOIN news_score AS s ON s.page_id = p.id
     WHERE s.queue = {GONE} AND p.state <> {int(State.MOVED)} ORDER BY p.id"""  # noqa: S608 - constants of ours
@@ -40,17 +40,17 @@ _MOVED = f"""
 T = TypeVar("T")
 
 
-class PlacedSite(NamedTuple):
-    """A site of a news crawl, and by which rules its waiting pages have their places."""
+class QueuedSite(NamedTuple):
+    """A site of a news crawl, and the URL rules by which its waiting pages are queued."""
 
     id: int
     name: str
-    rules: str | None  # None: they are yet to be placed by those of today
+    rules: str | None  # fingerprint; None = the pages are not yet queued by today's rules
     waits: bool  # whether any page waits
 
 
 def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
-    """The pages of a crawl that come back, of sites that are not left out, in the order of their numbers."""
+    """Return the scheduled pages of a crawl, except those of excluded sites, by number."""
     statement = (
         select(*poll.c)
         .join(site, site.c.id == poll.c.site_id)
@@ -63,10 +63,10 @@ def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
 
 
 def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
-    """Which of the items of these *keys* the feed announced before."""
+    """Return those of *keys* whose items the feed announced before."""
     known: set[int] = set()
     with database.read() as connection:
-        for some in _parts(keys):
+        for some in _chunks(keys):
             statement = select(feed_item.c.key).where(feed_item.c.feed_id == feed_id, feed_item.c.key.in_(some))
             known.update(connection.execute(statement).scalars())
     return known
@@ -75,9 +75,9 @@ def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[
 def pages_without_document(
     database: Database, crawl_id: int, name: str, keys: Collection[int]
 ) -> list[tuple[int, str | None, float | None]]:
-    """The pages of the site *name* with these *keys* that were read, but made no document and are no copy of one.
+    """Return the pages of the site *name* with these *keys* that were read, but are neither documents nor copies.
 
-    (number, reason, when it was fetched)
+    Each is (page number, reason, time of its download).
     """
     statement = (
         select(page.c.id, page.c.reason, page.c.fetched_at)
@@ -95,49 +95,49 @@ def pages_without_document(
     with database.read() as connection:
         return [
             (page_id, reason, fetched_at)
-            for some in _parts(keys)
+            for some in _chunks(keys)
             for page_id, reason, fetched_at in connection.execute(statement, {"keys": some})
         ]
 
 
-def placed_sites(database: Database, crawl_id: int) -> list[PlacedSite]:
+def included_sites(database: Database, crawl_id: int) -> list[QueuedSite]:
     """Return the sites of a crawl that its latest run includes."""
     waiting = exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(State.WAITING))
     statement = select(site.c.id, site.c.site, site.c.rules, waiting).where(site.c.crawl_id == crawl_id, site.c.is_open)
     with database.read() as connection:
-        return [PlacedSite(*row) for row in connection.execute(statement.order_by(site.c.id))]
+        return [QueuedSite(*row) for row in connection.execute(statement.order_by(site.c.id))]
 
 
-def left_out_sites(database: Database, crawl_id: int) -> list[str]:
+def excluded_sites(database: Database, crawl_id: int) -> list[str]:
     """Return the sites of a crawl that its latest run excludes."""
     statement = select(site.c.site).where(site.c.crawl_id == crawl_id, ~site.c.is_open).order_by(site.c.id)
     with database.read() as connection:
         return list(connection.execute(statement).scalars())
 
 
-def removed_feeds(database: Database, takes: Callable[[str], bool]) -> list[str]:
-    """The URLs of the feeds that a person took out, and of those whose source is at no site that the crawl *takes*."""
+def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[str]:
+    """Return the URLs of the feeds that a person disabled, and of those whose source's site the crawl excludes."""
     statement = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)
     with database.read() as connection:
         rows = connection.execute(statement.order_by(feed.c.id))
-        return [url for url, is_enabled, owner in rows if not (is_enabled and takes(owner))]
+        return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
 
 
-def pages_over(
+def gone_pages(
     database: Database, wanted: Collection[tuple[int, int]]
 ) -> list[tuple[str, tuple[int, str | None, float | None]]]:
-    """Of the pages *wanted*, by number of site and key, those that are over, and did not move.
+    """Return those of the pages *wanted*, given as (site number, key), that are gone, except redirects.
 
-    (site, (number, reason, when it was fetched))
+    Each is (site, (page number, reason, time of its download)).
     """
-    statement = text(_OVER.format(wanted=_WANTED[database.engine.dialect.name]))
+    statement = text(_GONE.format(wanted=_WANTED[database.engine.dialect.name]))
     with database.read() as connection:
         rows = connection.execute(statement, {"wanted": json.dumps(list(wanted))})
         return [(name, (page_id, reason, fetched_at)) for name, page_id, reason, fetched_at in rows]
 
 
 def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of the pages *wanted*, by number of site and key, and of those that they led to: (key, key of where it moved)."""
+    """Follow the redirects of *wanted*, pages given as (site number, key); return (key, target's key) of each hop."""
     statement = text(_MOVED.format(wanted=_WANTED[database.engine.dialect.name]))
     found: dict[int, int] = {}
     with database.read() as connection:
@@ -149,7 +149,7 @@ def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[t
 
 
 def labels_of(database: Database, crawl_id: int) -> Iterator[tuple[str, str, float]]:
-    """(site, URL, odds) of the pages that were labelled, oldest first."""
+    """Yield (site, URL, odds) of the labelled pages, oldest first."""
     statement = (
         select(site.c.site, page.c.url, page_label.c.odds)
         .select_from(page_label)
@@ -163,7 +163,7 @@ def labels_of(database: Database, crawl_id: int) -> Iterator[tuple[str, str, flo
         yield from ((name, url, odds) for name, url, odds in rows)
 
 
-def _parts(keys: Collection[T]) -> Iterator[list[T]]:
-    """*keys* in lists that fit into a statement: a sitemap may have 50,000."""
+def _chunks(keys: Collection[T]) -> Iterator[list[T]]:
+    """Split *keys* into lists that fit into one statement: a sitemap may have 50,000."""
     known = list(keys)
-    return (known[start : start + MOST_KEYS] for start in range(0, len(known), MOST_KEYS))
+    return (known[start : start + MAX_KEYS] for start in range(0, len(known), MAX_KEYS))

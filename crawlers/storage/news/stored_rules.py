@@ -1,8 +1,8 @@
-"""The rules of domains: which URLs are articles, and where on their pages the parts of an article stand.
+"""The rules of domains: which URLs are articles, and which selectors find the parts of an article.
 
-Of the URL rules, those that a person made, changed or confirmed by command are pinned: nothing else changes them.
-The others are replaced as a whole: those of sources.yaml when the file is read again, learnt ones when they are
-learnt again.
+URL rules that a person added, changed or confirmed by command are pinned: nothing else changes them.
+The others are replaced as a whole: those of sources.yaml whenever the file is read, learnt rules whenever
+learning is repeated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-VALUES = ("weight", "support", "precision_low", "learnt_at")  # what is replaced
+VALUES = ("weight", "support", "precision_low", "learnt_at")  # the columns that are replaced
 _COLUMNS = (
     url_rule.c.id,
     url_rule.c.domain,
@@ -43,7 +43,7 @@ _COLUMNS = (
 
 
 class StoredRule(NamedTuple):
-    """A rule, with the number that people call it by."""
+    """A rule, with the number by which commands refer to it."""
 
     number: int
     domain: str
@@ -51,7 +51,7 @@ class StoredRule(NamedTuple):
 
 
 def list_rules(database: Database, domain: str | None = None) -> list[StoredRule]:
-    """The rules of *domain*, or of all: by domain, the heaviest first."""
+    """Return the rules of *domain*, or of all domains: by domain, the highest weight first."""
     statement = select(*_COLUMNS).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
     if domain is not None:
         statement = statement.where(url_rule.c.domain == domain)
@@ -60,13 +60,13 @@ def list_rules(database: Database, domain: str | None = None) -> list[StoredRule
 
 
 def rule_numbered(database: Database, number: int) -> StoredRule:
-    """The rule of that *number*; raises `ConfigError`."""
+    """Return the rule with that *number*. Raises `ConfigError` if there is none."""
     with database.read() as connection:
         return _numbered(connection, number)
 
 
 def rules_by_domain(database: Database) -> dict[str, list[UrlRule]]:
-    """All rules, as `RuleSet` takes them."""
+    """Return all rules by domain, as `RuleSet` takes them."""
     rules: dict[str, list[UrlRule]] = {}
     for stored in list_rules(database):
         rules.setdefault(stored.domain, []).append(stored.rule)
@@ -74,7 +74,7 @@ def rules_by_domain(database: Database) -> dict[str, list[UrlRule]]:
 
 
 def content_rules(database: Database) -> dict[str, dict[str, str]]:
-    """By domain: the part of an article, and the selector of where it stands."""
+    """Return, by domain, the selector of each part of an article."""
     rules: dict[str, dict[str, str]] = {}
     with database.read() as connection:
         rows = connection.execute(select(content_rule.c.domain, content_rule.c.part, content_rule.c.selector))
@@ -84,13 +84,13 @@ def content_rules(database: Database) -> dict[str, dict[str, str]]:
 
 
 def check_stored_rules(database: Database) -> None:
-    """Raise `ConfigError` for a person's rule that can't be matched: earlier versions took other expressions."""
+    """Raise `ConfigError` for a manual rule that can't be compiled: earlier versions accepted other expressions."""
     for number, domain, rule in list_rules(database):
         if rule.origin == HAND or rule.is_pinned:
             try:
                 check_expression(rule.regex)
             except ConfigError as error:
-                remedy = f"change it with `scrapy sites edit-rule {number} REGEX`, or take it out with remove-rule"
+                remedy = f"change it with `scrapy sites edit-rule {number} REGEX`, or delete it with remove-rule"
                 raise ConfigError(f"Rule {number} of {domain} can't be used; {remedy}: {error}") from None
 
 
@@ -99,11 +99,11 @@ class KnownPage(NamedTuple):
 
     url: str
     was_fetched: bool
-    is_document: bool  # or has one of an earlier crawl
+    is_document: bool  # of this crawl or an earlier one
 
 
 def pages_of_domain(database: Database, domain: str) -> Iterator[KnownPage]:
-    """The pages that the latest crawls of the sites of *domain* know."""
+    """Yield the pages that the latest crawls of the sites of *domain* discovered."""
     with database.read() as connection:
         latest = connection.execute(select(func.max(site.c.id), site.c.site).group_by(site.c.site))
         sites = [site_id for site_id, name in latest if is_in_domain(name, domain)]
@@ -119,21 +119,21 @@ def pages_of_domain(database: Database, domain: str) -> Iterator[KnownPage]:
 
 
 def replace_learnt(database: Database, domain: str, rules: Sequence[UrlRule]) -> None:
-    """Let *rules* be what was learnt about *domain*; what a person said stays, also against them."""
+    """Replace the learnt rules of *domain* by *rules*; manual rules are kept and take precedence."""
     with database.write() as connection:
         replace_rules(connection, LEARNT, {domain: rules})
 
 
 def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Sequence[UrlRule]]) -> None:
-    """Let *rules*, by domain, be those of *origin*; those of other origin, and pinned ones, stay.
+    """Replace the rules of *origin* by *rules*, given by domain; pinned rules and those of other origins are kept.
 
-    A rule that stays keeps its number. What a person said stands above what was learnt. Raises `ConfigError` for more
-    than `RULES_MAX` of a domain.
+    A rule that is in both keeps its number. Manual rules take precedence over learnt ones. Raises `ConfigError` for
+    more than `RULES_MAX` rules of a domain.
     """
     for domain, its in rules.items():
         _check_number(domain, len(its))
     statement = select(*_COLUMNS)
-    if len(rules) == 1:  # else all: as many domains as a file has sources fit into no statement
+    if len(rules) == 1:  # several: read all, because a file may have more domains than fit into a statement
         statement = statement.where(url_rule.c.domain.in_(list(rules)))
     known = {(row.domain, row.regex): row for row in connection.execute(statement) if row.domain in rules}
     wanted = {(domain, rule.regex): rule for domain, of_domain in rules.items() for rule in of_domain}
@@ -150,7 +150,7 @@ def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Seque
         ):
             changed.append({"number": row.id, **values})
     gone = [{"number": row.id} for row in known.values() if row.origin == origin and not row.is_pinned]
-    # New ones first: the number of a rule that goes must not be that of another one at once.
+    # Insertions come first, so that the number of a deleted rule is not reused at once.
     is_it = url_rule.c.id == bindparam("number")
     for rows, action in (
         (new, insert(url_rule)),
@@ -162,7 +162,7 @@ def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Seque
 
 
 def replace_content(connection: Connection, selectors: Mapping[str, Mapping[str, str]]) -> None:
-    """Let *selectors*, by domain and part, be the content rules of those domains."""
+    """Replace the content rules of the domains in *selectors*, which is by domain and part."""
     connection.execute(
         delete(content_rule).where(content_rule.c.domain == bindparam("of")), [{"of": domain} for domain in selectors]
     )
@@ -192,13 +192,13 @@ def add_rule(database: Database, domain: str, regex: str, weight: float) -> Stor
 
 
 def pin_rule(database: Database, number: int) -> StoredRule:
-    """Keep a rule when others are learnt; raises `ConfigError` if there is none of that *number*."""
+    """Pin a rule, so that learning does not replace it. Raises `ConfigError` if no rule has that *number*."""
     with database.write() as connection:
         return _changed(connection, number, {"is_pinned": True})
 
 
 def edit_rule(database: Database, number: int, regex: str) -> StoredRule:
-    """Give a rule another *regex*, checked before: it is a person's then, and pinned. Raises `ConfigError`."""
+    """Change the *regex* of a rule, which becomes manual and pinned. Check it first. Raises `ConfigError`."""
     with database.write() as connection:
         before = _numbered(connection, number)
         other = connection.execute(
@@ -207,19 +207,19 @@ def edit_rule(database: Database, number: int, regex: str) -> StoredRule:
             )
         ).scalar()
         if other is not None:
-            raise ConfigError(f"rule {other} of {before.domain} is {regex!r} already; pin that one and remove {number}")
+            raise ConfigError(f"rule {other} of {before.domain} already is {regex!r}; pin that one and remove {number}")
         values = _values(UrlRule(regex, before.rule.weight, HAND))
         return _changed(connection, number, {**values, "regex": regex, "origin": HAND, "is_pinned": True})
 
 
 def forbid_rule(database: Database, number: int) -> StoredRule:
-    """Exclude URLs that the rule matches from articles, and prevent learning it again; raises `ConfigError`."""
+    """Exclude the URLs that a rule matches from articles, and keep it from being learnt again. Raises `ConfigError`."""
     with database.write() as connection:
         return _changed(connection, number, {"weight": 0.0, "origin": HAND, "is_pinned": True})
 
 
 def remove_rule(database: Database, number: int) -> StoredRule:
-    """Delete a rule, and return it; raises `ConfigError`."""
+    """Delete a rule and return it. Raises `ConfigError`."""
     with database.write() as connection:
         before = _numbered(connection, number)
         connection.execute(delete(url_rule).where(url_rule.c.id == number))
@@ -228,7 +228,7 @@ def remove_rule(database: Database, number: int) -> StoredRule:
 
 def _check_number(domain: str, number: int) -> None:
     if number > RULES_MAX:
-        raise ConfigError(f"{domain} would have {number:,} rules by hand; keep at most {RULES_MAX:,}, join some with |")
+        raise ConfigError(f"{domain} would have {number:,} manual rules; keep at most {RULES_MAX:,}, join some with |")
 
 
 def _changed(connection: Connection, number: int, values: Mapping[str, Any]) -> StoredRule:
@@ -239,7 +239,7 @@ def _changed(connection: Connection, number: int, values: Mapping[str, Any]) -> 
 def _numbered(connection: Connection, number: int) -> StoredRule:
     row = connection.execute(select(*_COLUMNS).where(url_rule.c.id == number)).one_or_none()
     if row is None:
-        raise ConfigError(f"there is no rule {number}; `scrapy sites rules` shows all, with their numbers")
+        raise ConfigError(f"there is no rule {number}; `scrapy sites rules` lists all rules with their numbers")
     return _stored(row)
 
 

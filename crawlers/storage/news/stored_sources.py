@@ -1,4 +1,4 @@
-"""The sources of news: seeds with feeds, and with the rules of their domains."""
+"""News sources: seeds with their feeds and the rules of their domains."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 LIMITS = ("start_url", "parallel", "max_level", "delay_s", "hosts")
-KEPT = ("name", "language", "region")  # what stays as it is when a file does not say it
+KEPT = ("name", "language", "region")  # columns that keep their values where a file has none
 
 
 class SavedSource(NamedTuple):
-    """A source as it is in the store now."""
+    """A source as it was saved."""
 
     number: int  # of its seed
     source: Source
@@ -37,36 +37,36 @@ class SavedSource(NamedTuple):
 
 
 class FeedRow(NamedTuple):
-    """A feed or sitemap, and what its latest poll in any crawl said."""
+    """A feed or sitemap, with the result of its latest poll in any crawl."""
 
     id: int
     seed_number: int
     site: str
     url: str
     kind: str  # feed, sitemap
-    is_given: bool  # by a person; else found by itself
+    is_given: bool  # by a person; otherwise discovered by a crawl
     enabled: bool
     polled_at: float | None = None
-    items: int | None = None  # ever
+    items: int | None = None  # announced so far
     problem: str | None = None
 
 
 def save_sources(database: Database, sources: Sequence[Source], *, enable: bool = True) -> list[SavedSource]:
     """Create or update the seeds, feeds and rules that *sources* name.
 
-    Limits, rules and content rules become those of the file; name, language and region stay where it has none. Feeds
-    are added: `switch_feed` takes one out. What a person said of a feed or rule by command stays. With *enable*
-    harvests take the sites by themselves from now on; without it, as before.
+    Limits, rules and content rules are replaced; name, language and region are kept where a source has none. Feeds
+    are only added; `switch_feed` disables one. Changes that a person made to a feed or rule by command are kept. With
+    *enable*, later harvests include the sites by default; without it, this stays as it was.
     """
     with database.write() as connection:
-        _forget_strays(connection)
+        _delete_orphans(connection)
         before = _numbers(connection)
         _save_seeds(connection, sources, before, enable=enable)
         numbers = _numbers(connection)
         _save_feeds(connection, [(numbers[source.limits.site], source) for source in sources])
         rules: dict[str, list[UrlRule]] = {}
         content: dict[str, dict[str, str]] = {}
-        for source in sources:  # two of them may share a domain: with http and https, or on two ports
+        for source in sources:  # two sources may share a domain: by http and https, or on two ports
             rules.setdefault(source.domain, []).extend(source.rules)
             content.setdefault(source.domain, {}).update(source.content)
         if sources:
@@ -76,7 +76,7 @@ def save_sources(database: Database, sources: Sequence[Source], *, enable: bool 
 
 
 def stored_sources(database: Database, sites: Iterable[str] | None = None) -> list[Source]:
-    """The enabled seeds by number, or those of *sites*: with all enabled feeds, and with a person's rules."""
+    """Return the enabled seeds by number, or those of *sites*, with their enabled feeds and manual rules."""
     wanted = None if sites is None else frozenset(sites)
     feeds: dict[tuple[int, str], list[str]] = {}
     with database.read() as connection:
@@ -105,14 +105,14 @@ def stored_sources(database: Database, sites: Iterable[str] | None = None) -> li
 
 
 def add_feed(database: Database, owner: Seed, url: str, kind: str) -> bool:
-    """Have a feed that a person gives, enabled; return whether it is new. Raises `ConfigError` if it is another's."""
+    """Add or enable a feed of a seed; return whether it is new. Raises `ConfigError` if it belongs to another seed."""
     with database.write() as connection:
-        _forget_strays(connection)
+        _delete_orphans(connection)
         row = connection.execute(select(feed).where(feed.c.url == url)).one_or_none()
         if row is not None and row.seed_id != owner.number:
             raise ConfigError(
-                f"{url} is a feed of seed {row.seed_id} already; a feed has one source: add it to that one, or remove "
-                "that seed"
+                f"{url} is already a feed of seed {row.seed_id}, and a feed has one source; add it to that seed, or "
+                "remove that seed"
             )
         if row is None:
             connection.execute(insert(feed).values(seed_id=owner.number, url=url, kind=kind, is_given=True))
@@ -122,28 +122,28 @@ def add_feed(database: Database, owner: Seed, url: str, kind: str) -> bool:
 
 
 def switch_feed(database: Database, owner: Seed, url: str, *, enabled: bool) -> None:
-    """Have crawls poll a feed of a seed, or leave it out; raises `ConfigError` if the seed has no such feed.
+    """Enable or disable a feed of a seed. Raises `ConfigError` if the seed has no such feed.
 
-    It is not deleted: else it would be found again.
+    A disabled feed is not deleted, because crawls would discover it again.
     """
     with database.write() as connection:
         is_it = (feed.c.url == url) & (feed.c.seed_id == owner.number)
         if not connection.execute(update(feed).where(is_it).values(enabled=enabled)).rowcount:
             raise ConfigError(
-                f"{url} is not a feed of {owner.site}; `scrapy sites feeds {owner.number} --all` shows all of them"
+                f"{url} is not a feed of {owner.site}; `scrapy sites feeds {owner.number} --all` lists its feeds"
             )
 
 
-def forget_feeds(database: Database) -> None:
-    """Delete the feeds whose seeds were removed, because the number of a seed may be reused."""
+def delete_orphaned_feeds(database: Database) -> None:
+    """Delete the feeds of removed seeds, because the number of a seed may be reused."""
     with database.write() as connection:
-        _forget_strays(connection)
+        _delete_orphans(connection)
 
 
 def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | None = None) -> list[FeedRow]:
-    """The feeds of the seed *owner*, or of all: by seed, given ones first.
+    """Return the feeds of the seed *owner*, or of all seeds: by seed, the given ones first.
 
-    *key_of* gives the key by which crawls know a URL.
+    *key_of* returns the key of a URL in a crawl.
     """
     statement = (
         select(feed.c.id, seed.c.id, seed.c.site, feed.c.url, feed.c.kind, feed.c.is_given, feed.c.enabled)
@@ -164,7 +164,7 @@ def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | No
 
 
 def urls_of_feeds(database: Database, owner: int) -> set[str]:
-    """The feeds of the seed *owner*, also those that are not enabled."""
+    """Return the URLs of all feeds of the seed *owner*, enabled or not."""
     with database.read() as connection:
         return set(connection.execute(select(feed.c.url).where(feed.c.seed_id == owner)).scalars())
 
@@ -174,7 +174,7 @@ def _numbers(connection: Connection) -> dict[str, int]:
 
 
 def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[str, int], *, enable: bool) -> None:
-    # A number whose seed was removed is not given again while a crawl of it is kept.
+    # The number of a removed seed is not reused while the store has a crawl of it.
     ever = (connection.execute(select(func.max(column))).scalar() or 0 for column in (seed.c.id, site.c.seed_id))
     free = max(ever) + 1
     new: list[dict[str, Any]] = []
@@ -196,7 +196,7 @@ def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[s
             changed.append({**values, "number": number})
     if new:
         connection.execute(insert(seed), new)
-        if connection.dialect.name != "sqlite":  # a server counts by itself, and has not seen these numbers
+        if connection.dialect.name != "sqlite":  # the sequence of PostgreSQL does not know these numbers
             connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
     if changed:
         said: dict[str, Any] = {name: bindparam(name) for name in LIMITS}
@@ -226,5 +226,5 @@ def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> 
         connection.execute(update(feed).where(feed.c.id == bindparam("feed_id")).values(said), changed)
 
 
-def _forget_strays(connection: Connection) -> None:
+def _delete_orphans(connection: Connection) -> None:
     connection.execute(delete(feed).where(feed.c.seed_id.not_in(select(seed.c.id))))

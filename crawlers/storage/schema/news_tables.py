@@ -1,4 +1,4 @@
-"""The tables of news: where articles are looked for, what was found, and by which rules."""
+"""The tables of news crawls: feeds, rules, polls, documents, iterations and alarms."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from crawlers.storage.schema.tables import metadata
 feed = Table(
     "feed",
     metadata,
-    # Where a source announces articles; known to all crawls.
+    # The feeds of sources, shared by all crawls.
     Column("id", Integer, primary_key=True),
     Column("seed_id", Integer, nullable=False),
     Column("url", Text, nullable=False, unique=True),
     Column("kind", String, nullable=False),  # feed, sitemap
-    Column("is_given", Boolean, nullable=False),  # by a person; else found by itself
+    Column("is_given", Boolean, nullable=False),  # by a person; otherwise discovered by a crawl
     Column("enabled", Boolean, nullable=False, server_default=true()),
     Index("feed_of_seed", "seed_id"),
 )
@@ -43,7 +43,7 @@ feed = Table(
     select="SELECT seed.id, f.url, f.kind, false FROM ({rows}) AS f JOIN seed ON seed.site = f.site",
 )
 class FoundFeed(NamedTuple):
-    """A feed that the crawl found by itself; *site* is that of its source."""
+    """A feed that the crawl discovered; *site* is that of its source."""
 
     site: str
     url: str
@@ -51,7 +51,7 @@ class FoundFeed(NamedTuple):
 
 
 class PollRow(NamedTuple):
-    """A page of a crawl that comes back: a feed, a sitemap, or a page that shows new articles."""
+    """A scheduled page of a crawl: a feed, a sitemap, or a page that shows new articles."""
 
     page_id: RowId
     site_id: int
@@ -59,11 +59,11 @@ class PollRow(NamedTuple):
     due_at: float  # seconds since 1970, as every time here
     polled_at: float
     polls: int
-    failures: int  # in a row
-    new_items: int  # ever
-    newest_at: float | None  # when it brought something new last
-    rate: str  # JSON: what was learnt of its rate of change
-    problem: str | None  # what was wrong with it at the last poll
+    failures: int  # consecutive
+    new_items: int  # so far
+    newest_at: float | None  # when it last had new items
+    rate: str  # JSON: the estimate of its rate of change
+    problem: str | None  # of the last poll
 
 
 poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id"), key=1)
@@ -74,7 +74,7 @@ class FeedItemRow(NamedTuple):
 
     feed_id: BigInt  # the feed's page
     key: BigInt  # of its URL, as in page
-    published_at: float | None  # as the feed says
+    published_at: float | None  # according to the feed
     found_at: float
     title: str | None
 
@@ -84,14 +84,14 @@ feed_item = table("feed_item", metadata, FeedItemRow, INSERT_NEW, key=2, sqlite_
 url_rule = Table(
     "url_rule",
     metadata,
-    # Which URLs of a domain are articles; known to all crawls.
+    # The rules by which URLs of a domain are articles, shared by all crawls.
     Column("id", Integer, primary_key=True),
-    Column("domain", String, nullable=False),  # of a host and its subdomains
-    Column("regex", Text, nullable=False),  # of all that stands behind the host
-    Column("weight", Float, nullable=False),  # in [0, 1]; 0 = such URLs never are articles
+    Column("domain", String, nullable=False),  # a host and its subdomains
+    Column("regex", Text, nullable=False),  # matched against everything after the host
+    Column("weight", Float, nullable=False),  # in [0, 1]; 0 = such URLs are never articles
     Column("origin", String, nullable=False),  # hand, learnt
     Column("is_pinned", Boolean, nullable=False, server_default=false()),  # not replaced when rules are learnt again
-    Column("support", Integer, nullable=False, server_default="0"),  # labels that it was learnt from
+    Column("support", Integer, nullable=False, server_default="0"),  # number of labels that it was learnt from
     Column("precision_low", Float, nullable=False, server_default="0"),  # lower bound of its precision
     Column("learnt_at", Float),
     Index("url_rule_of_domain", "domain", "regex", unique=True),
@@ -100,26 +100,26 @@ url_rule = Table(
 content_rule = Table(
     "content_rule",
     metadata,
-    # Where on the pages of a domain the parts of an article stand.
+    # The selectors of the parts of articles of a domain.
     Column("domain", String, primary_key=True),
     Column("part", String, primary_key=True),  # title, text, published, authors, section, image
-    Column("selector", Text, nullable=False),  # CSS; XPath where it begins with /
+    Column("selector", Text, nullable=False),  # CSS; XPath if it begins with /
 )
 
 
 class PageLabelRow(NamedTuple):
-    """What speaks for a page's being an article; food for the rules."""
+    """The evidence that a page is an article; rules are learnt from it."""
 
     page_id: RowId
     site_id: int
-    odds: float  # logarithm: above 0 for, below 0 against
+    odds: float  # log odds: above 0 for, below 0 against
 
 
 page_label = table("page_label", metadata, PageLabelRow, UPSERT, Index("page_label_of_site", "site_id"), key=1)
 
 
 class DocumentRow(NamedTuple):
-    """The essential part of an article. Its number is that of its page."""
+    """The content of an article, without the rest of the page. Its number is that of its page."""
 
     page_id: RowId
     site_id: int
@@ -128,7 +128,7 @@ class DocumentRow(NamedTuple):
     title: str
     text: str
     published_at: float | None
-    published: str | None  # ISO 8601, with the time zone that the page gives
+    published: str | None  # ISO 8601, with the page's time zone
     authors: str  # JSON
     section: str | None
     language: Name | None
@@ -137,8 +137,8 @@ class DocumentRow(NamedTuple):
     text_hash: Hash
     simhash: BigInt
     version: int  # from 1
-    stored_at: float  # its first version
-    changed_at: float | None  # the latest version, if there are several
+    stored_at: float  # of its first version
+    changed_at: float | None  # of the latest version, if there are several
 
 
 document = table(
@@ -153,7 +153,7 @@ document = table(
 
 
 class DocumentVersionRow(NamedTuple):
-    """What a document was before it changed."""
+    """An earlier version of a document that changed."""
 
     page_id: BigInt
     version: int
@@ -167,7 +167,7 @@ document_version = table("document_version", metadata, DocumentVersionRow, INSER
 
 
 class DocumentKeyRow(NamedTuple):
-    """128-bit hashes of what makes a document the same as another one within its domain: URLs, and the text."""
+    """128-bit hashes of the URLs and the text of a document, which identify its copies within the domain."""
 
     high: BigInt
     low: BigInt
@@ -178,9 +178,9 @@ document_key = table("document_key", metadata, DocumentKeyRow, INSERT_NEW, key=2
 
 
 class DocumentBandRow(NamedTuple):
-    """Parts of simhashes: documents that are nearly the same share one."""
+    """Bands of simhashes: near-duplicate documents share at least one."""
 
-    band: BigInt  # hash of domain, place and part
+    band: BigInt  # hash of domain, position and bits
     page_id: BigInt
     simhash: BigInt
 
@@ -189,17 +189,17 @@ document_band = table("document_band", metadata, DocumentBandRow, INSERT_NEW, ke
 
 
 class IterationRow(NamedTuple):
-    """What so many pages, or minutes, of a news crawl brought."""
+    """The results of one iteration, a number of pages or minutes, of a news crawl."""
 
     crawl_id: int
     number: int
     began_at: float
     ended_at: float
-    fit: int  # pages fetched whose URL fits a rule, or that a feed announced
+    fit: int  # fetched pages whose URL matches a rule, or that a feed announced
     not_fit: int
-    polls: int  # feeds and pages that came back
+    polls: int  # of feeds and pages
     errors: int
-    documents: int  # new ones
+    documents: int  # new
     duplicates: int
     total_documents: int
 
@@ -212,16 +212,16 @@ alarm = Table(
     Column("id", Integer, primary_key=True),
     Column("crawl_id", Integer, nullable=False),
     Column("kind", String, nullable=False),  # dead feed, silent source, failing extraction, no discovery
-    Column("subject", Text, nullable=False),  # the feed, or the site
+    Column("subject", Text, nullable=False),  # the feed or the site
     Column("message", Text, nullable=False),
     Column("raised_at", Float, nullable=False),
-    Column("ended_at", Float),  # when it was over
+    Column("ended_at", Float),  # null while it is open
     Index("alarm_of_crawl", "crawl_id", "kind"),
 )
 
 
-# Full-text search: an index beside the table, which SQLite keeps by triggers, and PostgreSQL by itself.
-SEARCHED = "to_tsvector('simple', left(title || ' ' || text, 100000))"  # a tsvector holds a megabyte
+# The index of the full-text search, which SQLite updates by triggers, and PostgreSQL automatically.
+SEARCHED = "to_tsvector('simple', left(title || ' ' || text, 100000))"  # a tsvector is limited to a megabyte
 _GIN = f"CREATE INDEX document_text ON document USING gin ({SEARCHED})"
 _FTS5 = (
     "CREATE VIRTUAL TABLE document_text USING fts5(title, text, content='document', content_rowid='page_id', "

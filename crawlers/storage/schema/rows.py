@@ -1,11 +1,11 @@
-"""Row types: what the writer can write.
+"""Row types: named tuples that the writer can write.
 
-A row type is a named tuple. The table of rows that are written whole is made of it by `table`, so that its columns
-are described once: an annotation is the column's type (and what else `Column` takes), `| None` says that it may be
-null, and the docstring says what the table is for. Other row types have some columns of a table, and `writes` says
-what becomes of them.
+`table` derives a table from the row type of its complete rows, so that its columns
+are described once: an annotation gives the column's type (and other arguments of `Column`), `| None` makes it
+nullable, and the docstring describes the table. Other row types have some columns of a table; `writes` declares how
+they are written.
 
-A new table needs nothing else: a `ChangeSet` takes its rows, and the writer writes them.
+A new table needs nothing else: `ChangeSet` and the writer accept its rows.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 R = TypeVar("R", bound=Row)
 
-# SQLite's rowid must be declared as INTEGER to be the key itself instead of a second index.
+# SQLite uses the rowid as the key, without a second index, only if the column is declared as INTEGER.
 ROW_ID = BigInteger().with_variant(Integer, "sqlite")
 RowId = Annotated[int, ROW_ID]
 BigInt = Annotated[int, BigInteger()]
 SmallInt = Annotated[int, SmallInteger()]
 Name = Annotated[str, String()]
 Hash = Annotated[str, String(32)]  # 128 bits, hexadecimal
-WholeFloat = Annotated[float, BigInteger()]  # an integer that is computed with as a float
+WholeFloat = Annotated[float, BigInteger()]  # an integer that Python code uses as a float
 
 _COLUMN_TYPES: Mapping[type, TypeEngine[Any]] = {int: Integer(), float: Float(), str: Text(), bool: Boolean()}
 
 
 class Mode(Enum):
-    """What becomes of a row that is written."""
+    """How a row is written."""
 
     INSERT = auto()
-    INSERT_NEW = auto()  # unless a row with that key is there
-    UPSERT = auto()  # in place of the row with that key, if there is one
-    UPDATE = auto()  # of the row with that key
-    DELETE = auto()  # of the rows with these values
+    INSERT_NEW = auto()  # unless a row with that key exists
+    UPSERT = auto()  # replaces the row with that key, if it exists
+    UPDATE = auto()  # changes the row with that key
+    DELETE = auto()  # deletes the rows with these values
 
 
 INSERT, INSERT_NEW, UPSERT, UPDATE, DELETE = Mode
@@ -55,8 +55,8 @@ INSERT, INSERT_NEW, UPSERT, UPDATE, DELETE = Mode
 class Write:
     """How rows of one type are written.
 
-    *types* has the fields and their Python types; of those of an UPDATE or UPSERT the first *key* are the primary key.
-    *select* makes the *columns* of the table out of the rows: it is a query where rows name another row, or hold lists.
+    *types* maps fields to Python types; the first *key* fields are the primary key of an UPDATE or UPSERT.
+    *select* turns rows into the *columns* of the table; a query is needed if rows name another row or contain lists.
     """
 
     table: Table
@@ -65,7 +65,7 @@ class Write:
     key: int
     columns: tuple[str, ...]
     select: Mapping[str, str]  # by dialect
-    number: int  # as they were declared
+    number: int  # in the order of declaration
 
 
 _writes: dict[type[Row], Write] = {}
@@ -77,16 +77,16 @@ def write_of(kind: type[Row]) -> Write:
 
 
 def row_types() -> list[type[Row]]:
-    """Return all row types, as they were declared."""
+    """Return all row types, in the order of declaration."""
     return list(_writes)
 
 
 def writes(
     table: Table, mode: Mode, *, columns: tuple[str, ...] = (), select: str | Mapping[str, str] = "{rows}"
 ) -> Callable[[type[R]], type[R]]:
-    """Declare a row type whose fields are columns of *table*, its key first.
+    """Declare a row type whose fields are columns of *table*, the key first.
 
-    With *select* they are others, from which a query of `{rows}` makes the *columns*.
+    With *select* the fields are different: a query of `{rows}` turns them into the *columns*.
     """
 
     def declare(kind: type[R]) -> type[R]:
@@ -113,9 +113,9 @@ def table(
     number: Column[Any] | None = None,
     **options: Any,
 ) -> Table:
-    """Return the table of rows of the type *kind*; its first *key* fields are the primary key.
+    """Return the table of the row type *kind*; its first *key* fields are the primary key.
 
-    *items* are indexes and the like; *number* is the key that the database gives to each row, where it does.
+    *items* are indexes and constraints; *number* is the column of a key that the database generates, if any.
     """
     columns = [] if number is None else [number]
     columns += [

@@ -1,4 +1,4 @@
-"""The tables of crawls whose orders have scores, and of pages that are visited again."""
+"""The tables of orders with scores, and of changes that revisits found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crawlers.storage.schema.tables import metadata
 
 
 class PageChangeRow(NamedTuple):
-    """What a page was before another visit found it otherwise: so it was seen last at last_seen."""
+    """An earlier version of a page that a revisit found changed; it was last seen at `last_seen`."""
 
     page_id: BigInt
     changed_at: float
@@ -36,7 +36,7 @@ page_change = table("page_change", metadata, PageChangeRow, INSERT, key=2, sqlit
 
 
 class LinkChangeRow(NamedTuple):
-    """Likewise of its links: count 0 = it was not there, and is seen first at changed_at."""
+    """An earlier count of a link; 0 = the link did not exist, and was first seen at `changed_at`."""
 
     source_id: BigInt
     target_id: BigInt
@@ -47,15 +47,15 @@ class LinkChangeRow(NamedTuple):
 
 link_change = table("link_change", metadata, LinkChangeRow, INSERT, key=3, sqlite_with_rowid=False)
 
-SCORE_ROWS: dict[str, type[Any]] = {}  # the row types of the orders, by their tables
+SCORE_ROWS: dict[str, type[Any]] = {}  # the row types of the orders, by table name
 
 
 def score_table(name: str, kind: type[Row]) -> Table:
-    """What an order knows of each page: where it waits, by which score, and the numbers that make it.
+    """Return the table of an order's pages: the queue and score of each page, and the values behind it.
 
-    The first fields of *kind* are those of all orders: `page_id`; `site_id`; `queue`, where 0 = never fetched,
-    1 = waits to be fetched again, -1 = neither; `score`, as it was when it last grew: the greatest of a queue comes
-    first.
+    The first fields of *kind* are the same for all orders: `page_id`; `site_id`; `queue`, where 0 = never fetched,
+    1 = waits for a revisit, -1 = neither; `score`, as of its last increase: the page with the highest score of a queue
+    is next.
     """
     made = table(name, metadata, kind, UPSERT, key=1)
     Index(f"{name}_waiting", made.c.site_id, made.c.queue, made.c.score.desc(), made.c.page_id)
@@ -64,29 +64,29 @@ def score_table(name: str, kind: type[Row]) -> Table:
 
 
 class ImportanceRow(NamedTuple):
-    """The numbers of AOPIC."""
+    """The values of AOPIC."""
 
     page_id: RowId
     site_id: int
     queue: SmallInt
     score: float
-    cash: float  # less what the virtual page gave to every page, see docs/explanation/importance.md
+    cash: float  # without the share of the virtual page, see docs/explanation/importance.md
     history: float
     visited: float  # tick of the last visit
-    alias: WholeFloat  # the page that its cash goes to; 0 = itself
+    alias: WholeFloat  # the page that receives its cash; 0 = itself
 
 
 importance = score_table("importance", ImportanceRow)
 
 
 class RelevanceRow(NamedTuple):
-    """The numbers of a topic crawl."""
+    """The values of a topic crawl."""
 
     page_id: RowId
     site_id: int
     queue: SmallInt
     score: float
-    anchor: float  # R_a: the best of the links to it
+    anchor: float  # R_a: the maximum over its inlinks
     level: int  # clicks from the roots: R_d = 1 / (level + 1)
     rank: float  # logarithm of its TimelyRank
 
@@ -95,32 +95,32 @@ relevance = score_table("relevance", RelevanceRow)
 
 
 class NewsScoreRow(NamedTuple):
-    """The numbers of a news crawl."""
+    """The values of a news crawl."""
 
     page_id: RowId
     site_id: int
     queue: SmallInt
     score: float
-    value: float  # of what is fresh, when it was published or found; else s_fit or s_n
-    opic: float  # what pages that link to it passed on
+    value: float  # in the fresh queue, the time of publication or discovery; otherwise s_fit or s_n
+    opic: float  # cash received through inlinks
 
 
 news_score = score_table("news_score", NewsScoreRow)
 
 
 class TopicPageRow(NamedTuple):
-    """What a page of a topic crawl says."""
+    """The terms of a page of a topic crawl."""
 
     page_id: RowId
-    similarity: float  # to the topic, by the pages read until then; at last, by all of them
-    terms: str  # JSON: how often it has each term
+    similarity: float  # to the topic, from the pages read so far; at the end, from all of them
+    terms: str  # JSON: term frequencies
 
 
 topic_page = table("topic_page", metadata, TopicPageRow, UPSERT, key=1)
 
 
 class LinkTextRow(NamedTuple):
-    """What links say that are no external ones."""
+    """The texts of internal links."""
 
     source_id: BigInt
     target_id: BigInt
@@ -131,7 +131,7 @@ link_text = table("link_text", metadata, LinkTextRow, INSERT_NEW, key=3, sqlite_
 
 
 class OrderTotalsRow(NamedTuple):
-    """What an order knows of all pages together."""
+    """The totals of an order over all pages."""
 
     crawl_id: int
     totals: str  # JSON

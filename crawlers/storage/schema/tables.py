@@ -1,10 +1,10 @@
 """The tables of the store.
 
-A page belongs to a *site*, a site is a seed within one crawl: two crawls of the same seed share no
-page, so that each is a picture of its time. Every link row is made of integers. Numbers of pages are
-given out in blocks (`id_block`), so that links can name a page before its row is committed.
+A page belongs to a *site*, and a site is a seed within one crawl: two crawls of the same seed share no
+pages, so each is a snapshot. Link rows consist of integers. Page numbers are reserved in blocks (`id_block`),
+so that links can refer to a page before its row is committed.
 
-Tables that are written whole are made of their row types; see `schema.rows`.
+Tables whose rows are written completely are derived from their row types; see `schema.rows`.
 """
 
 from __future__ import annotations
@@ -77,19 +77,19 @@ crawler_setting = Table(
 seed = Table(
     "seed",
     metadata,
-    Column("id", Integer, primary_key=True),  # the number that people call it by
+    Column("id", Integer, primary_key=True),  # the number by which commands refer to it
     Column("site", String, nullable=False, unique=True),  # scheme://host[:port]
-    Column("name", Text),  # in full
+    Column("name", Text),  # full name
     Column("start_url", Text, nullable=False),  # the page on level 0
     Column("short_name", Text),
-    Column("enabled", Boolean, nullable=False, server_default=true()),  # whether a harvest takes it by itself
-    Column("parallel", Integer),  # limits; null = those of the settings
+    Column("enabled", Boolean, nullable=False, server_default=true()),  # whether harvests include it by default
+    Column("parallel", Integer),  # limits; null = as in the settings
     Column("max_level", Integer),
     Column("delay_s", Float),
     Column("language", String),  # of its articles, ISO 639
     Column("region", Text),
-    Column("hosts", Text),  # other ones with pages of it, with blanks between them
-    Column("is_found", Boolean, nullable=False, server_default=false()),  # nobody named it: a crawl met it
+    Column("hosts", Text),  # further hosts with pages of it, separated by blanks
+    Column("is_found", Boolean, nullable=False, server_default=false()),  # discovered by a crawl, not named by a person
 )
 
 site = Table(
@@ -102,20 +102,20 @@ site = Table(
     Column("parallel", Integer, nullable=False),
     Column("max_level", Integer),
     Column("delay_s", Float, nullable=False),
-    Column("robots_status", Integer),  # HTTP status of robots.txt; 0 = unreachable; null = not asked yet
+    Column("robots_status", Integer),  # HTTP status of robots.txt; 0 = unreachable; null = not requested yet
     Column("robots_text", Text),
     Column("robots_at", Float),
-    Column("availability", Text),  # null = available; else why its home page can't be loaded
+    Column("availability", Text),  # null = available; otherwise why its home page can't be loaded
     Column("start_url", Text),  # null = the site's root
-    Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages have their places
-    Column("is_open", Boolean, nullable=False, server_default=true()),  # the latest run took it; else it was left out
+    Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages are queued
+    Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
 
 
 @writes(site, UPDATE)
 class SiteRobots(NamedTuple):
-    """What a site's robots.txt says."""
+    """The robots.txt of a site."""
 
     id: int
     robots_status: int
@@ -133,7 +133,7 @@ class SiteAvailability(NamedTuple):
 
 @writes(site, UPDATE)
 class SiteRules(NamedTuple):
-    """By which rules a site's waiting pages have their places; None: they are yet to be placed."""
+    """The URL rules by which a site's waiting pages are queued; None = they are not queued by rules yet."""
 
     id: int
     rules: str | None
@@ -146,15 +146,15 @@ page = Table(
     Column("site_id", Integer, nullable=False),
     Column("key", BigInteger, nullable=False),
     Column("url", Text, nullable=False),
-    Column("variant", SmallInteger, nullable=False),  # rank of `url` among the spellings of its key
+    Column("variant", SmallInteger, nullable=False),  # rank of `url` among the URL variants of its key
     Column("level", Integer, nullable=False),
     Column("hops", SmallInteger, nullable=False),  # redirects followed within the level
-    Column("priority", Float, nullable=False),  # the page order's; the least is fetched first
+    Column("priority", Float, nullable=False),  # by the page order; the lowest is fetched first
     Column("state", SmallInteger, nullable=False),  # items.State
     Column("reason", Text),
     Column("attempts", SmallInteger, nullable=False, server_default="0"),
-    Column("request", Text),  # JSON of a Scrapy request that is more than its URL
-    Column("found_on", BigInteger),  # the page that showed it first; not part of any result
+    Column("request", Text),  # JSON of a Scrapy request that consists of more than a URL
+    Column("found_on", BigInteger),  # the page that linked to it first; not part of any result
     Column("found_at", Float, nullable=False),
     Column("fetched_at", Float),
     Column("state_at", Float, nullable=False),
@@ -166,12 +166,12 @@ page = Table(
     Column("canonical", Text),
     Column("content_type", Text),
     Column("size_bytes", BigInteger),
-    Column("duplicates", Integer, nullable=False, server_default="0"),  # rows of equal pages, given up
-    Column("link_group", SmallInteger, nullable=False, server_default="0"),  # its queue; 0 = all that are in no group
-    Column("etag", Text),  # what the server names the version by, for the next visit
+    Column("duplicates", Integer, nullable=False, server_default="0"),  # number of deleted rows of equal pages
+    Column("link_group", SmallInteger, nullable=False, server_default="0"),  # its queue; 0 = URLs without a group
+    Column("etag", Text),  # for conditional requests of the next visit
     Column("last_modified", Text),  # likewise
     Index("page_key", "site_id", "key", unique=True),
-    # Of a news crawl, pages that made no document although they look like an article.
+    # Pages of a news crawl that look like articles but are not documents.
     Index(
         "page_without_document",
         "fetched_at",
@@ -192,7 +192,7 @@ page = Table(
 
 @writes(page, INSERT)
 class NewPage(NamedTuple):
-    """A page that was never seen before."""
+    """A page that was just discovered."""
 
     id: int
     site_id: int
@@ -213,7 +213,7 @@ class NewPage(NamedTuple):
 
 @writes(page, UPDATE)
 class WaitingPage(NamedTuple):
-    """A page that goes back to waiting; or one that was not fetched yet, found again nearer or in a better spelling."""
+    """A page that waits again; or a waiting page that was found at a lower level or by a better URL variant."""
 
     id: int
     url: str
@@ -230,7 +230,7 @@ class WaitingPage(NamedTuple):
 
 @writes(page, UPDATE)
 class EndedPage(NamedTuple):
-    """A page that was fetched, or will not be."""
+    """A page that was fetched, or will not be fetched."""
 
     id: int
     state: int
@@ -252,7 +252,7 @@ class EndedPage(NamedTuple):
 
 @writes(page, UPDATE)
 class UnchangedPage(NamedTuple):
-    """A page that a revisit found as it was."""
+    """A page that a revisit found unchanged."""
 
     id: int
     reason: str | None
@@ -265,7 +265,7 @@ PageUpdate = WaitingPage | EndedPage | UnchangedPage
 
 
 class LinkRow(NamedTuple):
-    """How many links lead from one page to another."""
+    """The number of links from one page to another."""
 
     source_id: BigInt
     target_id: BigInt
@@ -279,8 +279,8 @@ link = table("link", metadata, LinkRow, INSERT, key=2, sqlite_with_rowid=False)
     link,
     INSERT,
     columns=LinkRow._fields,
-    # The limit keeps SQLite from taking the row apart again for each of its targets. The few targets with several links
-    # come last because the tree's pages are fuller then: 12.8 bytes a link in place of 13.8.
+    # The LIMIT keeps SQLite from parsing the row again for each of its targets. The few targets with several links
+    # come last because this fills the B-tree's pages better: 12.8 bytes per link instead of 13.8.
     select={
         "sqlite": """
             SELECT source_id, CAST(t.key AS INTEGER), t.value
@@ -290,7 +290,7 @@ link = table("link", metadata, LinkRow, INSERT, key=2, sqlite_with_rowid=False)
     },
 )
 class PageLinks(NamedTuple):
-    """How many links lead from a page to each other page: a third of the work of a row a link."""
+    """The numbers of links from a page to each other page; takes a third of the time of one row per link."""
 
     source_id: int
     targets: dict[int, int]
@@ -298,7 +298,7 @@ class PageLinks(NamedTuple):
 
 @writes(link, DELETE)
 class LostLink(NamedTuple):
-    """A link that a revisit did not find any more, or more or less often."""
+    """A link whose count changed, or that disappeared, between two visits."""
 
     source_id: int
     target_id: int
@@ -308,20 +308,20 @@ class LinkGroupRow(NamedTuple):
     """A queue of a site's links."""
 
     site_id: int
-    number: SmallInt  # from 1, as they were met
-    name: str  # where its links stand on pages, and how their URLs look
+    number: SmallInt  # from 1, in order of appearance
+    name: str  # the position of its links on pages, and the pattern of their URLs
 
 
 link_group = table("link_group", metadata, LinkGroupRow, INSERT, key=2, sqlite_with_rowid=False)
 
 
 class ExternalUrlRow(NamedTuple):
-    """A URL of a site that is not the crawl's."""
+    """A URL of a site that is not part of the crawl."""
 
-    id: RowId  # 64-bit hash of the URL: no look-up needed
+    id: RowId  # 64-bit hash of the URL, so that no look-up is needed
     site: Name  # scheme://host[:port]
     url: str
-    # Of its normal form: spellings of one address share it.
+    # Of its normal form, which all URL variants share.
     key: Annotated[int, BigInteger(), DefaultClause("0")]
 
 
@@ -329,7 +329,7 @@ external_url = table("external_url", metadata, ExternalUrlRow, INSERT_NEW, key=1
 
 
 class LinkContextRow(NamedTuple):
-    """What a link says, and where it stands."""
+    """The texts of a link and its position on the page."""
 
     id: RowId  # 64-bit hash of the row's texts
     anchor: str
@@ -343,7 +343,7 @@ link_context = table("link_context", metadata, LinkContextRow, INSERT_NEW, key=1
 
 
 class ExternalLinkRow(NamedTuple):
-    """How many links in one context lead from a page to an external URL."""
+    """The number of links in one context from a page to an external URL."""
 
     page_id: BigInt
     url_id: BigInt
@@ -355,7 +355,7 @@ external_link = table("external_link", metadata, ExternalLinkRow, INSERT_NEW, ke
 
 
 class CountedKeyRow(NamedTuple):
-    """What a site's rewards counted already: keys of external URLs, or of hosts where those are the reward."""
+    """The keys that a site was already rewarded for: of external URLs, or of hosts if these are the reward."""
 
     site_id: int
     key: BigInt
@@ -365,7 +365,7 @@ counted_key = table("counted_key", metadata, CountedKeyRow, INSERT_NEW, key=2, s
 
 
 class PullRow(NamedTuple):
-    """One download of a crawl that counts rewards; the rule's memory."""
+    """One download of a crawl that counts rewards; rules resume from these rows."""
 
     site_id: int
     page_id: BigInt
@@ -379,12 +379,12 @@ pull = table(
     PullRow,
     INSERT,
     Index("pull_of_site", "site_id", "id"),
-    number=Column("id", ROW_ID, primary_key=True),  # pulls are in the order in which they ended
+    number=Column("id", ROW_ID, primary_key=True),  # in the order of completion
 )
 
 
 class BadLinkRow(NamedTuple):
-    """A link that is no URL."""
+    """A link that is not a valid URL."""
 
     page_id: BigInt
     raw: str
@@ -396,6 +396,6 @@ bad_link = table("bad_link", metadata, BadLinkRow, INSERT, Index("bad_link_page"
 
 @writes(bad_link, DELETE)
 class OutdatedBadLinks(NamedTuple):
-    """The bad links that an earlier visit to a page found."""
+    """The bad links of a page that an earlier visit found."""
 
     page_id: int

@@ -1,4 +1,4 @@
-"""The similarities of a topic crawl by all the pages that it read, in place of those known while it read them."""
+"""Computes the final similarities of a topic crawl, from all pages that it read."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-DECIMALS = 12  # what depends on the processor (the logarithm, the root) lies behind them
-PAGES_AT_ONCE = 500  # rows that are read and written together: a page's terms are some kilobytes
+DECIMALS = 12  # further digits depend on the processor (logarithm, square root)
+PAGES_AT_ONCE = 500  # rows read and written together: the terms of a page take some kilobytes
 
 
 def settle_similarities(database: Database, crawl_id: int) -> float | None:
-    """Write down how similar each page of a topic crawl is to its topic, by document frequencies of all its pages.
+    """Store the similarity of each page of a topic crawl to its topic, with the document frequencies of all its pages.
 
-    So a similarity depends on which pages were read, and not on their order. One transaction; in memory is the
-    vocabulary. Returns their mean; None of a crawl that has no topic, and so has read nothing. Raises `StoreError`.
+    So the similarities depend on which pages were read, but not on their order. Runs in one transaction, with the
+    vocabulary in memory. Returns their mean, or None if the crawl has no topic and so no pages. Raises `StoreError`.
     """
     terms = terms_of(database, crawl_id)
     if terms is None:
@@ -52,7 +52,7 @@ def settle_similarities(database: Database, crawl_id: int) -> float | None:
 
 
 def _pages(database: Database, crawl_id: int) -> Iterator[list[tuple[int, dict[str, int]]]]:
-    """The pages that were read with their terms, some at a time."""
+    """Yield the pages that were read, with their terms, in blocks of `PAGES_AT_ONCE`."""
     statement = (
         select(topic_page.c.page_id, topic_page.c.terms)
         .join(page, page.c.id == topic_page.c.page_id)

@@ -1,4 +1,4 @@
-"""The web that a topic crawl has stored: the terms of its pages, and the texts and targets of their links."""
+"""The stored web of a topic crawl: the terms of its pages, and the texts and targets of their links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.simulation.topic_replay import FetchOutcome
 from crawlers.items import State
-from crawlers.storage.redirect_chains import final, moves_of
+from crawlers.storage.redirect_chains import final_target, redirects_of
 from crawlers.storage.schema.score_tables import link_text, relevance, topic_page
 from crawlers.storage.schema.tables import link, link_context, page, site
 
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-REMEMBERED = 50_000  # texts of links whose worth is kept: those of menus stand on every page
+CACHED_TEXTS = 50_000  # link texts whose value is cached: those of menus are on every page
 
 
 class StoredLink(NamedTuple):
-    """What a page says of another."""
+    """The links from one page to another."""
 
     url: str
-    texts: Collection[tuple[str, str]]  # of each link: its anchor, and that with what surrounds it
+    texts: Collection[tuple[str, str]]  # of each link: its anchor text, and the anchor with the surrounding text
 
 
 class StoredWeb:
-    """The pages that a crawl might have fetched, as `topic_replay.Web` wants them; *worth* is that of a link's text."""
+    """The pages that a crawl discovered, as a `topic_replay.Web`; *worth* returns the value of a link's text."""
 
     def __init__(self, connection: Connection, crawl_id: int, worth: Callable[[str], float]) -> None:
         self._connection = connection
-        self._worth = lru_cache(REMEMBERED)(worth)
+        self._worth = lru_cache(CACHED_TEXTS)(worth)
         self.roots: list[int] = []
-        #: Site, state, and where it moved.
+        #: Site, state and redirect target by page.
         self.pages: dict[int, tuple[int, State, int | None]] = {}
         statement = (
             select(page.c.id, page.c.site_id, page.c.state, page.c.moved_to, page.c.level, page.c.found_on)
             .join(site, site.c.id == page.c.site_id)
-            .join(relevance, relevance.c.page_id == page.c.id)  # those that were turned away when found have none
+            .join(relevance, relevance.c.page_id == page.c.id)  # pages that were rejected when discovered have none
             .where(site.c.crawl_id == crawl_id)
             .order_by(page.c.id)
         )
@@ -66,7 +66,7 @@ class StoredWeb:
         return FetchOutcome(state is State.DONE, state is not State.REJECTED, moved_to)
 
     def links(self, number: int) -> Mapping[int, float]:
-        """As `topic_replay.Web`: a link is worth what the best of its texts is."""
+        """As `topic_replay.Web`: the value of a link is that of its best text."""
         return {
             target: max((self._worth(context) for _, context in found.texts), default=0.0)
             for target, found in self.texts(number).items()
@@ -78,7 +78,7 @@ class StoredWeb:
 
 
 def links_of(connection: Connection, number: int) -> dict[int, StoredLink]:
-    """The pages that a page links to, by the order in which they were found, and what it says of them."""
+    """Return the links of a page by target, in the order in which the targets were discovered."""
     statement = (
         select(link.c.target_id, page.c.url, link_context.c.anchor, link_context.c.context)
         .join(page, page.c.id == link.c.target_id)
@@ -100,13 +100,13 @@ def links_of(connection: Connection, number: int) -> dict[int, StoredLink]:
 
 @contextmanager
 def stored_web(database: Database, crawl_id: int, worth: Callable[[str], float]) -> Iterator[StoredWeb]:
-    """The web of a crawl, as long as the block lasts; *worth* is that of the text around a link, in [0, 1]."""
+    """Yield the web of a crawl; *worth* returns the value, in [0, 1], of a link's text."""
     with database.read() as connection:
         yield StoredWeb(connection, crawl_id, worth)
 
 
 def terms_of_page(database: Database, number: int) -> tuple[str, dict[str, int]]:
-    """The URL of a page that was read, and how often it has each term."""
+    """Return the URL of a page that was read, and its term frequencies."""
     statement = (
         select(page.c.url, topic_page.c.terms)
         .join(topic_page, topic_page.c.page_id == page.c.id)
@@ -118,7 +118,7 @@ def terms_of_page(database: Database, number: int) -> tuple[str, dict[str, int]]
 
 
 class ReadPage(NamedTuple):
-    """A page that was read, and how often it has each term."""
+    """A page that was read, with its term frequencies."""
 
     id: int
     url: str
@@ -126,7 +126,7 @@ class ReadPage(NamedTuple):
 
 
 def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
-    """The pages that a topic crawl read, in that order."""
+    """Yield the pages that a topic crawl read, in the order of their downloads."""
     statement = (
         select(page.c.id, page.c.url, topic_page.c.terms)
         .join(page, page.c.id == topic_page.c.page_id)
@@ -140,7 +140,7 @@ def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
 
 
 def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]]:
-    """The links of a crawl, source and target; a link to an address that moved leads to where the page is now."""
+    """Yield the links of a crawl as (source, target); redirects are followed to their final targets."""
     target = page.alias()
     of_crawl = site.c.crawl_id == crawl_id
     statement = (
@@ -152,7 +152,7 @@ def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]
         .order_by(link.c.source_id, link.c.target_id)
     )
     with database.read() as connection:
-        moved = moves_of(connection, crawl_id)
+        moved = redirects_of(connection, crawl_id)
         for source, to in connection.execution_options(yield_per=10_000).execute(statement):
-            if (end := final(to, moved)) is not None:
+            if (end := final_target(to, moved)) is not None:
                 yield source, end

@@ -204,7 +204,7 @@ def files(folder) -> list[str]:
         (("--rules", ""), "--rules: '' is unknown"),
         (("--budget", "0"), "--budget 0 is too small; expected at least 1"),
         (("--crawl", "yours"), "CRAWL=yours: "),
-        (("--crawl", "7"), "holds no crawl of that name; it holds extlinks"),
+        (("--crawl", "7"), "has no crawl of that name; it has extlinks"),
         (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
         (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),

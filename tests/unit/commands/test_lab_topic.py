@@ -174,7 +174,7 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
             "'best' is unknown; choose one of: anchor, breadth, links, mixed",
         ),
         (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
-        (("--crawls", "anchor,nobody"), "holds no crawl of that name"),
+        (("--crawls", "anchor,nobody"), "has no crawl of that name"),
         (("--points", "10,x"), "--points 10,x: expected at most 12 numbers of at least 1"),
         (("--points", "0"), "--points 0: expected at most 12 numbers of at least 1"),
         (("--authorities", "0"), "--authorities 0 is too small; expected at least 1"),

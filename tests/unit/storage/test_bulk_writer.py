@@ -1,4 +1,4 @@
-"""Rows of a change set come out of either database as they went in, whatever texts the web has in them."""
+"""Rows of a change set are read back unchanged from either database, with any text from the web."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def write(database: Database, *sets: ChangeSet) -> None:
 
 
 def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:
-    """What the table of rows of that type has in their columns."""
+    """Return the rows of that type's table, with its columns only."""
     statement = f"SELECT {', '.join(kind._fields)} FROM {write_of(kind).table.name} ORDER BY {order}"
     with database.read() as connection:
         return [kind(*row) for row in connection.execute(text(statement))]
 
 
-def test_new_pages_come_back_as_they_went_in(database: Database) -> None:
+def test_new_pages_are_read_back_unchanged(database: Database) -> None:
     pages = [PAGE, NewPage(2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300, 0)]
     write(database, ChangeSet(*pages))
     assert rows(database, NewPage) == pages
@@ -99,7 +99,7 @@ def test_waiting_page_is_updated(database: Database) -> None:
     assert rows(database, NewPage)[0].state == State.WAITING
 
 
-def test_ended_page_is_updated_and_only_that_one(database: Database) -> None:
+def test_ended_page_is_updated_and_no_other(database: Database) -> None:
     write(database, ChangeSet(PAGE, PAGE._replace(id=2, key=2), ENDED))
     first, second = rows(database, EndedPage)
     assert first == ENDED
@@ -107,7 +107,7 @@ def test_ended_page_is_updated_and_only_that_one(database: Database) -> None:
 
 
 @pytest.mark.parametrize("number", [2, 50])
-def test_last_word_on_a_page_stands_when_one_batch_has_several(database: Database, number: int) -> None:
+def test_last_of_several_rows_of_a_page_in_a_batch_wins(database: Database, number: int) -> None:
     sets = [ChangeSet(PAGE, PAGE._replace(id=2, key=2))]
     for level in range(number, 0, -1):
         sets.append(ChangeSet(*(WAITS._replace(id=i, url=f"http://a.test/{level}", level=level) for i in (1, 2))))
@@ -118,24 +118,24 @@ def test_last_word_on_a_page_stands_when_one_batch_has_several(database: Databas
     ]
 
 
-def test_page_that_failed_and_then_ended_within_one_batch_has_ended(database: Database) -> None:
+def test_page_that_failed_and_ended_in_the_same_batch_has_ended(database: Database) -> None:
     write(database, ChangeSet(PAGE), ChangeSet(WAITS), ChangeSet(ENDED))
     assert rows(database, EndedPage) == [ENDED]
 
 
-def test_links_of_a_page_are_one_row_a_target(database: Database) -> None:
+def test_links_of_a_page_are_one_row_per_target(database: Database) -> None:
     write(database, ChangeSet(PageLinks(7, {8: 1, 5: 1, MOST: 300}), PageLinks(8, {}), PageLinks(9, {7: 2})))
     assert rows(database, LinkRow, "1, 2") == [(7, 5, 1), (7, 8, 1), (7, MOST, 300), (9, 7, 2)]
 
 
-def test_what_an_earlier_visit_left_goes_before_what_this_one_brought(database: Database) -> None:
+def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(database: Database) -> None:
     write(database, ChangeSet(LinkRow(1, 2, 3), LinkRow(1, 3, 3), BadLinkRow(1, "old", ""), BadLinkRow(2, "other", "")))
     write(database, ChangeSet(LinkRow(1, 2, 5), BadLinkRow(1, "new", ""), LostLink(1, 2), OutdatedBadLinks(1)))
     assert rows(database, LinkRow, "1, 2") == [(1, 2, 5), (1, 3, 3)]
     assert rows(database, BadLinkRow, "1, 2") == [(1, "new", ""), (2, "other", "")]
 
 
-def test_external_url_and_context_that_are_known_are_kept_as_they_are(database: Database) -> None:
+def test_known_external_url_and_context_are_unchanged(database: Database) -> None:
     urls = [ExternalUrlRow(LEAST, "http://b.test", "http://b.test/", 8), ExternalUrlRow(5, "http://c.test", "", 9)]
     context = LinkContextRow(MOST, "anchor", "context", "nav", "", "a")
     changes = ChangeSet(*urls, urls[0]._replace(key=1), context, context._replace(anchor="other"))
@@ -146,7 +146,7 @@ def test_external_url_and_context_that_are_known_are_kept_as_they_are(database: 
     assert rows(database, ExternalLinkRow) == [(1, LEAST, MOST, 2), (2, LEAST, MOST, 1)]
 
 
-def test_what_a_page_of_a_topic_says_is_what_it_said_last(database: Database) -> None:
+def test_terms_of_a_page_are_those_of_the_last_visit(database: Database) -> None:
     write(
         database, ChangeSet(TopicPageRow(1, 0.25, "{}"), TopicPageRow(2, 0.0, "{}"), TopicPageRow(1, 0.5, '{"a": 2}'))
     )
@@ -154,26 +154,26 @@ def test_what_a_page_of_a_topic_says_is_what_it_said_last(database: Database) ->
     assert rows(database, TopicPageRow) == [(1, 0.5, '{"a": 2}'), (2, 1.0, '{"utf": 1}')]
 
 
-def test_number_of_a_page_that_scores_keep_as_a_float_is_stored_as_an_integer(database: Database) -> None:
+def test_page_number_that_is_a_float_in_scores_is_stored_as_an_integer(database: Database) -> None:
     write(database, ChangeSet(ImportanceRow(1, 1, 0, 0.5, 0.25, 1.0, 7.0, 12.0)))
     (row,) = rows(database, ImportanceRow)
     assert repr(row.alias) == "12"
 
 
-def test_robots_of_a_site_are_kept(database: Database) -> None:
+def test_robots_of_a_site_are_stored(database: Database) -> None:
     site = crawls.begin(database, "c", "m", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, NOW).sites[0]
     robots = SiteRobots(site.id, 200, "User-agent: *\nDisallow: /\x00", NOW)
     write(database, ChangeSet(SiteRobots(site.id, 0, None, 1.0), robots))
     assert rows(database, SiteRobots) == [(site.id, 200, "User-agent: *\nDisallow: /\ufffd", NOW)]
 
 
-def test_empty_change_set_is_nothing(database: Database) -> None:
+def test_empty_change_set_writes_nothing(database: Database) -> None:
     write(database, ChangeSet())
     assert rows(database, NewPage) == []
 
 
 @pytest.mark.parametrize(("given", "kept"), TEXTS)
-def test_text_that_no_database_can_hold_is_replaced_and_all_other_kept(
+def test_characters_that_a_database_rejects_are_replaced_and_others_kept(
     database: Database, given: str, kept: str
 ) -> None:
     write(database, ChangeSet(PAGE, ENDED._replace(reason=given, title=given), BadLinkRow(1, given, "not a URL")))
@@ -183,7 +183,7 @@ def test_text_that_no_database_can_hold_is_replaced_and_all_other_kept(
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=[])), max_size=20))
-def test_any_texts_are_stored_alike(database: Database, texts: list[str]) -> None:
+def test_both_databases_store_any_text_alike(database: Database, texts: list[str]) -> None:
     with database.write() as connection:
         connection.execute(text("DELETE FROM bad_link"))
     write(database, ChangeSet(*(BadLinkRow(number, raw, "") for number, raw in enumerate(texts))))

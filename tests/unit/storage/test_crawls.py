@@ -1,4 +1,4 @@
-"""Crawls are begun, gone on with and ended; and numbers of pages are given out once."""
+"""Crawls are begun, resumed and ended; page numbers are reserved once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_new_crawl_has_its_sites_and_settings(database: Database) -> None:
         ]
 
 
-def test_killed_crawl_goes_on_with_the_limits_of_today(database: Database) -> None:
+def test_killed_crawl_is_resumed_with_today_s_limits(database: Database) -> None:
     first = begin(database, A)
     second = begin(database, SiteRow(0, "http://a.test", 9, 4, 0.0), B)
     assert (second.id, second.resumed) == (first.id, True)
@@ -76,7 +76,7 @@ def test_killed_crawl_goes_on_with_the_limits_of_today(database: Database) -> No
         assert [tuple(row) for row in limits] == [(9, 4, 0.0), (1, 3, 0.5)]
 
 
-def test_site_belongs_to_the_seed_of_today(database: Database) -> None:
+def test_site_belongs_to_its_current_seed(database: Database) -> None:
     begin(database, A)
     with database.write() as connection:
         connection.execute(seed.delete())
@@ -86,7 +86,7 @@ def test_site_belongs_to_the_seed_of_today(database: Database) -> None:
         assert connection.execute(select(site.c.seed_id)).scalars().all() == [9]
 
 
-def test_interrupted_crawl_goes_on_and_a_finished_one_is_followed_by_a_new_one(database: Database) -> None:
+def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_one(database: Database) -> None:
     first = begin(database, A)
     assert crawls.unfinished(database, "daily") == first.id
     crawls.end(database, first.id, finished=False, reason="stop_file", now=6.0)
@@ -99,16 +99,16 @@ def test_interrupted_crawl_goes_on_and_a_finished_one_is_followed_by_a_new_one(d
     second = begin(database, A)
     assert second.id != first.id
     assert not second.resumed
-    assert second.sites[0].id != first.sites[0].id, "two crawls of a seed share no page"
+    assert second.sites[0].id != first.sites[0].id, "two crawls of a seed share no pages"
     with database.read() as connection:
         assert connection.execute(select(seed.c.site)).scalars().all() == ["http://a.test"]
 
 
-def test_crawls_of_different_names_know_nothing_of_each_other(database: Database) -> None:
+def test_crawls_of_different_names_are_independent(database: Database) -> None:
     assert begin(database, A).id != begin(database, A, name="other").id
 
 
-def test_unfinished_crawl_of_another_mission_is_not_gone_on_with(database: Database) -> None:
+def test_unfinished_crawl_of_another_mission_is_not_resumed(database: Database) -> None:
     begin(database, A)
     with pytest.raises(
         ConfigError, match="unfinished crawl of the mission sitegraph, not news; give this crawl another"
@@ -117,7 +117,7 @@ def test_unfinished_crawl_of_another_mission_is_not_gone_on_with(database: Datab
     assert [row[1] for row in crawl_rows(database)] == ["running"]
 
 
-def test_robots_txt_is_remembered_on_resumption(database: Database) -> None:
+def test_robots_txt_is_kept_when_a_crawl_is_resumed(database: Database) -> None:
     begin(database, A)
     with database.write() as connection:
         connection.execute(text("UPDATE site SET robots_status = 200, robots_text = 'x'"))
@@ -125,18 +125,18 @@ def test_robots_txt_is_remembered_on_resumption(database: Database) -> None:
     assert (row.robots_status, row.robots_text) == (200, "x")
 
 
-def test_site_that_turns_up_twice_is_one(database: Database) -> None:
+def test_site_that_is_added_twice_has_one_row(database: Database) -> None:
     row = begin(database, A)
     assert crawls.add_sites(database, row.id, [B], 0.0)[0].id == crawls.add_sites(database, row.id, [B], 0.0)[0].id
     assert crawls.add_sites(database, row.id, [A], 0.0)[0].id == row.sites[0].id
 
 
-def test_numbers_of_pages_are_never_given_out_twice(database: Database) -> None:
+def test_page_numbers_are_never_reserved_twice(database: Database) -> None:
     assert crawls.reserve_page_ids(database, 10) == range(1, 11)
     assert crawls.reserve_page_ids(database, 3) == range(11, 14)
 
 
-def test_processes_that_reserve_at_once_get_different_numbers(database: Database, database_url: str) -> None:
+def test_processes_that_reserve_simultaneously_get_different_numbers(database: Database, database_url: str) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", RESERVE, database_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -156,7 +156,7 @@ def test_processes_that_reserve_at_once_get_different_numbers(database: Database
     assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
 
 
-def test_site_that_was_not_available_is_tried_again_after_an_end_and_not_after_a_kill(database: Database) -> None:
+def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database: Database) -> None:
     row = SiteRow(0, "http://a.test", 1, None, 0.0)
     crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
     with database.write() as connection:
@@ -164,19 +164,19 @@ def test_site_that_was_not_available_is_tried_again_after_an_end_and_not_after_a
         home = NewPage(*place, int(State.FAILED), "timeout", None, None, 0.0, 0.0, 0)
         write_changes(connection, ChangeSet(home, SiteAvailability(crawl.sites[0].id, "timeout")))
 
-    def stands() -> tuple[int, str | None]:
+    def states() -> tuple[int, str | None]:
         with database.read() as connection:
             state = connection.execute(text("SELECT state FROM page")).scalar()
             return state, connection.execute(text("SELECT availability FROM site")).scalar()
 
     crawls.begin(database, "c", "m", [row], {}, 1.0)
-    assert stands() == (State.FAILED, "timeout"), "a kill must not make another crawl of it"
+    assert states() == (State.FAILED, "timeout"), "a kill must not change the result"
     crawls.end(database, crawl.id, finished=False, reason="page_budget", now=2.0)
     crawls.begin(database, "c", "m", [row], {}, 3.0)
-    assert stands() == (State.WAITING, None)
+    assert states() == (State.WAITING, None)
 
 
-def test_sites_come_in_the_order_of_the_first_run_whatever_today_s_list_says(database: Database) -> None:
+def test_sites_keep_the_order_of_the_first_run(database: Database) -> None:
     a, b, c = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc")
     first = crawls.begin(database, "c", "m", [a, b], {}, 0.0)
     again = crawls.begin(database, "c", "m", [c, b, a], {}, 1.0)
@@ -184,7 +184,7 @@ def test_sites_come_in_the_order_of_the_first_run_whatever_today_s_list_says(dat
     assert [row.id for row in again.sites[:2]] == [row.id for row in first.sites]
 
 
-def test_crawl_goes_on_with_what_it_found_and_its_list_still_takes(database: Database) -> None:
+def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database: Database) -> None:
     first = begin(database, A, B)
     found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
     crawls.add_sites(database, first.id, [found], 6.0)

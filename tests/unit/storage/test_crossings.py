@@ -1,4 +1,4 @@
-"""Links from one site of a crawl to another are links to outside, in graphs of a site and in the web fragment."""
+"""Cross-site links of a crawl count as external in site graphs and in the web fragment."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def test_site_graph_counts_pages_of_other_sites_as_external(database):
     graph = SiteGraph(database, crawl.sites[A], "a.test")
     assert list(graph.edges()) == [(1, [(2, 1)]), (2, [(1, 2)])]
     home, same = graph.nodes()
-    # Two pages of the other site, and one redirect to it, which two links lead to.
+    # Two pages of the other site, and a redirect to it with two links.
     assert (home.url, home.out_degree, home.in_degree, home.external_links) == (f"{A}/", 1, 1, 3)
     assert (same.url, same.duplicates, same.external_links) == (f"{A}/x", 1, 1)
 
 
-def test_fragment_counts_different_pages_and_links_between_sites(database):
+def test_fragment_counts_distinct_pages_and_links_between_sites(database):
     crawl = store(database, PAGES)
     counts = count_fragment(database, crawl.id, host_group)
     assert (counts.sites, counts.accompanying) == (["a.test", "b.test"], range(3, 3))
-    # Home has three links to two pages, of the equal pages one counts, and the redirect is a link.
+    # Home has three links to two pages; one of the equal pages counts, and the redirect is a link.
     assert list(counts.pairs) == [(1, 2, 2, 5), (2, 1, 1, 1)]
     assert counts.inward == [Inward(1, 1, 1, f"{A}/off"), Inward(1, 2, 5, f"{B}/")]
     assert counts.outward == [Outward(2, 1, 2), Outward(1, 0, 1)]
 
 
-def test_page_that_is_linked_to_as_external_and_as_a_page_of_the_crawl_is_one_url(database):
+def test_page_that_is_also_an_external_url_counts_once(database):
     crawl = store(database, PAGES)
     with database.write() as connection:
         for statement in (

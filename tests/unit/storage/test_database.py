@@ -1,4 +1,4 @@
-"""Opening a database: what is refused, and how; and that a fresh one has the tables of this version."""
+"""Opening a database: errors and their messages, creation and migration of the tables."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DEFINITIONS = {
         ("postgresql+psycopg://user:secret@/x?host={folder}", "check that it is a database"),
     ],
 )
-def test_url_that_can_not_be_used_is_refused_in_one_sentence(url: str, words: str, tmp_path: Path) -> None:
+def test_invalid_url_is_refused_in_one_sentence(url: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         Database(url.format(folder=tmp_path))
     message = str(raised.value)
@@ -58,7 +58,7 @@ def test_url_that_can_not_be_used_is_refused_in_one_sentence(url: str, words: st
     assert list(tmp_path.iterdir()) == []
 
 
-def test_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("my notes\n" * 1000)
     with pytest.raises(ConfigError, match="not a database"):
@@ -66,7 +66,7 @@ def test_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> N
     assert file.read_text() == "my notes\n" * 1000
 
 
-def test_missing_database_is_an_error_where_none_is_to_be_created(tmp_path: Path) -> None:
+def test_missing_database_is_an_error_without_create(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist; crawl first"):
         Database(f"sqlite:///{tmp_path / 'no.sqlite'}", create=False)
     assert list(tmp_path.iterdir()) == []
@@ -82,12 +82,12 @@ def url_without_tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
             yield url
 
 
-def test_database_without_tables_is_an_error_where_none_is_to_be_created(url_without_tables: str) -> None:
-    with pytest.raises(StoreVersionError, match="holds no crawl; run a crawl on it first"):
+def test_database_without_tables_is_an_error_without_create(url_without_tables: str) -> None:
+    with pytest.raises(StoreVersionError, match="has no crawl; run a crawl on it first"):
         Database(url_without_tables, create=False)
 
 
-def test_tables_are_made_and_later_found(url_without_tables: str) -> None:
+def test_tables_are_created_once(url_without_tables: str) -> None:
     for create in (True, False):
         with closing(Database(url_without_tables, create=create)) as database, database.read() as connection:
             assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
@@ -111,15 +111,15 @@ def test_opening_twice_changes_nothing(database: Database, database_url: str) ->
     second.close()
 
 
-def test_fresh_database_has_the_tables_that_the_code_knows(database: Database) -> None:
+def test_new_database_has_the_declared_tables(database: Database) -> None:
     with database.read() as connection:
-        options = {"compare_type": True, "compare_server_default": True, "include_name": _is_no_search_index}
+        options = {"compare_type": True, "compare_server_default": True, "include_name": _is_not_search_index}
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
 
 
-def _is_no_search_index(name: str | None, kind: str, parents: dict[str, str | None]) -> bool:
-    # What SQLite and PostgreSQL search documents by has no form that they share.
+def _is_not_search_index(name: str | None, kind: str, parents: dict[str, str | None]) -> bool:
+    # The full-text indexes of SQLite and PostgreSQL differ.
     return not (name or "").startswith("document_text")
 
 
@@ -138,28 +138,28 @@ def _created(url: str) -> set[Any]:
     return _definitions(url)
 
 
-def test_migrated_sqlite_is_to_the_letter_what_the_tables_say(tmp_path: Path) -> None:
+def test_migrated_sqlite_equals_the_declared_tables_exactly(tmp_path: Path) -> None:
     # compare_metadata sees neither WITHOUT ROWID nor the condition of a partial index.
     migrated = f"sqlite:///{tmp_path / 'migrated.sqlite'}"
     Database(migrated).close()
     assert _definitions(migrated) == _created(f"sqlite:///{tmp_path / 'created.sqlite'}")
 
 
-def test_migrated_postgresql_is_to_the_letter_what_the_tables_say(postgresql_socket: Path) -> None:
+def test_migrated_postgresql_equals_the_declared_tables_exactly(postgresql_socket: Path) -> None:
     with fresh_database(postgresql_socket) as migrated, fresh_database(postgresql_socket) as created:
         Database(migrated).close()
         assert _definitions(migrated) == _created(created)
 
 
 def test_migrations_are_frozen(tmp_path: Path) -> None:
-    # One that asked tables.py would write tomorrow's tables under today's number.
+    # A migration that imports tables.py would create tomorrow's tables under today's number.
     import importlib
 
     module = importlib.import_module(f"{versions}.0001_foundation")
     assert "crawlers" not in inspect.getsource(module)
 
 
-def test_learnt_rules_that_re2_can_not_read_are_given_up_and_those_of_people_stay(database_url: str) -> None:
+def test_learnt_rules_that_re2_rejects_are_deleted_and_manual_ones_kept(database_url: str) -> None:
     database = Database(database_url)
     rules = [
         UrlRule("/a%", 0.9, LEARNT),
@@ -178,7 +178,7 @@ def test_learnt_rules_that_re2_can_not_read_are_given_up_and_those_of_people_sta
     second.close()
 
 
-def test_failed_transaction_leaves_nothing(database: Database) -> None:
+def test_failed_transaction_is_rolled_back(database: Database) -> None:
     def fail() -> None:
         with database.write() as connection:
             connection.execute(text("INSERT INTO seed (site, start_url) VALUES ('http://a.test', 'http://a.test/')"))
@@ -190,7 +190,7 @@ def test_failed_transaction_leaves_nothing(database: Database) -> None:
         assert connection.execute(text("SELECT count(*) FROM seed")).scalar() == 0
 
 
-def test_reader_is_not_disturbed_by_a_writer(database: Database) -> None:
+def test_reader_is_not_blocked_by_a_writer(database: Database) -> None:
     with database.write() as writing:
         writing.execute(text("INSERT INTO seed (site, start_url) VALUES ('http://a.test', 'http://a.test/')"))
         with database.read() as reading:

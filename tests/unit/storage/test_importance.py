@@ -1,4 +1,4 @@
-"""The store tells the importance of pages as the order computed it."""
+"""The importance read from the store equals that of the order."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def urls(database, *arguments):
     return [page.url for page in top(database, *arguments)]
 
 
-def test_only_opic_keeps_importance():
+def test_only_opic_stores_importance():
     assert KEEPERS == ("aopic", "aopic-cyclic", "aopic-random", "opic")
 
 
-def test_shares_are_those_of_the_algorithm_and_sum_to_one_over_all_sites(database):
+def test_shares_equal_those_of_the_order_and_sum_to_one_over_all_sites(database):
     crawl = store(database, PAGES)
     shares = {}
     for site_id in crawl.sites.values():
@@ -46,7 +46,7 @@ def test_shares_are_those_of_the_algorithm_and_sum_to_one_over_all_sites(databas
     )
 
 
-def test_standing_has_the_cash_of_the_algorithm(database):
+def test_standing_has_the_cash_of_the_order(database):
     crawl = store(database, PAGES)
     with database.read() as connection:
         for url, page in crawl.pages.items():
@@ -64,7 +64,7 @@ def test_standing_has_the_cash_of_the_algorithm(database):
         assert first.rank == (1, 4)
 
 
-def test_top_pages_come_by_importance_and_equal_ones_by_url(database):
+def test_top_pages_are_sorted_by_importance_and_ties_by_url(database):
     crawl = store(database, [Linked(f"{A}/{name}", ()) for name in "bBa~"], rounds=0)
     assert totals(database, crawl.id) is None
     crawl = store(database, PAGES, name="second")
@@ -80,7 +80,7 @@ def test_top_pages_come_by_importance_and_equal_ones_by_url(database):
     assert own.in_degree == 1  # its link to itself does not count
 
 
-def test_equally_important_pages_at_the_end_of_the_list_are_taken_by_url(database):
+def test_ties_at_the_end_of_the_list_are_chosen_by_url(database):
     names = ["b", "B", "a", "~", "é"]
     hub = Linked(f"{A}/", tuple(f"{A}/{name}" for name in names))
     crawl = store(database, [*(Linked(f"{A}/{name}", (f"{A}/",)) for name in names), hub], rounds=1)
@@ -90,13 +90,13 @@ def test_equally_important_pages_at_the_end_of_the_list_are_taken_by_url(databas
         assert urls(database, crawl.id, number) == sorted([hub.url, *(f"{A}/{name}" for name in names)])[:number]
 
 
-def test_top_pages_may_be_of_some_sites_only(database):
+def test_top_pages_can_be_limited_to_sites(database):
     crawl = store(database, PAGES)
     assert urls(database, crawl.id, 9, [crawl.sites[B]]) == [f"{B}/"]
     assert urls(database, crawl.id, 2, list(crawl.sites.values())) == [f"{A}/", f"{B}/"]
 
 
-def test_other_crawls_are_left_out(database):
+def test_other_crawls_are_excluded(database):
     store(database, PAGES, name="first")
     crawl = store(database, [Linked(f"{A}/only", (f"{A}/only",))], name="second")
     assert urls(database, crawl.id, 9) == [f"{A}/only"]
@@ -105,7 +105,7 @@ def test_other_crawls_are_left_out(database):
 
 
 @pytest.mark.parametrize(("order", "rounds"), [("bfs", 3), ("topic", 3), ("aopic", 0)])
-def test_crawls_of_other_orders_or_without_a_page_know_none(database, order, rounds):
+def test_crawls_of_other_orders_or_without_pages_have_no_importance(database, order, rounds):
     crawl = store(database, PAGES, order=order, rounds=rounds)
     with database.read() as connection:
         assert totals_of(connection, crawl.id) is None

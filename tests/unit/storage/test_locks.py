@@ -1,4 +1,4 @@
-"""One process at a time runs a crawl, and none that was killed keeps the others out."""
+"""One process at a time runs a crawl; the lock of a killed process is released."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.stdin.readline()
 
 @pytest.fixture
 def holder(database: Database, database_url: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process, which holds the lock of crawl 1."""
+    """Another process that holds the lock of crawl 1."""
     command = [sys.executable, "-c", HOLD, database_url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -39,14 +39,14 @@ def holder(database: Database, database_url: str) -> Iterator[subprocess.Popen[s
 
 
 def wait_for_server(database: Database) -> None:
-    """Return when the server has noticed that the holder is gone."""
+    """Return when the server has noticed that the holder has died."""
     if not database.is_sqlite:
         with database.read() as connection:
             connection.execute(text("SET LOCAL statement_timeout = '30s'"))
             connection.execute(text("SELECT pg_advisory_xact_lock(1668440439, 1)"))
 
 
-def test_crawl_that_runs_elsewhere_is_refused_until_its_process_is_killed(
+def test_crawl_of_another_process_is_refused_until_that_is_killed(
     database: Database, holder: subprocess.Popen[str]
 ) -> None:
     for _ in range(2):
@@ -58,7 +58,7 @@ def test_crawl_that_runs_elsewhere_is_refused_until_its_process_is_killed(
     CrawlLock(database, 1, "daily").release()
 
 
-def test_other_crawls_of_the_database_are_free(database: Database, holder: subprocess.Popen[str]) -> None:
+def test_other_crawls_of_the_database_are_not_locked(database: Database, holder: subprocess.Popen[str]) -> None:
     CrawlLock(database, 2, "weekly").release()
 
 
@@ -70,14 +70,14 @@ def test_lock_is_free_after_its_release_and_leaves_no_file(database: Database, t
     assert list(tmp_path.glob("*.lock")) == []
 
 
-def test_lock_is_held_against_the_own_process_as_well(database: Database) -> None:
+def test_lock_also_excludes_the_same_process(database: Database) -> None:
     lock = CrawlLock(database, 1, "daily")
     with pytest.raises(ConfigError):
         CrawlLock(database, 1, "daily")
     lock.release()
 
 
-def test_lock_on_a_file_that_its_holder_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_on_a_removed_file_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     first = CrawlLock(database, 1, "daily")

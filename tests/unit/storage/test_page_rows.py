@@ -1,4 +1,4 @@
-"""What a page becomes in the store's rows."""
+"""The rows of a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
     return changes
 
 
-def test_page_is_one_row_with_a_name_for_each_value() -> None:
+def test_page_is_one_row_with_named_values() -> None:
     page = Page(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5)
     page.content_hash = bytes(range(16))
     page.content_signature = -9
@@ -49,7 +49,7 @@ def test_page_is_one_row_with_a_name_for_each_value() -> None:
     }
 
 
-def test_what_a_page_has_not_is_null() -> None:
+def test_missing_values_are_null() -> None:
     (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no answer"), moved_to=8)[EndedPage]
     assert (row.reason, row.moved_to, row.size_bytes) == ("no answer", 8, 0)
     assert (row.status, row.content_hash, row.content_signature, row.title, row.canonical, row.content_type) == (
@@ -71,12 +71,12 @@ def test_external_links_are_counted_per_url_and_context() -> None:
     assert [row.context_id for row in changes[ExternalLinkRow]] == [row.id for row in changes[LinkContextRow]]
 
 
-def test_texts_that_differ_in_where_they_are_cut_are_different_contexts() -> None:
+def test_contexts_whose_texts_join_to_the_same_string_are_different() -> None:
     other = NAV._replace(anchor="b see", context="b")
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (other, 1)]))
     assert len({row.id for row in changes[LinkContextRow]}) == 2
 
 
-def test_bad_links_are_kept_as_they_were_written() -> None:
+def test_bad_links_are_stored_as_written() -> None:
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
     assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not a URL")] * 2

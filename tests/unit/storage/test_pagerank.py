@@ -1,4 +1,4 @@
-"""PageRank of stored links is that of networkx."""
+"""PageRank of stored links equals that of networkx."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def top(database, crawl, number=99, damping=0.85, sites=()):
 
 
 @pytest.mark.parametrize("damping", [0.85, 0.5])
-def test_a_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
+def test_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
     web = copy_model(80, random.Random(3))
     name = {page: f"{(A, B)[page % 2]}/{page}" for page in web}
     pages = [Linked(name[page], tuple(name[target] for target in targets)) for page, targets in web.items()]
@@ -47,7 +47,7 @@ def test_a_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
     assert sum(top(database, crawl, damping=damping).values()) == pytest.approx(1.0, abs=80 * NEAR)
 
 
-def test_redirects_are_followed_and_links_of_a_page_to_itself_dropped(database):
+def test_redirects_are_followed_and_self_links_ignored(database):
     pages = [
         Linked(f"{A}/", (f"{A}/moved", f"{A}/x", f"{A}/moved", f"{A}/circle")),
         Linked(f"{A}/x", (f"{A}/x", f"{A}/", f"{A}/back")),
@@ -64,7 +64,7 @@ def test_redirects_are_followed_and_links_of_a_page_to_itself_dropped(database):
     assert top(database, crawl) == pytest.approx(expected(edges, (home, x, other)), rel=NEAR)
 
 
-def test_pages_that_wait_have_a_rank_and_are_not_listed_and_those_turned_away_have_none(database):
+def test_waiting_pages_have_a_rank_but_are_not_listed_and_rejected_ones_have_none(database):
     pages = [
         Linked(f"{A}/", (f"{A}/wait", f"{A}/away", f"{A}/x")),
         Linked(f"{A}/x", (f"{A}/",)),
@@ -81,21 +81,21 @@ def test_pages_that_wait_have_a_rank_and_are_not_listed_and_those_turned_away_ha
     assert top(database, crawl) == pytest.approx({home: truth[home], x: truth[x]}, rel=NEAR)
 
 
-def test_equal_pages_come_by_url_and_are_not_folded(database):
+def test_equal_pages_are_sorted_by_url_and_not_merged(database):
     leaves = [f"{A}/{name}" for name in "bBa~c"]
     crawl = store(database, [Linked(f"{A}/", tuple(leaves)), *(Linked(url, (), body="same") for url in leaves)])
     for number in range(1, 7):
         assert list(top(database, crawl, number)) == [*sorted(leaves), f"{A}/"][:number]
 
 
-def test_the_list_may_be_of_some_sites_while_ranks_are_those_of_the_crawl(database):
+def test_list_can_be_limited_to_sites_while_ranks_are_those_of_the_crawl(database):
     pages = [Linked(f"{A}/", (f"{B}/",)), Linked(f"{B}/", (f"{A}/", f"{A}/x")), Linked(f"{A}/x", ())]
     crawl = store(database, pages)
     everywhere = top(database, crawl)
     assert top(database, crawl, sites=[crawl.sites[B]]) == {f"{B}/": everywhere[f"{B}/"]}
 
 
-def test_importance_that_the_crawl_kept_and_what_is_told_of_pages_are_there(database):
+def test_listed_pages_have_their_columns_and_the_stored_importance(database):
     crawl = store(database, [Linked(f"{A}/", (f"{A}/x",), title="Home"), Linked(f"{A}/x", (f"{A}/",))])
     found = {one.page.url: one.page for one in StoredPageRank(database, crawl.id, 0.85).top(9)}
     for url, page in found.items():
@@ -103,15 +103,15 @@ def test_importance_that_the_crawl_kept_and_what_is_told_of_pages_are_there(data
     assert found[f"{A}/"][1:] == (f"{A}/", A, "Home", 1, 200, 10.0, 20.0, 0, 1)
 
 
-def test_a_crawl_that_read_nothing_has_no_ranks(database):
+def test_crawl_that_read_nothing_has_no_ranks(database):
     crawl = store(database, [Linked(f"{A}/")])
     ranks = StoredPageRank(database, crawl.id, 0.85)
     assert len(ranks) == 0
     assert list(ranks.top(9)) == []
 
 
-def test_it_ends_also_where_the_bound_is_out_of_reach(database, monkeypatch):
-    monkeypatch.setattr("crawlers.storage.pagerank.MOST_PUSHES", 3)
+def test_pushes_are_limited_if_the_bound_can_not_be_reached(database, monkeypatch):
+    monkeypatch.setattr("crawlers.storage.pagerank.MAX_PUSHES", 3)
     ring = [Linked(f"{A}/{page}", (f"{A}/{(page + 1) % 5}",)) for page in range(5)]
     ranks = StoredPageRank(database, store(database, [*ring, Linked(f"{A}/in", (f"{A}/0",))]).id, 0.999)
     assert ranks.error_bound() > ENOUGH

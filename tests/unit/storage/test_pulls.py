@@ -1,4 +1,4 @@
-"""The memory of a crawl that counts rewards."""
+"""The recorded pulls and counted keys of a crawl that counts rewards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def new_page(number, site_id, group):
     return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, group)
 
 
-def test_pulls_come_back_in_the_order_in_which_they_ended_each_crawl_by_itself(database):
+def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
     sites = [crawls.SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ab"]
     one = crawls.begin(database, "one", "extlinks", sites, {}, 0.0)
     two = crawls.begin(database, "two", "extlinks", sites[:1], {}, 0.0)
@@ -41,7 +41,7 @@ def test_pulls_come_back_in_the_order_in_which_they_ended_each_crawl_by_itself(d
     assert list(pulls_of(database, two.id)) == [(two.sites[0].id, 0, 7.0)]
 
 
-def test_keys_are_counted_once_a_site(database):
+def test_keys_are_counted_once_per_site(database):
     write(database, ChangeSet(CountedKeyRow(1, 10), CountedKeyRow(1, 2**60 - 1), CountedKeyRow(2, 11)))
     write(database, ChangeSet(CountedKeyRow(1, 10)))
     assert counted(database, 1, [10, 11, 2**60 - 1, 12]) == {10, 2**60 - 1}

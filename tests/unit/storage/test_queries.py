@@ -1,4 +1,4 @@
-"""Questions to the store that several rooms ask."""
+"""Queries that several packages use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def begin(database: Database, name: str, *sites: SiteRow) -> crawls.CrawlRow:
 
 
 def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> None:
-    """Pages of a site by state and level, with their number as skeleton."""
+    """Add pages of a site by state and level, with their number as content signature."""
     changes = ChangeSet()
     for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
         url = f"http://site{site_id}.test/{page_id}"
@@ -41,7 +41,7 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
         write_changes(connection, changes)
 
 
-def test_crawl_is_found_by_its_name_the_latest_first(database: Database) -> None:
+def test_latest_crawl_of_a_name_is_found(database: Database) -> None:
     first = begin(database, "daily", A)
     crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
     second = begin(database, "daily", A)
@@ -50,16 +50,16 @@ def test_crawl_is_found_by_its_name_the_latest_first(database: Database) -> None
     assert crawl_named(database, None).id == third.id
 
 
-def test_unknown_crawl_is_refused_with_the_names_that_are_known(database: Database) -> None:
-    with pytest.raises(ConfigError, match="holds no crawl yet; crawl first"):
+def test_error_for_an_unknown_crawl_lists_the_known_names(database: Database) -> None:
+    with pytest.raises(ConfigError, match="has no crawl yet; run a crawl first"):
         crawl_named(database, "daily")
     begin(database, "weekly")
     begin(database, "daily")
-    with pytest.raises(ConfigError, match=r"CRAWL=dayly: .* it holds daily, weekly"):
+    with pytest.raises(ConfigError, match=r"CRAWL=dayly: .* it has daily, weekly"):
         crawl_named(database, "dayly")
 
 
-def test_sites_of_a_crawl_come_by_name(database: Database) -> None:
+def test_sites_of_a_crawl_are_sorted_by_name(database: Database) -> None:
     row = begin(database, "daily", B, A)
     begin(database, "other", B)
     assert [(s.site, s.availability) for s in sites_of(database, row.id)] == [
@@ -68,7 +68,7 @@ def test_sites_of_a_crawl_come_by_name(database: Database) -> None:
     ]
 
 
-def test_fetched_pages_are_those_that_are_done_the_nearest_first(database: Database) -> None:
+def test_fetched_pages_are_those_that_are_done_sorted_by_level(database: Database) -> None:
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [(level, content_signature) for _, level, content_signature in fetched_pages(database, site.id)] == [
@@ -78,13 +78,13 @@ def test_fetched_pages_are_those_that_are_done_the_nearest_first(database: Datab
     ]
 
 
-def test_latest_pages_are_those_that_were_found_last_in_that_order(database: Database) -> None:
+def test_latest_pages_are_those_discovered_last_in_that_order(database: Database) -> None:
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
 
 
-def test_progress_counts_per_state_and_knows_the_deepest_page(database: Database) -> None:
+def test_progress_has_counts_per_state_and_the_deepest_level(database: Database) -> None:
     row = begin(database, "daily", B, A)
     b, a = row.sites
     add_pages(database, b.id, (State.DONE, 0), (State.DONE, 3), (State.FAILED, 7))

@@ -1,4 +1,4 @@
-"""Seeds keep their numbers, are saved together or not at all, and leave without their crawls."""
+"""Seeds keep their numbers, are saved together or not at all, and are removed without their crawls."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def numbers(database):
     return {seed.site: seed.number for seed in list_seeds(database)}
 
 
-def test_a_seed_has_a_number_its_root_as_start_and_no_limits(database):
+def test_new_seed_has_a_number_its_root_as_start_url_and_no_limits(database):
     assert save_seeds(database, [{"site": A}]) == [(Seed(1, A, f"{A}/"), True)]
     assert list_seeds(database) == [Seed(1, A, f"{A}/")]
 
 
-def test_what_is_not_said_again_stays(database):
+def test_values_that_are_not_given_again_are_kept(database):
     save_seeds(database, [{"site": A, "start_url": f"{A}/ru/", "name": "The A", "short_name": "A", "parallel": 2}])
     saved = save_seeds(database, [{"site": A, "parallel": None, "max_level": 3, "delay_s": 0.5, "enabled": False}])
     assert saved == [(Seed(1, A, f"{A}/ru/", "The A", "A", False, None, 3, 0.5), False)]
 
 
-def test_numbers_that_are_said_come_before_those_that_are_given(database):
+def test_given_numbers_are_assigned_before_free_ones(database):
     saved = save_seeds(database, [{"site": A}, {"site": B, "number": 1}, {"site": C}])
     assert [seed.number for seed, _ in saved] == [2, 1, 3]
 
 
-def test_a_site_that_a_crawl_finds_gets_a_free_number_too(database):
+def test_site_that_a_crawl_discovers_gets_a_free_number(database):
     save_seeds(database, [{"site": A, "number": 7}])
     add_sites(database, 1, [SiteRow(0, B, 1, None, 0.0)], 0.0)[0]
     assert numbers(database) == {A: 7, B: 8}
@@ -51,20 +51,20 @@ def test_a_site_that_a_crawl_finds_gets_a_free_number_too(database):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"site": B, "number": 1}, f"the number 1 of {B} is that of {A}"),
-        ({"site": A, "number": 2}, f"{A} is seed 1, which can't become 2"),
+        ({"site": B, "number": 1}, f"the number 1 of {B} is already that of {A}"),
+        ({"site": A, "number": 2}, f"{A} is seed 1, and can't become 2"),
         ({"site": B, "short_name": "zin"}, f"{A} and {B} have the same short name zin"),
-        ({"site": B, "short_name": "12"}, "the short name 12 of http://b.example reads as a number"),
+        ({"site": B, "short_name": "12"}, "the short name 12 of http://b.example looks like a number"),
     ],
 )
-def test_all_are_saved_or_none(database, change, message):
+def test_conflict_saves_none_of_the_seeds(database, change, message):
     save_seeds(database, [{"site": A, "short_name": "ZIN"}])
     with pytest.raises(ConfigError, match=message):
         save_seeds(database, [{"site": C}, change])
     assert numbers(database) == {A: 1}
 
 
-def test_a_harvest_takes_the_enabled_seeds_by_number(database):
+def test_harvest_includes_the_enabled_seeds_by_number(database):
     save_seeds(database, [{"site": A, "number": 3, "start_url": f"{A}/ru/", "parallel": 2, "delay_s": 0.5}])
     save_seeds(database, [{"site": B, "number": 2, "max_level": 4}, {"site": C, "number": 1, "enabled": False}])
     add_sites(database, 1, [SiteRow(0, "http://listed.example", 1, None, 0.0)], 0.0)[0]
@@ -82,7 +82,7 @@ def test_seeds_are_enabled_and_disabled(database):
     assert [limits.site for limits in crawl_seeds(database)] == [B]
 
 
-def test_a_removed_seed_leaves_its_crawls_and_its_number(database):
+def test_removing_a_seed_keeps_its_crawls_and_does_not_reuse_its_number(database):
     begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0), SiteRow(0, B, 1, None, 0.0)], {}, 0.0)
     remove_seeds(database, [2])
     with database.read() as connection:
@@ -100,7 +100,7 @@ def stored_page(number, site_id, state=State.DONE, duplicates=0):
     }  # fmt: skip
 
 
-def test_the_last_crawl_says_what_there_was_and_why_not(database):
+def test_last_crawl_has_the_results_and_the_reason_for_none(database):
     old = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
     new = [add_sites(database, old.id + 1, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in (A, B)]
     pages = [stored_page(1, old.sites[0].id), stored_page(2, new[0], duplicates=2), stored_page(3, new[0])]

@@ -1,4 +1,4 @@
-"""The writer: whole change sets in whole batches, in order; and what happens when the database refuses."""
+"""The writer commits complete change sets in order, and reports failures of the database."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 LONG_S = 3600.0
-PATIENCE_S = 30.0  # how long a test waits before it fails
+PATIENCE_S = 30.0  # a test that waits longer fails
 
 
 def changes(number: int, size: int = 1) -> ChangeSet:
-    """A page and its link: two tables, so that a half written change set shows."""
+    """Return a page and its link: rows of two tables, so that a partly written change set is detected."""
     url = "http://a.test/" + "x" * size
     page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
     return ChangeSet(page, PageLinks(number, {number: 1}))
@@ -37,7 +37,7 @@ def submit_for_ever(writer: Writer, size: int = 1) -> None:
 
 
 def keep_others_out(connection: Connection) -> None:
-    """Until the end of the transaction; SQLite's writers keep each other out anyway."""
+    """Lock out other writers until the end of the transaction, as SQLite does anyway."""
     if connection.dialect.name != "sqlite":
         connection.execute(text("LOCK TABLE page"))
 
@@ -75,7 +75,7 @@ class Commits:
 
 @pytest.fixture
 def make(database: Database) -> Iterator[Callable[..., Writer]]:
-    """Writers on the test's database, closed at its end."""
+    """Return writers for the test's database, which are closed at the end."""
     writers = []
 
     def make(**batches: float) -> Writer:
@@ -103,7 +103,7 @@ def test_batch_is_written_when_it_is_full(database: Database, make: Callable[...
     assert commits.number == 1
 
 
-def test_batch_is_written_when_its_time_has_come(database: Database, make: Callable[..., Writer]) -> None:
+def test_batch_is_written_after_its_time(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_size=1000, batch_s=0.01)
     commits = Commits(database)
     writer.submit(changes(1))
@@ -119,7 +119,7 @@ def test_flush_returns_when_everything_is_committed(database: Database, make: Ca
         assert stored(database) == list(range(1, number + 1))
 
 
-def test_flush_hurries_only_what_was_submitted_before_it(database: Database, make: Callable[..., Writer]) -> None:
+def test_flush_writes_early_only_what_was_submitted_before(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_size=3, batch_s=LONG_S)
     with database.write() as connection:
         keep_others_out(connection)
@@ -131,12 +131,12 @@ def test_flush_hurries_only_what_was_submitted_before_it(database: Database, mak
         writer.submit(changes(2))
         commits = Commits(database)
     flushing.join(PATIENCE_S)
-    writer._thread.join(0.1)  # a chance to be hasty
+    writer._thread.join(0.1)  # time for a premature commit
     for number in (3, 4):
         writer.submit(changes(number))
     commits.wait_for(3)
     writer.flush()
-    assert commits.number == 3, "ours, that of the flush, and a whole batch"
+    assert commits.number == 3, "the test's own, the flush, and a full batch"
     assert stored(database) == [1, 2, 3, 4]
 
 
@@ -156,7 +156,7 @@ def test_submit_waits_when_the_database_is_slower_than_the_crawl(
         keep_others_out(connection)
         thread.start()
         thread.join(0.2)
-        # Four batches wait, and up to four are under way.
+        # Four batches wait, and up to four are being written.
         assert thread.is_alive()
         assert len(submitted) <= 16
     thread.join(PATIENCE_S)
@@ -174,7 +174,7 @@ def test_close_commits_what_is_pending_and_may_be_called_twice(database: Databas
         writer.submit(changes(2))
 
 
-def test_after_a_failure_every_call_fails_and_nothing_is_half_written(
+def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(
     database: Database, make: Callable[..., Writer]
 ) -> None:
     writer = make(batch_size=1000, batch_s=LONG_S)
@@ -187,7 +187,7 @@ def test_after_a_failure_every_call_fails_and_nothing_is_half_written(
         writer.close,
     ]
     for call in calls:
-        with pytest.raises(StoreError, match="committed before is safe"):
+        with pytest.raises(StoreError, match="committed data is safe"):
             call()
     with database.read() as connection:
         assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
@@ -196,7 +196,7 @@ def test_after_a_failure_every_call_fails_and_nothing_is_half_written(
 def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
     database: Database, make: Callable[..., Writer]
 ) -> None:
-    # Otherwise a crawl would be called finished whose last pages are not stored.
+    # Otherwise a crawl would be marked as finished although its last pages are not stored.
     writer = make(batch_size=1, batch_s=LONG_S)
     spoil(database)
     writer.submit(changes(1))
@@ -205,7 +205,7 @@ def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
         writer.close()
 
 
-def test_submit_that_waits_is_freed_by_a_failure(database: Database, make: Callable[..., Writer]) -> None:
+def test_waiting_submit_returns_after_a_failure(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_size=1, batch_s=LONG_S)
     spoil(database)
     with pytest.raises(StoreError):
@@ -213,7 +213,7 @@ def test_submit_that_waits_is_freed_by_a_failure(database: Database, make: Calla
 
 
 @pytest.mark.parametrize("size", [1, 3000])
-def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
+def test_full_disk_keeps_a_prefix_of_complete_change_sets(tmp_path: Path, size: int) -> None:
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
 
     def limit(connection: object) -> None:
@@ -241,7 +241,7 @@ def test_full_disk_keeps_a_whole_first_part(tmp_path: Path, size: int) -> None:
     mended.close()
 
 
-def test_lost_connection_between_two_batches_is_made_anew(postgresql_url: str) -> None:
+def test_lost_connection_between_batches_is_reopened(postgresql_url: str) -> None:
     database = Database(postgresql_url)
     writer = Writer(database)
     writer.submit(changes(1))

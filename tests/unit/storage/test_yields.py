@@ -1,4 +1,4 @@
-"""What each download of a stored crawl earned, in the order in which its site was read."""
+"""The reward of each download of a stored crawl, in the order of the downloads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawlers.storage.yields import SiteYields, site_yields
 
 
 class Stored:
-    """One crawl with the site `http://a.test`; pages are told by number and what they link to."""
+    """One crawl with the site `http://a.test`; pages are given by number and external links."""
 
     def __init__(self, database, name="one", parallel=1, sites=("http://a.test",)):
         self.database = database
@@ -25,7 +25,7 @@ class Stored:
         self.site_id = self.crawl.sites[0].id
 
     def page(self, number, *urls, state=State.DONE, attempts=1, priority=0.0, site_id=None, **more):
-        """A page; *urls* are the external links, host and path."""
+        """Add a page; *urls* are its external links, host and path."""
         site_id = site_id or self.site_id
         url = f"http://a.test/{number}"
         new = NewPage(number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0, 0)
@@ -56,7 +56,7 @@ def stored(database):
     return Stored(database)
 
 
-def test_without_pulls_the_order_is_that_of_the_page_order(stored):
+def test_without_pulls_downloads_follow_the_page_order(stored):
     stored.page(4, "x.test/1", priority=0.0)
     stored.page(2, "x.test/1", "x.test/2", "x.test/3", priority=21.0)
     stored.page(3, "x.test/4", "x.test/3", priority=1.0)
@@ -69,7 +69,7 @@ def test_without_pulls_the_order_is_that_of_the_page_order(stored):
     assert site.yields == [1, 2, 0, 1]
 
 
-def test_pulls_tell_the_order_where_they_are_recorded(stored):
+def test_recorded_pulls_define_the_order(stored):
     stored.page(1, "x.test/1", priority=0.0)
     stored.page(2, "x.test/1", "x.test/2", priority=1.0)
     stored.page(3, "x.test/3", priority=2.0)
@@ -81,7 +81,7 @@ def test_pulls_tell_the_order_where_they_are_recorded(stored):
 
 
 @pytest.mark.parametrize("pulls", [(), (1, 2, 1, 3, 1)])
-def test_a_repeated_download_costs_and_only_the_last_earns(stored, pulls):
+def test_repeated_downloads_all_count_and_only_the_last_is_rewarded(stored, pulls):
     stored.page(1, "x.test/1", "x.test/2", attempts=3)
     stored.page(2, "x.test/2", priority=1.0)
     stored.page(3, "x.test/2", "x.test/3", priority=2.0)
@@ -92,21 +92,21 @@ def test_a_repeated_download_costs_and_only_the_last_earns(stored, pulls):
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.MOVED])
-def test_what_is_no_page_costs_and_earns_nothing(stored, state):
-    stored.page(1, "x.test/1", state=state)  # a redirect to another site is a link, but none that a page has
+def test_download_that_is_not_a_page_counts_but_is_not_rewarded(stored, state):
+    stored.page(1, "x.test/1", state=state)  # a redirect to another site is a link, but not of a page
     stored.page(2, "x.test/1", priority=1.0)
     (site,) = stored.yields()
     assert (site.page_ids, site.yields) == ([1, 2], [0, 1])
 
 
-def test_rewards_count_what_they_are_named_after(stored):
+def test_each_reward_counts_its_kind(stored):
     stored.page(1, "x.test/1", "x.test/2", "y.test/1")
     stored.page(2, "x.test/1", "z.test/1", "z.test/1", priority=1.0)
     found = {name: stored.yields(name)[0].yields for name in REWARDS}
     assert found == {"new_links": [3, 1], "links": [3, 2], "new_hosts": [2, 1]}
 
 
-def test_addresses_and_hosts_are_told_whatever_the_reward_is(stored):
+def test_urls_and_hosts_do_not_depend_on_the_reward(stored):
     stored.page(1, "x.test/1", "x.test/2")
     stored.page(2, "x.test/2", "y.test/1", priority=1.0)
     for name in REWARDS:
@@ -119,18 +119,18 @@ def test_addresses_and_hosts_are_told_whatever_the_reward_is(stored):
         assert site.hosts[0].isdisjoint(site.hosts[1])
 
 
-def test_a_site_is_paid_for_what_another_site_had_before(database):
+def test_site_is_rewarded_for_urls_that_another_site_also_has(database):
     stored = Stored(database, sites=("http://b.test", "http://a.test"))
     b, a = (site.id for site in stored.crawl.sites)
     stored.page(1, "x.test/1", site_id=b)
     stored.page(2, "x.test/1", site_id=a)
     found = stored.yields()
-    assert [site.site for site in found] == ["http://b.test", "http://a.test"], "in the order of the list"
+    assert [site.site for site in found] == ["http://b.test", "http://a.test"], "in the order of the host list"
     assert [site.yields for site in found] == [[1], [1]]
     assert found[0].urls == found[1].urls
 
 
-def test_sites_of_another_crawl_are_not_seen(database):
+def test_sites_of_other_crawls_are_excluded(database):
     one, two = Stored(database, "one"), Stored(database, "two", parallel=8)
     one.page(1, "x.test/1")
     two.page(2, "x.test/2")
@@ -141,14 +141,14 @@ def test_sites_of_another_crawl_are_not_seen(database):
     assert (site.parallel, site.page_ids, site.yields) == (8, [3, 2], [2, 1])
 
 
-def test_a_site_that_was_never_read_is_there_with_nothing(database):
+def test_site_that_was_never_read_has_no_downloads(database):
     stored = Stored(database, sites=("http://a.test", "http://b.test"))
     stored.page(1, state=State.WAITING)
     assert stored.yields() == [SiteYields(name, 1, 0, [], [], [], []) for name in ("http://a.test", "http://b.test")]
 
 
-def test_rows_of_duplicates_that_were_given_up_are_counted(stored):
+def test_deleted_duplicates_are_counted(stored):
     stored.page(1, "x.test/1")
     with stored.database.write() as connection:
         connection.exec_driver_sql("UPDATE page SET duplicates = 3")
-    assert stored.yields()[0].given_up == 3
+    assert stored.yields()[0].deleted == 3

@@ -1,7 +1,7 @@
-"""Brings a database to the tables of this version, by alembic.
+"""Upgrades a database to the tables of this version with alembic.
 
-The scripts lie in `versions/`, one number each. Inside a zipped egg (scrapyd) they are no files, so
-they are unpacked for alembic first; a database that is up to date needs neither.
+The scripts are numbered in `versions/`. In a zipped egg (scrapyd) they are not files, so they are unpacked for
+alembic first; a database that is up to date skips both steps.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 HEAD = "0006"
-_LOCK = 0x6372_6177  # "craw"; those of storage.locks are pairs, which PostgreSQL keeps apart
+_LOCK = 0x6372_6177  # "craw"; the locks of storage.locks are pairs, a separate key space in PostgreSQL
 
 
 def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
-    """Make the tables of this version, or bring older ones up to it; *name* is what messages call it."""
+    """Create the tables of this version, or upgrade older ones; *name* is the database's name in messages."""
     version = _version(engine)
     if version == HEAD:
         return
@@ -38,10 +38,10 @@ def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
         )
     if not create:
         raise StoreVersionError(
-            f"DATABASE_URL={name} holds {'no crawl' if version is None else 'an older schema, ' + version}; "
+            f"DATABASE_URL={name} has {'no crawl' if version is None else 'an older schema, ' + version}; "
             "run a crawl on it first"
         )
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # a new store is no news
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # creating a new store needs no message
     from alembic import command
     from alembic.config import Config
 
@@ -51,7 +51,7 @@ def upgrade(engine: Engine, name: str, *, create: bool = True) -> None:
         connection.begin(),
     ):
         if connection.dialect.name == "postgresql":
-            # Jobs that start together all find the tables missing. (In SQLite, BEGIN IMMEDIATE lets one in.)
+            # Jobs that start together may all find the tables missing. (In SQLite, BEGIN IMMEDIATE admits one.)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         config = Config()
         config.set_main_option("script_location", str(folder).replace("%", "%%"))

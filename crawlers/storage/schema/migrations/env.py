@@ -1,4 +1,4 @@
-"""What alembic runs: the migrations, on the connection that it is given."""
+"""Alembic's entry point: runs the migrations on the connection that `upgrade` passes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from crawlers.frontier.backends.memory import MemoryFrontier
 from crawlers.frontier.protocols import BEFORE_ALL, Candidate, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.stored_polls import PlacedSite
+from crawlers.storage.news.stored_polls import QueuedSite
 from crawlers.storage.schema.tables import SiteRules
 
 NAME, NOW = "http://one.test", 1e9
@@ -127,12 +127,12 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
     frontier, rules = frontier_of(), Rules()
     add(frontier, *(f"/new{n}" for n in range(5)))
     first = Requeue(rules, frontier)
-    assert first.recall([PlacedSite(1, NAME, "/old", waits=True)])[SiteRules] == []
+    assert first.recall([QueuedSite(1, NAME, "/old", waits=True)])[SiteRules] == []
     rules.word, changes = "/new", ChangeSet()
     first.changed("one.test", changes)
     assert finished(first, 1) == [], "killed here"
     second = Requeue(rules, frontier)
-    assert second.recall([PlacedSite(1, NAME, None, waits=True)])[SiteRules] == [(1, None)]
+    assert second.recall([QueuedSite(1, NAME, None, waits=True)])[SiteRules] == [(1, None)]
     assert finished(second) == [(1, "/new")]
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
 
@@ -140,7 +140,7 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
 def test_site_where_nothing_waits_costs_no_step():
     rules = Rules()
     requeue = Requeue(rules, frontier_of())
-    assert requeue.recall([PlacedSite(1, NAME, None, waits=False)])[SiteRules] == [(1, "/old")]
+    assert requeue.recall([QueuedSite(1, NAME, None, waits=False)])[SiteRules] == [(1, "/old")]
     assert finished(requeue) == []
 
 

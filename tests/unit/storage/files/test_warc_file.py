@@ -1,4 +1,4 @@
-"""A WARC file holds every answer, and stays readable whatever happens to the process that writes it."""
+"""A WARC file has every response, and stays readable if its writer is killed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawlers.storage.files.warc_file import Exchange, WarcFile, check_warc
 archive = pytest.importorskip("warcio.archiveiterator")
 
 ABOUT = {"software": "test"}
-BODY = os.urandom(300) + b"\x1f\x8b\x08" * 20  # what looks like the beginning of a record
+BODY = os.urandom(300) + b"\x1f\x8b\x08" * 20  # looks like the start of a record
 
 
 def exchange(number=0, **changes):
@@ -50,7 +50,7 @@ def path(tmp_path):
     return tmp_path / "deep" / "crawl.warc.gz"
 
 
-def test_answer_is_kept_with_its_request(path):
+def test_response_is_stored_with_its_request(path):
     write(path, exchange())
     with path.open("rb") as stream:
         info, response, request = [
@@ -70,7 +70,7 @@ def test_answer_is_kept_with_its_request(path):
     assert request[1].get_header("WARC-Concurrent-To") == response[1].get_header("WARC-Record-ID")
 
 
-def test_cut_answer_says_so(path):
+def test_truncated_response_has_the_reason(path):
     write(path, exchange(truncated="length", ip_address=""))
     text = gzip.decompress(path.read_bytes())
     assert b"WARC-Truncated: length" in text
@@ -84,7 +84,7 @@ def test_next_run_appends(path):
     assert [kind for kind, *_ in records(path)].count("warcinfo") == 2
 
 
-def test_run_without_answers_leaves_the_file_as_it_was(path):
+def test_run_without_responses_leaves_the_file_unchanged(path):
     write(path)
     assert not path.exists()
     write(path, exchange())
@@ -93,7 +93,7 @@ def test_run_without_answers_leaves_the_file_as_it_was(path):
     assert path.read_bytes() == before
 
 
-def test_torn_end_is_cut_off_wherever_it_is_torn(path):
+def test_incomplete_end_of_any_length_is_removed(path):
     write(path, exchange(1))
     first = path.stat().st_size
     write(path, exchange(2))
@@ -106,14 +106,14 @@ def test_torn_end_is_cut_off_wherever_it_is_torn(path):
         assert found[-1].endswith("/3?a=b")
 
 
-def test_file_that_was_torn_in_its_first_record_begins_anew(path):
+def test_file_with_only_an_incomplete_record_is_emptied(path):
     write(path, exchange(1))
     path.write_bytes(path.read_bytes()[:30])
     write(path, exchange(2))
     assert urls(path) == ["http://one.example:8080/2?a=b"]
 
 
-def test_record_larger_than_the_first_look_is_found(path, monkeypatch):
+def test_record_larger_than_the_first_read_is_found(path, monkeypatch):
     monkeypatch.setattr(warc_file, "LOOK_BYTES", 64)
     write(path, exchange(1))
     write(path, exchange(2))
@@ -121,7 +121,7 @@ def test_record_larger_than_the_first_look_is_found(path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"something else", gzip.compress(b"a text", mtime=0)], ids=["text", "gzip"])
-def test_file_of_something_else_is_not_touched(path, content):
+def test_file_of_another_format_is_refused_and_unchanged(path, content):
     path.parent.mkdir()
     path.write_bytes(content)
     with pytest.raises(ConfigError, match="is not a compressed WARC file; name another file"):
@@ -129,7 +129,7 @@ def test_file_of_something_else_is_not_touched(path, content):
     assert path.read_bytes() == content
 
 
-def test_two_crawls_do_not_write_one_file(path):
+def test_second_writer_of_a_file_is_refused(path):
     file = WarcFile(path, ABOUT)
     with pytest.raises(ConfigError, match="is in use by another crawl"):
         WarcFile(path, ABOUT)
@@ -137,7 +137,7 @@ def test_two_crawls_do_not_write_one_file(path):
     write(path, exchange())
 
 
-def test_full_disk_leaves_whole_records(path, monkeypatch):
+def test_full_disk_leaves_only_complete_records(path, monkeypatch):
     file = WarcFile(path, ABOUT)
     file.add(exchange(1))
     write_part = os.pwrite
@@ -156,12 +156,12 @@ def test_full_disk_leaves_whole_records(path, monkeypatch):
     assert urls(path) == [f"http://one.example:8080/{n}?a=b" for n in (1, 3)]
 
 
-def test_without_the_package_the_setting_says_what_to_install(monkeypatch):
+def test_error_without_warcio_says_what_to_install(monkeypatch):
     monkeypatch.setattr(warc_file.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"^WARC_FILE needs warcio.*pip install warcio"):
         check_warc("WARC_FILE", "crawl.warc.gz")
 
 
-def test_name_says_that_the_file_is_compressed():
-    with pytest.raises(ConfigError, match=r"^WARC_FILE=x.warc: such files are compressed; name it \*\.warc\.gz$"):
+def test_name_without_gz_is_refused():
+    with pytest.raises(ConfigError, match=r"^WARC_FILE=x.warc: WARC files are compressed; name it \*\.warc\.gz$"):
         check_warc("WARC_FILE", "x.warc")

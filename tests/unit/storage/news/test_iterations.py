@@ -1,4 +1,4 @@
-"""Iterations are counted with the pages: whatever is committed is counted, and nothing else."""
+"""Iterations are counted in the transactions of the pages, so exactly the committed pages are counted."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def page(state=State.DONE, **news):
     return found
 
 
-def count(iterations, crawl, now, *pages, again=False, commit=True):
-    """All in one batch, as the writer has them."""
+def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):
+    """Count *pages* in one batch, as the writer commits them."""
     changes = ChangeSet()
     for one in pages:
         own = ChangeSet()
-        iterations.count(one, own, now, is_revisit=again)
+        iterations.count(one, own, now, is_revisit=is_revisit)
         changes.extend(own)
     if commit:
         with crawl.database.write() as connection:
             write_changes(connection, changes)
 
 
-def test_each_download_is_one_of_four_kinds(crawl):
+def test_each_download_has_one_of_four_kinds(crawl):
     iterations = counting(crawl)
     answers = [
         page(fits=True, outcome="new"),
@@ -49,18 +49,18 @@ def test_each_download_is_one_of_four_kinds(crawl):
         page(fits=True),
         page(),
         page(State.MOVED),
-        page(outcome="new"),  # it looks like an article, and is one
+        page(outcome="new"),  # looks like an article, and is one
         page(State.REFUSED),
         page(State.FAILED, kind="feed"),
         page(kind="feed"),
-        page(State.REJECTED),  # never asked for
+        page(State.REJECTED),  # never requested
     ]
     count(iterations, crawl, 10.0, *answers)
-    count(iterations, crawl, 11.0, page(fits=True, outcome="changed"), again=True)
+    count(iterations, crawl, 11.0, page(fits=True, outcome="changed"), is_revisit=True)
     assert iterations_of(crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
 
 
-def test_iteration_ends_after_so_many_pages_and_says_so(crawl, caplog):
+def test_iteration_ends_after_a_number_of_pages_and_is_logged(crawl, caplog):
     caplog.set_level(logging.INFO)
     iterations = counting(crawl, pages=2)
     for now in range(5):
@@ -74,7 +74,7 @@ def test_iteration_ends_after_so_many_pages_and_says_so(crawl, caplog):
     assert [record.message for record in caplog.records] == [str(one) for one in found[:2]]
 
 
-def test_iteration_ends_after_so_long(crawl):
+def test_iteration_ends_after_a_number_of_seconds(crawl):
     iterations = counting(crawl, seconds=60.0)
     for now in (0.0, 59.0, 60.0, 500.0):
         count(iterations, crawl, now, page())
@@ -85,11 +85,11 @@ def test_iteration_ends_after_so_long(crawl):
     ]
 
 
-def test_run_goes_on_with_what_is_committed(database):
+def test_next_run_continues_the_committed_iteration(database):
     crawl = NewsStore(database)
     first = counting(crawl, pages=4)
     count(first, crawl, 1.0, page(fits=True), page())
-    count(first, crawl, 2.0, page(fits=True), commit=False)  # killed before that
+    count(first, crawl, 2.0, page(fits=True), commit=False)  # killed before the commit
     again = counting(crawl, pages=4)
     count(again, crawl, 9.0, page(fits=True), page(), page())
     crawl.document("/a", 10.0)
@@ -101,7 +101,7 @@ def test_run_goes_on_with_what_is_committed(database):
     assert last_iteration(crawl.database, crawl.id).number == 2
 
 
-def test_documents_of_earlier_runs_count_in_all(crawl):
+def test_total_includes_documents_of_earlier_runs(crawl):
     crawl.document("/a", 5.0)
     for total in (2, 3):
         iterations = counting(crawl)
@@ -109,7 +109,7 @@ def test_documents_of_earlier_runs_count_in_all(crawl):
         assert last_iteration(crawl.database, crawl.id).total_documents == total
 
 
-def test_crawls_are_counted_apart(crawl):
+def test_crawls_are_counted_separately(crawl):
     other = NewsStore(crawl.database, "other")
     count(counting(crawl), crawl, 1.0, page())
     count(counting(other), other, 1.0, page(), page())
@@ -117,7 +117,7 @@ def test_crawls_are_counted_apart(crawl):
     assert last_iteration(crawl.database, 99) is None
 
 
-def test_days_have_their_new_documents_and_all_that_there_were(crawl):
+def test_days_have_their_new_documents_and_the_running_total(crawl):
     for path, stored_at in (("/a", 10.0), ("/b", DAY - 1), ("/c", DAY), ("/d", 3 * DAY + 5)):
         crawl.document(path, stored_at)
     NewsStore(crawl.database, "other").document("/a", 10.0)

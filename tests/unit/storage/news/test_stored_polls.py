@@ -1,4 +1,4 @@
-"""What the store knows of pages that come back, of what they announced, and of sites and their rules."""
+"""Queries for scheduled pages, announced items, and the sites of a news crawl."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage.news import stored_polls
 from crawlers.storage.news.stored_polls import (
-    PlacedSite,
+    QueuedSite,
+    gone_pages,
+    included_sites,
     known_items,
     labels_of,
     moved_pages,
-    pages_over,
     pages_without_document,
-    placed_sites,
     polls_of,
     removed_feeds,
 )
@@ -32,7 +32,7 @@ def crawl(database):
     return NewsStore(database)
 
 
-def test_polls_are_those_of_the_crawl_that_come_back(crawl):
+def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
     first = crawl.poll("/rss", "feed", NOW, failures=2, problem="timeout")
     gone = crawl.poll("/gone", "page", NOW)
     crawl.write(NewsScoreRow(gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
@@ -41,14 +41,14 @@ def test_polls_are_those_of_the_crawl_that_come_back(crawl):
     assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
 
 
-def test_items_that_a_feed_announced_before_are_known(crawl, monkeypatch):
-    monkeypatch.setattr(stored_polls, "MOST_KEYS", 3)  # in several statements
+def test_items_that_a_feed_announced_before_are_returned(crawl, monkeypatch):
+    monkeypatch.setattr(stored_polls, "MAX_KEYS", 3)  # in several statements
     crawl.write(*(FeedItemRow(7, key, None, NOW, "") for key in range(5)), FeedItemRow(8, 9, None, NOW, ""))
     assert known_items(crawl.database, 7, range(2, 10)) == {2, 3, 4}
     assert known_items(crawl.database, 7, []) == set()
 
 
-def test_pages_without_document_were_read_and_are_no_copies(crawl):
+def test_pages_without_document_were_read_and_are_not_copies(crawl):
     plain = crawl.page("/plain", NOW, reason="no text")
     crawl.document("/good", NOW)
     crawl.page("/copy", NOW, reason="same text as document 7")
@@ -59,7 +59,7 @@ def test_pages_without_document_were_read_and_are_no_copies(crawl):
     assert pages_without_document(crawl.database, crawl.id, SITE, keys) == [(plain, "no text", NOW)]
 
 
-def test_labels_come_oldest_first(crawl):
+def test_labels_are_sorted_oldest_first(crawl):
     pages = [crawl.page(f"/{n}", NOW) for n in range(3)]
     crawl.write(*(PageLabelRow(page, crawl.sites[SITE], float(page)) for page in reversed(pages)))
     other = NewsStore(crawl.database, "other")
@@ -67,20 +67,20 @@ def test_labels_come_oldest_first(crawl):
     assert list(labels_of(crawl.database, crawl.id)) == [(SITE, f"{SITE}/{n}", float(p)) for n, p in enumerate(pages)]
 
 
-def test_site_says_by_which_rules_its_pages_wait_and_whether_any_does(crawl):
+def test_included_site_has_its_rules_and_whether_a_page_waits(crawl):
     crawl.write(SiteRules(crawl.sites[SITE], "old"), SiteRules(crawl.sites[OTHER], "old"))
     crawl.write(
         SiteRules(crawl.sites[SITE], None), SiteRules(crawl.sites[SITE], "new"), SiteRules(crawl.sites[OTHER], None)
     )
     crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
     crawl.page("/done", NOW)
-    assert placed_sites(crawl.database, crawl.id) == [
-        PlacedSite(crawl.sites[SITE], SITE, "new", waits=False),
-        PlacedSite(crawl.sites[OTHER], OTHER, None, waits=True),
+    assert included_sites(crawl.database, crawl.id) == [
+        QueuedSite(crawl.sites[SITE], SITE, "new", waits=False),
+        QueuedSite(crawl.sites[OTHER], OTHER, None, waits=True),
     ]
 
 
-def test_removed_feeds_are_those_that_a_person_took_out_or_of_sources_that_are_left_out(crawl):
+def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
     rows = [
         {"seed_id": 1, "url": f"{SITE}/{name}", "kind": "feed", "is_given": name == "given", "enabled": name == "kept"}
         for name in ("given", "found", "kept")
@@ -91,18 +91,18 @@ def test_removed_feeds_are_those_that_a_person_took_out_or_of_sources_that_are_l
     assert len(removed_feeds(crawl.database, {OTHER}.__contains__)) == 3
 
 
-def test_pages_that_are_over_can_be_asked_for_once_more(crawl):
-    over = crawl.page("/over", NOW, reason="a feed that was removed")
+def test_gone_pages_have_their_reason_and_download_time(crawl):
+    gone = crawl.page("/gone", NOW, reason="a feed that was removed")
     crawl.page("/moved", NOW, state=State.MOVED)
     crawl.poll("/polled", "feed", NOW)
     number = crawl.sites[SITE]
-    wanted = [(number, url_key(SITE + path)) for path in ("/over", "/moved", "/polled", "/unknown")]
-    wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/over")))
-    assert pages_over(crawl.database, wanted) == [(SITE, (over, "a feed that was removed", NOW))]
-    assert pages_over(crawl.database, []) == []
+    wanted = [(number, url_key(SITE + path)) for path in ("/gone", "/moved", "/polled", "/unknown")]
+    wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/gone")))
+    assert gone_pages(crawl.database, wanted) == [(SITE, (gone, "a feed that was removed", NOW))]
+    assert gone_pages(crawl.database, []) == []
 
 
-def test_pages_that_moved_tell_where_they_led_in_the_end_even_in_a_circle(crawl):
+def test_moved_pages_lists_each_hop_even_of_a_loop(crawl):
     number = crawl.sites[SITE]
     pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}
     for path, target in (("/a", "/b"), ("/b", "/there"), ("/c", "/c")):

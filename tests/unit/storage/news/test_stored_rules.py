@@ -1,4 +1,4 @@
-"""Rules are replaced by where they come from, and never against what a person said of one."""
+"""Rules are replaced per origin, and pinned rules are kept."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def numbers(database):
     return {rule.rule.regex: rule.number for rule in list_rules(database)}
 
 
-def test_what_was_learnt_comes_back_as_it_was(sqlite):
+def test_learnt_rules_are_read_back_unchanged(sqlite):
     rules = [learnt("/a"), learnt("/b", 0.5)]
     replace_learnt(sqlite, A, rules)
     assert rules_by_domain(sqlite) == {A: rules}
 
 
-def test_learnt_again_the_same_rule_keeps_its_number_and_others_go(sqlite):
+def test_rule_that_is_learnt_again_keeps_its_number_and_others_are_deleted(sqlite):
     replace_learnt(sqlite, A, [learnt("/a"), learnt("/b")])
     replace_learnt(sqlite, B, [learnt("/b")])
     before = numbers(sqlite)
@@ -64,7 +64,7 @@ def test_learnt_again_the_same_rule_keeps_its_number_and_others_go(sqlite):
     assert regexes(sqlite) == {B: {"/b"}}
 
 
-def test_what_a_person_said_stays_when_rules_are_learnt(sqlite):
+def test_manual_rules_are_kept_when_rules_are_learnt(sqlite):
     replace_learnt(sqlite, A, [learnt("/pinned"), learnt("/wrong"), learnt("/narrow"), learnt("/gone")])
     number = numbers(sqlite)
     pin_rule(sqlite, number["/pinned"])
@@ -83,7 +83,7 @@ def test_what_a_person_said_stays_when_rules_are_learnt(sqlite):
     }
 
 
-def test_rules_of_a_file_stand_above_learnt_ones_and_below_commands(database):
+def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
     replace_learnt(database, A, [learnt("/both"), learnt("/learnt")])
     add_rule(database, A, "/mine", 1.0)
     file = [UrlRule("/both", 1.0, HAND), UrlRule("/mine", 0.2, HAND), UrlRule("/file", 0.0, HAND)]
@@ -96,10 +96,10 @@ def test_rules_of_a_file_stand_above_learnt_ones_and_below_commands(database):
     with database.write() as connection:
         replace_rules(connection, HAND, {A: file[:1], B: []})
     rules = {rule.regex: rule.origin for rule in rules_by_domain(database)[A]}
-    assert rules == {"/both": HAND, "/mine": HAND}, "what stands no more in the file goes, unless it was pinned"
+    assert rules == {"/both": HAND, "/mine": HAND}, "rules that are no longer in the file are deleted, unless pinned"
 
 
-def test_a_rule_that_is_added_again_is_changed(sqlite):
+def test_adding_an_existing_rule_updates_it(sqlite):
     replace_learnt(sqlite, A, [learnt("/a")])
     first = add_rule(sqlite, A, "/a", 0.5)
     assert first.rule == UrlRule("/a", 0.5, HAND, is_pinned=True)
@@ -107,31 +107,31 @@ def test_a_rule_that_is_added_again_is_changed(sqlite):
     assert add_rule(sqlite, B, "/a", 0.2).number != first.number
 
 
-def test_unknown_numbers_and_expressions_that_are_there_are_told(sqlite):
+def test_unknown_numbers_and_existing_expressions_are_refused(sqlite):
     for action in (rule_numbered, pin_rule, forbid_rule, remove_rule, lambda *its: edit_rule(*its, "/x")):
-        with pytest.raises(ConfigError, match="there is no rule 7; `scrapy sites rules` shows all"):
+        with pytest.raises(ConfigError, match="there is no rule 7; `scrapy sites rules` lists all"):
             action(sqlite, 7)
     first, second = (add_rule(sqlite, A, regex, 1.0).number for regex in ("/a", "/b"))
-    with pytest.raises(ConfigError, match=f"rule {first} of {A} is '/a' already; pin that one and remove {second}"):
+    with pytest.raises(ConfigError, match=f"rule {first} of {A} already is '/a'; pin that one and remove {second}"):
         edit_rule(sqlite, second, "/a")
     assert edit_rule(sqlite, second, "/b").rule.regex == "/b"
 
 
-def test_rules_by_hand_are_bounded_and_learnt_ones_do_not_count(sqlite, monkeypatch):
+def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, monkeypatch):
     monkeypatch.setattr(stored_rules, "RULES_MAX", 2)
     replace_learnt(sqlite, A, [learnt("/x"), learnt("/y")])
     add_rule(sqlite, A, "/a", 1.0)
     add_rule(sqlite, A, "/b", 1.0)
-    with pytest.raises(ConfigError, match=f"{A} would have 3 rules by hand; keep at most 2, join some with |"):
+    with pytest.raises(ConfigError, match=f"{A} would have 3 manual rules; keep at most 2, join some with |"):
         add_rule(sqlite, A, "/c", 1.0)
     assert add_rule(sqlite, A, "/a", 0.5).rule.weight == 0.5
     file = [UrlRule(f"/{number}", 1.0, HAND) for number in range(3)]
-    with pytest.raises(ConfigError, match=f"{B} would have 3 rules"), sqlite.write() as connection:
+    with pytest.raises(ConfigError, match=f"{B} would have 3 manual rules"), sqlite.write() as connection:
         replace_rules(connection, HAND, {B: file})
     assert regexes(sqlite) == {A: {"/a", "/b", "/x", "/y"}}
 
 
-def test_a_persons_rule_that_an_earlier_version_took_is_told_with_what_to_do(sqlite):
+def test_manual_rule_that_only_an_earlier_version_accepted_is_refused_with_a_remedy(sqlite):
     add_rule(sqlite, A, "/.* except /a", 1.0)
     replace_learnt(sqlite, B, [learnt("/(?!a).*")])
     check_stored_rules(sqlite)
@@ -150,7 +150,7 @@ def test_content_rules_are_replaced_by_domain(sqlite):
     assert content_rules(sqlite) == {A: {"title": "//h1"}, B: {"title": "h2"}}
 
 
-def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_what_became_of_them(sqlite):
+def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sqlite):
     sites = {1: "http://a.example", 2: "http://a.example", 3: "https://www.a.example", 4: "http://notA.example".lower()}
     row = {"crawl_id": 1, "seed_id": 1, "parallel": 1, "delay_s": 0.0}
     unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}

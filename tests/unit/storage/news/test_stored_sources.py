@@ -1,4 +1,4 @@
-"""Sources come back from the store as they went in, and a person's word stands above the file."""
+"""Sources are read back unchanged, and changes by command take precedence over the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crawlers.storage.news.stored_rules import forbid_rule, list_rules, replace_
 from crawlers.storage.news.stored_sources import (
     FeedRow,
     add_feed,
-    forget_feeds,
+    delete_orphaned_feeds,
     list_feeds,
     save_sources,
     stored_sources,
@@ -49,7 +49,7 @@ def key(url):
 
 
 def find(database, *found):
-    """A crawl finds feeds: sites of the sources, URLs, kinds."""
+    """Store discovered feeds: the sites of their sources, URLs, kinds."""
     with database.write() as connection:
         write_changes(connection, ChangeSet(*(FoundFeed(*one) for one in found)))
 
@@ -58,7 +58,7 @@ def feeds(database):
     return {row.url: (row.seed_number, row.kind, row.is_given, row.enabled) for row in list_feeds(database, key)}
 
 
-def test_sources_come_back_as_they_were_however_often_they_are_saved(database):
+def test_sources_that_are_saved_repeatedly_are_read_back_unchanged(database):
     assert save_sources(database, [FULL, BARE]) == [(1, FULL, True), (2, BARE, True)]
     assert stored_sources(database) == [FULL, BARE]
     assert save_sources(database, [BARE, FULL]) == [(2, BARE, False), (1, FULL, False)]
@@ -66,7 +66,7 @@ def test_sources_come_back_as_they_were_however_often_they_are_saved(database):
     assert save_sources(database, []) == []
 
 
-def test_limits_and_rules_are_the_files_and_what_is_known_by_name_stays(database):
+def test_limits_and_rules_are_replaced_and_names_are_kept(database):
     save_sources(database, [FULL])
     save_sources(database, [replace(BARE, limits=SiteLimits(A, max_level=3, start_url=f"{A}/"))])
     (found,) = stored_sources(database)
@@ -75,7 +75,7 @@ def test_limits_and_rules_are_the_files_and_what_is_known_by_name_stays(database
     assert [(one.name, one.region) for one in stored_sources(database)] == [("Another", "GB")]
 
 
-def test_a_run_with_a_file_leaves_harvests_alone(sqlite):
+def test_crawl_with_a_sources_file_does_not_change_harvests(sqlite):
     save_seeds(sqlite, [{"site": A}])
     save_sources(sqlite, [FULL, BARE], enable=False)
     assert [seed.enabled for seed in list_seeds(sqlite)] == [True, False]
@@ -85,7 +85,7 @@ def test_a_run_with_a_file_leaves_harvests_alone(sqlite):
     assert stored_sources(sqlite) == [FULL, BARE]
 
 
-def test_a_new_source_gets_a_number_that_no_crawl_knows(database):
+def test_new_source_gets_a_number_that_no_crawl_has_used(database):
     add_sites(database, 1, [SiteRow(0, "http://c.example", 1, None, 0.0)], 0.0)
     save_seeds(database, [{"site": A, "number": 7}])
     remove_seeds(database, [7])
@@ -94,13 +94,13 @@ def test_a_new_source_gets_a_number_that_no_crawl_knows(database):
     assert list_seeds(database)[-1].number == 4
 
 
-def test_sources_of_one_domain_share_its_rules(sqlite):
+def test_sources_of_a_domain_share_its_rules(sqlite):
     one, other = (replace(BARE, limits=SiteLimits(f"{scheme}://www.a.example")) for scheme in ("http", "https"))
     save_sources(sqlite, [replace(one, rules=(UrlRule("/x", 1.0, "hand"),)), replace(other, rules=FULL.rules)])
     assert {rule.rule.regex for rule in list_rules(sqlite, "a.example")} == {"/x", "/story/.*", "/video/.*"}
 
 
-def test_what_a_person_said_of_a_rule_or_feed_stays(sqlite):
+def test_changes_by_command_are_kept(sqlite):
     save_sources(sqlite, [FULL])
     owner = list_seeds(sqlite)[0]
     forbid_rule(sqlite, next(one.number for one in list_rules(sqlite) if one.rule.weight))
@@ -111,13 +111,13 @@ def test_what_a_person_said_of_a_rule_or_feed_stays(sqlite):
     assert {rule.weight for rule in found.rules} == {0.0}
 
 
-def test_learnt_rules_are_no_part_of_a_source(sqlite):
+def test_learnt_rules_are_not_part_of_a_source(sqlite):
     replace_learnt(sqlite, "a.example", [UrlRule("/learnt", 0.9, LEARNT)])
     save_sources(sqlite, [FULL])
     assert stored_sources(sqlite) == [FULL]
 
 
-def test_feeds_that_a_crawl_finds_come_after_those_that_are_given(database):
+def test_discovered_feeds_are_listed_after_given_ones(database):
     sqlite = database
     save_sources(sqlite, [FULL, BARE])
     for _ in range(2):
@@ -131,7 +131,7 @@ def test_feeds_that_a_crawl_finds_come_after_those_that_are_given(database):
     assert feeds(sqlite)[f"{A}/map.xml"] == (1, "sitemap", False, True)
 
 
-def test_a_person_adds_removes_and_takes_back_a_feed(sqlite):
+def test_feed_can_be_added_removed_and_restored(sqlite):
     save_sources(sqlite, [BARE, FULL])
     owner = list_seeds(sqlite)[0]
     url = "http://b.example/feed"
@@ -139,25 +139,25 @@ def test_a_person_adds_removes_and_takes_back_a_feed(sqlite):
     switch_feed(sqlite, owner, url, enabled=False)
     assert feeds(sqlite)[url] == (1, "feed", True, False)
     find(sqlite, ("http://b.example", url, "feed"))
-    assert feeds(sqlite)[url] == (1, "feed", True, False), "what was removed is not found again"
+    assert feeds(sqlite)[url] == (1, "feed", True, False), "a removed feed is not discovered again"
     assert not add_feed(sqlite, owner, url, "feed")
     assert feeds(sqlite)[url] == (1, "feed", True, True)
-    with pytest.raises(ConfigError, match=f"{A}/rss is a feed of seed 2 already"):
+    with pytest.raises(ConfigError, match=f"{A}/rss is already a feed of seed 2"):
         add_feed(sqlite, owner, f"{A}/rss", "feed")
     with pytest.raises(ConfigError, match=f"{A}/rss is not a feed of http://b.example; `scrapy sites feeds 1 --all`"):
         switch_feed(sqlite, owner, f"{A}/rss", enabled=False)
 
 
-def test_a_feed_moves_with_the_file(sqlite):
+def test_feed_moves_to_another_source_with_the_file(sqlite):
     save_sources(sqlite, [FULL])
     save_sources(sqlite, [replace(BARE, feeds=FULL.feeds[:1])])
     assert feeds(sqlite)[f"{A}/rss"][0] == 2
 
 
-def test_feeds_leave_with_their_seed(sqlite):
+def test_feeds_are_deleted_with_their_seed(sqlite):
     save_sources(sqlite, [FULL])
     remove_seeds(sqlite, [1])
-    forget_feeds(sqlite)
+    delete_orphaned_feeds(sqlite)
     with sqlite.read() as connection:
         assert connection.execute(select(feed.c.id)).all() == []
 
@@ -166,11 +166,11 @@ def test_feeds_are_listed_with_their_latest_poll(database):
     save_sources(database, [replace(FULL, sitemaps=()), BARE])
     unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polls": 3, "failures": 0, "rate": "{}", "site_id": 1}
-    spelled = f"{A}/rss?"  # a spelling of the feed's address
+    variant = f"{A}/rss?"  # of the feed's URL
     with database.write() as connection:
         for number, at, items in ((1, 20.0, 7), (2, 10.0, 5)):
             connection.execute(
-                insert(page).values(id=number, site_id=number, key=key(f"{A}/rss"), url=spelled, **unsaid)
+                insert(page).values(id=number, site_id=number, key=key(f"{A}/rss"), url=variant, **unsaid)
             )
             connection.execute(
                 insert(poll).values(page_id=number, polled_at=at, new_items=items, problem="status 500", **polled)

@@ -1,4 +1,4 @@
-"""Tables are described once, by their row types; a new one needs nothing but its description."""
+"""Tables are derived from row types; a new table needs nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ toys = MetaData()
 
 
 class ToyRow(NamedTuple):
-    """A table of a mission that nobody has heard of yet."""
+    """A table of a new mission."""
 
     id: BigInt
     name: str
@@ -43,7 +43,7 @@ class LostToy(NamedTuple):
     name: str
 
 
-def test_table_is_made_of_the_fields() -> None:
+def test_table_has_the_fields_as_columns() -> None:
     assert [column.name for column in toy.columns] == list(ToyRow._fields)
     assert [column.name for column in toy.primary_key] == ["id"]
     assert [column.nullable for column in toy.columns] == [False, False, True, False, True]
@@ -53,7 +53,7 @@ def test_table_is_made_of_the_fields() -> None:
     assert toy.c.hash.type.length == 32
 
 
-def test_writer_writes_a_table_that_it_never_heard_of(database: Database) -> None:
+def test_writer_needs_no_change_for_a_new_table(database: Database) -> None:
     with database.write() as connection:
         connection.execute(CreateTable(toy))
     writer = Writer(database)
@@ -69,7 +69,7 @@ def test_writer_writes_a_table_that_it_never_heard_of(database: Database) -> Non
     assert rows == [(1, "old bear", 0.5, False, "ab" * 16), (2, "drum", 2.5, True, None)]
 
 
-def test_field_that_is_no_column_is_refused() -> None:
+def test_field_without_a_column_is_refused() -> None:
     class Typo(NamedTuple):
         id: int
         wieght: float

@@ -1,4 +1,4 @@
-"""Similarities of a whole topic crawl: a function of the set of its pages."""
+"""The final similarities of a topic crawl depend only on the set of its pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def similarities(database: Database) -> dict[int, float]:
         return {number: similarity for number, similarity in rows}
 
 
-def test_they_are_cosines_by_the_document_frequencies_of_all_pages(database):
+def test_similarities_are_cosines_with_the_document_frequencies_of_all_pages(database):
     crawl_id, (a, b) = begin_topic(database, unicod=3.0, text=4.0)
     for number, terms in enumerate(PAGES, 1):
         add_page(database, number, a if number % 2 else b, f"http://a.test/{number}", terms, similarity=0.5)
@@ -46,7 +46,7 @@ def test_they_are_cosines_by_the_document_frequencies_of_all_pages(database):
     assert mean == pytest.approx(sum(wanted.values()) / 5, abs=1e-12)
 
 
-def test_they_do_not_depend_on_the_order_of_the_pages(database, monkeypatch):
+def test_similarities_do_not_depend_on_the_order_of_the_pages(database, monkeypatch):
     monkeypatch.setattr(topic_similarity, "PAGES_AT_ONCE", 2)
     found = []
     for crawl in range(3):
@@ -60,7 +60,7 @@ def test_they_do_not_depend_on_the_order_of_the_pages(database, monkeypatch):
     assert found == found[:1] * 3
 
 
-def test_pages_of_other_crawls_neither_count_nor_change(database):
+def test_pages_of_other_crawls_do_not_count_and_are_unchanged(database):
     _, (a, _) = begin_topic(database, "other", text=1.0)
     add_page(database, 1, a, "http://a.test/", {"text": 1}, similarity=0.25)
     crawl_id, (a, _) = begin_topic(database, "mine", text=1.0)
@@ -69,7 +69,7 @@ def test_pages_of_other_crawls_neither_count_nor_change(database):
     assert similarities(database) == {1: 0.25, 2: pytest.approx(1 / sqrt(2), abs=1e-12)}
 
 
-def test_crawl_without_a_topic_is_left_alone(database):
+def test_crawl_without_a_topic_is_unchanged(database):
     crawl_id, (a, _) = begin_topic(database)
     add_page(database, 1, a, "http://a.test/")
     assert settle_similarities(database, crawl_id) is None

@@ -1,4 +1,4 @@
-"""The stored web as replays and comparisons see it."""
+"""The stored web of a topic crawl, for replays and comparisons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.topic_store import add_links, add_page, begin_topic
 
 @pytest.fixture
 def crawl_id(database):
-    """A page that links to one of each state; 6 was turned away when it was found."""
+    """A page that links to one page of each state; 6 was rejected when it was discovered."""
     crawl_id, (a, b) = begin_topic(database, unicod=1.0)
     add_page(database, 1, a, "http://a.test/", {"unicod": 1}, level=0)
     add_page(database, 2, b, "http://b.test/read", {"font": 2}, fetched_at=1.0, found_on=1)
@@ -40,9 +40,9 @@ def crawl_id(database):
     return crawl_id
 
 
-def test_answers_are_what_came_of_each_page(database, crawl_id):
+def test_outcomes_are_the_stored_states(database, crawl_id):
     with stored_web(database, crawl_id, len) as web:
-        assert web.roots == [1], "a page of level 0 to which a redirect led is no root"
+        assert web.roots == [1], "the target of a redirect on level 0 is not a root"
         assert [web.site(number) is not None for number in range(1, 9)] == [True] * 5 + [False, True, False]
         assert [web.outcome(number) for number in (1, 2, 3, 4, 5, 7)] == [
             FetchOutcome(True),
@@ -54,13 +54,13 @@ def test_answers_are_what_came_of_each_page(database, crawl_id):
         ]
 
 
-def test_links_come_as_found_and_are_worth_what_their_best_text_is(database, crawl_id):
+def test_links_are_in_order_of_discovery_with_the_value_of_their_best_text(database, crawl_id):
     with stored_web(database, crawl_id, lambda text: len(text) / 100) as web:
         assert list(web.links(1).items()) == [(2, 0.10), (3, 0.0), (5, 0.07), (6, 0.0)]
         assert web.links(5) == {}
 
 
-def test_texts_of_links_have_the_address_where_they_lead(database, crawl_id):
+def test_texts_of_links_have_the_url_of_the_target(database, crawl_id):
     with database.read() as connection:
         found = links_of(connection, 1)
     assert found[2].url == "http://b.test/read"
@@ -68,7 +68,7 @@ def test_texts_of_links_have_the_address_where_they_lead(database, crawl_id):
     assert set(found[3].texts) == set()
 
 
-def test_pages_come_as_they_were_read(database, crawl_id):
+def test_pages_are_in_the_order_of_their_downloads(database, crawl_id):
     assert list(read_pages(database, crawl_id)) == [
         (2, "http://b.test/read", {"font": 2}),
         (1, "http://a.test/", {"unicod": 1}),
@@ -76,7 +76,7 @@ def test_pages_come_as_they_were_read(database, crawl_id):
     assert terms_of_page(database, 2) == ("http://b.test/read", {"font": 2})
 
 
-def test_recalled_pages_have_the_links_that_say_something_if_wanted(database, crawl_id):
+def test_pages_read_have_the_links_with_texts_if_requested(database, crawl_id):
     pages = list(pages_read(database, crawl_id, with_links=True))
     assert [url for url, _, _ in pages] == ["http://b.test/read", "http://a.test/"]
     assert pages[0][2] == {}
@@ -86,14 +86,14 @@ def test_recalled_pages_have_the_links_that_say_something_if_wanted(database, cr
     }
 
 
-def test_links_between_pages_lead_to_where_these_moved(database, crawl_id):
+def test_links_between_pages_lead_to_redirect_targets(database, crawl_id):
     assert list(links_between(database, crawl_id)) == [(1, 2), (1, 2), (2, 1), (2, 2)]
 
 
-def test_redirects_in_a_circle_end(database):
+def test_redirect_loops_end(database):
     crawl_id, (a, _) = begin_topic(database, unicod=1.0)
     add_page(database, 1, a, "http://a.test/", {"unicod": 1})
     add_page(database, 2, a, "http://a.test/2", state=int(State.MOVED), moved_to=3)
     add_page(database, 3, a, "http://a.test/3", state=int(State.MOVED), moved_to=2)
     add_links(database, (1, 2, 1))
-    assert list(links_between(database, crawl_id)) == [], "they lead nowhere"
+    assert list(links_between(database, crawl_id)) == [], "a loop has no target"

@@ -1,4 +1,4 @@
-"""What the store keeps of a topic."""
+"""The stored topic of a crawl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlers.storage.topic.topics import forget_topic, keep_terms, language_of,
 from tests.support.topic_store import add_page, begin_topic
 
 
-def test_terms_of_a_topic_are_kept_as_they_are(database):
+def test_terms_of_a_topic_are_stored_unchanged(database):
     crawl_id, _ = begin_topic(database)
     assert terms_of(database, crawl_id) is None
     terms = {"кодировк": 0.1 + 0.2, "字符": 1 / 3}
@@ -18,7 +18,7 @@ def test_terms_of_a_topic_are_kept_as_they_are(database):
     assert list((terms_of(database, crawl_id) or {}).items()) == list(terms.items())
 
 
-def test_pages_come_as_they_were_read(database):
+def test_pages_are_in_the_order_of_their_downloads(database):
     crawl_id, (a, b) = begin_topic(database)
     add_page(database, 1, a, "http://a.test/", {"second": 1}, fetched_at=2.0)
     add_page(database, 2, b, "http://b.test/", {"first": 1}, fetched_at=1.0)
@@ -31,7 +31,7 @@ def test_pages_come_as_they_were_read(database):
     ]
 
 
-def test_crawl_whose_topic_is_forgotten_goes_on_with_another(database):
+def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(database):
     def run(topic):
         return begin(database, "topic", "topic", [], {"settings": {"TOPIC": topic, "ORDER": "topic"}}, 1.0).id
 
@@ -44,7 +44,7 @@ def test_crawl_whose_topic_is_forgotten_goes_on_with_another(database):
         run("one")
 
 
-def test_language_is_that_of_the_topic_as_it_was_written(database):
+def test_language_is_that_of_the_given_topic(database):
     sites = [SiteRow(0, "http://a.test", 2, None, 0.0)]
     settings = {"TOPIC": '[{"кодировк": 1.0}, [], [0.4, 0.3, 0.3], "ru"]'}
     assert language_of(database, begin(database, "russian", "topic", sites, {"settings": settings}, 1.0).id) == "ru"
