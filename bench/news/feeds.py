@@ -61,12 +61,12 @@ def binary(weight: np.ndarray, rate: np.ndarray, price: np.ndarray) -> np.ndarra
         return np.fmax(0.0, np.sqrt(weight * rate / price) - rate)
 
 
-def known(answer: Callable[..., np.ndarray]) -> Callable[[list[Feed], float], Poller]:
+def known(demand: Callable[..., np.ndarray]) -> Callable[[list[Feed], float], Poller]:
     """A rule that is told the true mean rates and knows nothing of windows, deadlines and hosts."""
 
     def rule(feeds: list[Feed], polls_per_s: float) -> Poller:
         rates = [feed.per_s for feed in feeds]
-        visits = lambda_crawl(np.ones(len(feeds)), rates, SLACK * polls_per_s, answer=answer).rates
+        visits = lambda_crawl(np.ones(len(feeds)), rates, SLACK * polls_per_s, demand=demand).rates
         with np.errstate(divide="ignore"):
             return Constant((1.0 / visits).tolist())
 

@@ -1,4 +1,4 @@
-"""Detects problems of a news crawl that need attention: feeds and sources that are gone, silent, or not understood."""
+"""Detects problems of a news crawl that need attention: feeds and sources that fail, are silent, or yield nothing."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ DAY_S = 86_400.0
 DEAD_FEED, UNREACHABLE = "dead feed", "source unreachable"
 SILENT, EXTRACTION, DISCOVERY = "silent source", "failing extraction", "no discovery"
 
-MANY_TIMES = 10  # times the usual interval: shorter silences are normal
-LEAST_PAGES = 20  # per day: with fewer pages a share of them is not significant
-LEAST_SHARE = 0.2  # of a day's pages that look like articles: at least that many must become documents
-LEAST_DOCUMENTS = 5  # of a site: with fewer it is not known as a source
-
+SILENCE_FACTOR = 10  # times the usual interval: shorter silences are normal
+PAGES_MIN = 20  # per day: with fewer pages, the share of documents is not significant
+SHARE_MIN = 0.2  # of the pages of a day that look like articles must become documents
+DOCUMENTS_MIN = 5  # of a site: with fewer, its usual interval is unknown
 
 REMEDIES = {
     DEAD_FEED: (
-        "look at it in a browser, and remove it (scrapy sites remove-feed) or give its new address "
-        "(scrapy sites add-feed)"
+        "open it in a browser; remove it (scrapy sites remove-feed), or add its new URL (scrapy sites add-feed)"
     ),
     UNREACHABLE: (
-        "neither its start page nor any of its feeds can be had; see whether it is still there and lets robots in, and "
-        "give its new address, or take it out (scrapy sites disable, or without it in sources.yaml)"
+        "neither the start page nor any feed can be fetched; check whether the source still exists and allows robots, "
+        "then correct its URL, or remove the source (scrapy sites disable, or delete it from sources.yaml)"
     ),
 }
 
 
 class Limits(NamedTuple):
-    """How long a condition may last before it is an alarm, in seconds."""
+    """How long a condition may last before it raises an alarm, in seconds."""
 
     dead_feed_s: float = DAY_S
     silent_s: float = 3 * DAY_S
@@ -41,24 +39,24 @@ class Limits(NamedTuple):
 
 
 class Failing(NamedTuple):
-    """A feed or sitemap without results; or a source none of whose feeds and start pages has results."""
+    """A feed or sitemap that fails, or a source whose start pages and feeds all fail."""
 
-    subject: str  # its URL, or the source's site
-    since: float
-    problem: str
+    subject: str  # URL of the feed, or site of the source
+    since: float  # seconds since 1970
+    problem: str  # of the last attempt; empty: no response
     kind: str = DEAD_FEED  # or UNREACHABLE
 
 
 class SiteHealth(NamedTuple):
-    """A site that has documents, or pages that look like articles; times in seconds since 1970."""
+    """The recent activity of a site with documents, or with pages that look like articles; times are since 1970."""
 
     site: str
-    published: Sequence[float] = ()  # when its latest documents were published, or stored if that is not known
-    failed: int = 0  # pages of the last day that look like articles and became no document, and one of the reasons
-    reason: str = ""
+    published: Sequence[float] = ()  # publication times of its latest documents; time of storage if unknown
+    failed: int = 0  # pages of the last day that look like articles but did not become documents
+    reason: str = ""  # of one of these pages
     stored: int = 0  # documents of the last day
     discovered_at: float | None = None  # when a poll last found something new; None: nothing is polled
-    answered_at: float | None = None  # when a poll last got a response
+    responded_at: float | None = None  # when a poll last got a response
 
 
 class Alarm(NamedTuple):
@@ -66,11 +64,11 @@ class Alarm(NamedTuple):
 
     kind: str
     subject: str
-    message: str  # what, and what to do
+    message: str  # what is wrong; what to do
 
 
 class Pause(NamedTuple):
-    """The time in which the crawl was stopped."""
+    """The time during which the crawl was stopped; empty by default."""
 
     began_at: float = 0.0
     ended_at: float = 0.0
@@ -85,25 +83,27 @@ class Pause(NamedTuple):
 
 
 def patience_s(published: Sequence[float], least_s: float) -> float:
-    """Return how long a source may be silent: *least_s*, or ten times the usual interval between two of its documents.
+    """Return how long a source may be silent: `SILENCE_FACTOR` times its usual interval, at least *least_s* seconds.
+
+    The usual interval is the median of those between its documents, which were *published* at these times.
 
     >>> patience_s([0.0, 60.0, 120.0], 3600.0), patience_s([0.0, 60.0, 120.0], 10.0)
     (3600.0, 600.0)
     """
     times = sorted(published)
     gaps = [after - before for before, after in pairwise(times)]
-    return max(least_s, MANY_TIMES * median(gaps)) if gaps else least_s
+    return max(least_s, SILENCE_FACTOR * median(gaps)) if gaps else least_s
 
 
 def alarms_of(
     failing: Iterable[Failing], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
 ) -> list[Alarm]:
-    """Return all alarms at *now*; time in which the crawl was stopped does not count."""
+    """Return all alarms at *now*; the time of *pause*, when the crawl was stopped, does not count."""
     longest_s = {DEAD_FEED: limits.dead_feed_s, UNREACHABLE: limits.unreachable_s}
     found = [
-        Alarm(one.kind, one.subject, f"{one.problem or 'it gives no answer'}; {REMEDIES[one.kind]}")
-        for one in failing
-        if pause.watched_s(one.since, now) >= longest_s[one.kind]
+        Alarm(failure.kind, failure.subject, f"{failure.problem or 'no response'}; {REMEDIES[failure.kind]}")
+        for failure in failing
+        if pause.watched_s(failure.since, now) >= longest_s[failure.kind]
     ]
     for site in sites:
         found += _of_site(site, limits, now, pause)
@@ -111,31 +111,32 @@ def alarms_of(
 
 
 def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iterator[Alarm]:
-    if site.failed + site.stored >= LEAST_PAGES and site.stored < LEAST_SHARE * (site.failed + site.stored):
+    pages = site.failed + site.stored
+    if pages >= PAGES_MIN and site.stored < SHARE_MIN * pages:
         yield Alarm(
             EXTRACTION,
             site.site,
-            f"of {site.failed + site.stored} pages of the last day that look like articles {site.stored} became "
-            f"documents, the others not ({site.reason}); the site may have a new layout: give it content rules "
-            "(content: in sources.yaml), or see what its rules take (scrapy sites test-rule)",
+            f"{site.stored} of the {pages} pages of the last day that look like articles became documents, the others "
+            f"failed (for example: {site.reason}); if the site has a new layout, add content rules (content: in "
+            "sources.yaml), otherwise check which URLs its rules match (scrapy sites test-rule)",
         )
-    if len(site.published) < LEAST_DOCUMENTS:
+    if len(site.published) < DOCUMENTS_MIN:
         return
     silent_s = pause.watched_s(max(site.published), now)
     if silent_s >= patience_s(site.published, limits.silent_s):
         yield Alarm(
             SILENT,
             site.site,
-            f"no article of the last {silent_s / DAY_S:.1f} days; see whether the site still publishes, and what its "
-            "feeds say (scrapy sites feeds)",
+            f"no new article for {silent_s / DAY_S:.1f} days; check whether the site still publishes, and the state of "
+            "its feeds (scrapy sites feeds)",
         )
-    if site.discovered_at is None or site.answered_at is None or site.answered_at < now - DAY_S:
+    if site.discovered_at is None or site.responded_at is None or site.responded_at < now - DAY_S:
         return  # a site that does not respond has other problems
-    lost_s = pause.watched_s(site.discovered_at, now)
-    if lost_s >= patience_s(site.published, limits.discovery_s):
+    idle_s = pause.watched_s(site.discovered_at, now)
+    if idle_s >= patience_s(site.published, limits.discovery_s):
         yield Alarm(
             DISCOVERY,
             site.site,
-            f"it answers, and nothing on it was new for {lost_s / DAY_S:.1f} days; see whether its feeds and its home "
-            "page still show new articles, and whether their links can be seen without scripts",
+            f"the site responds, but nothing new was found for {idle_s / DAY_S:.1f} days; check whether its feeds and "
+            "its home page still show new articles, and whether their links are visible without JavaScript",
         )

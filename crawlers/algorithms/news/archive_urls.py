@@ -14,12 +14,12 @@ _PATH = re.compile(
     r"|(?:19|20)\d\d(?:[/-]?(?:0?[1-9]|1[0-2])(?:[/-]?(?:0?[1-9]|[12]\d|3[01]))?)?"  # a year, month or day
     r")/?$"
 )
-_MOST_CHARS = 200  # of a path or query: pages of 60,000 links are classified in the reactor
-_SEGMENTS = 3  # the last ones: an archive may be deep, and a day has three segments
+_CHARS_MAX = 200  # of a path or query: pages of 60,000 links are classified in the reactor
+_SEGMENTS = 3  # only the last ones are searched: a date has up to three segments
 
 
 def is_archive(url: str) -> bool:
-    """Tell whether *url* looks like pagination, a calendar or an archive; a heuristic for any language.
+    """Return whether the absolute *url* looks like pagination, a calendar or an archive; a heuristic for any language.
 
     >>> [is_archive(f"http://a.example{path}") for path in ("/news/page/3", "/?page=2", "/2026/11/20/", "/archive/x")]
     [True, True, True, True]
@@ -29,10 +29,10 @@ def is_archive(url: str) -> bool:
     start = url.find("/", url.find("://") + 3)
     if start < 0:
         return False
-    path, mark, query = url[start:].lower().partition("?")  # faster than an expression for either case
-    if mark and _QUERY.search(f"?{query[:_MOST_CHARS]}"):
+    path, mark, query = url[start:].lower().partition("?")  # faster than a case-insensitive expression
+    if mark and _QUERY.search(f"?{query[:_CHARS_MAX]}"):
         return True
-    begin = len(path) - 1  # a slash at the end begins nothing
+    begin = len(path) - 1  # a trailing slash does not begin a segment
     for _ in range(_SEGMENTS):
         begin = max(0, path.rfind("/", 0, begin))
-    return len(path) < _MOST_CHARS and _PATH.search(path, begin) is not None
+    return len(path) < _CHARS_MAX and _PATH.search(path, begin) is not None

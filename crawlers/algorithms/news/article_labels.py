@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SURE = 2.0  # evidence for an article must exceed it, evidence against it must reach it
+SURE = 2.0  # positive evidence must exceed this value, negative evidence must reach it
 IN_FEED = 3.0  # the page is in RSS, Atom, JSON Feed or a news sitemap
 DATED = 1.5  # the page has a date of publication
-DENSE = 0.6  # a page with this share of its text in links is a list
-DETOUR = -3.0  # replaces all evidence: the content of the page was found before at another URL of the site
-PREFIXES_MIN = 5  # other URLs that begin with this one make it a directory
+DENSE = 0.6  # a page with a larger share of its text in links is a list
+DETOUR = -3.0  # instead of all evidence, if the same content was found before at another URL of the site
+PREFIXES_MIN = 5  # a URL with which at least this many other URLs begin is a directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Evidence:
     link_density: float = 0.0  # share of the text in links
     og_website: bool = False
     has_pagination: bool = False  # rel=next or prev
-    is_prefix_of: int = 0  # how many other URLs of the host begin with this one
+    is_prefix_of: int = 0  # number of other URLs of the host that begin with this one
 
 
 def log_odds(evidence: Evidence) -> float:
-    """Return the evidence for (positive) or against (negative) an article.
+    """Return the evidence for (positive) or against (negative) an article, as a sum of log-odds.
 
     >>> log_odds(Evidence(structured=True, is_prefix_of=5))
     1.0
@@ -46,13 +46,13 @@ def log_odds(evidence: Evidence) -> float:
         (evidence.has_pagination, -1.5),
         (evidence.is_prefix_of >= PREFIXES_MIN, -2.0),
     )
-    return sum(weight for is_seen, weight in weights if is_seen)
+    return sum(weight for holds, weight in weights if holds)
 
 
 def label(odds: float) -> bool | None:
     """Return whether a page with these *odds*, from `log_odds`, is an article; None if uncertain.
 
-    One declaration for an article is not enough; a high link density is enough against it.
+    A single og:type is not enough for an article, whereas a high link density is enough against one.
 
     >>> label(3.0), label(2.0), label(-2.0)
     (True, None, False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-PRIOR_ITEMS, PRIOR_SECONDS = 0.5, 900.0  # two items an hour, and uncertain enough that 20 an hour would be plausible
-MEMORY_ITEMS = 30.0  # enough evidence for a rate: an hour or two of a fast feed, so that rates follow the time of day
-MEMORY_SECONDS = (7200.0, 3 * 86_400.0)  # older evidence is forgotten: a feed that died is recognised after days
-SURPRISE = 3.0  # standard deviations, plus an item, above expectation: the learnt rate is obsolete
+PRIOR_ITEMS, PRIOR_SECONDS = 0.5, 900.0  # two items per hour, and uncertain enough that 20 are plausible
+MEMORY_ITEMS = 30.0  # evidence kept: an hour or two of a fast feed, so that rates follow the time of day
+MEMORY_SECONDS = (7200.0, 3 * 86_400.0)  # bounds of the time kept: dead feeds are recognised after days
+SURPRISE = 3.0  # standard deviations (plus one item) above the expectation: the learnt rate is obsolete
 
 
 class ArrivalRate(NamedTuple):
@@ -27,9 +27,10 @@ class ArrivalRate(NamedTuple):
         return (self.items + PRIOR_ITEMS) / (self.seconds + PRIOR_SECONDS)
 
     def upper_per_s(self, deviations: float) -> float:
-        """Return an upper bound of items per second, at the quantile of a normal value of that many *deviations*.
+        """Return an upper bound of items per second.
 
-        The cube of a normal value approximates the Gamma distribution (Wilson and Hilferty, 1931).
+        The true rate exceeds it with the probability that a normal variable exceeds its mean by this number of standard
+        *deviations*. The cube of a normal variable approximates the Gamma distribution (Wilson and Hilferty, 1931).
         """
         shape = self.items + PRIOR_ITEMS
         root = 1.0 - 1.0 / (9.0 * shape) + deviations / (3.0 * math.sqrt(shape))
@@ -38,12 +39,12 @@ class ArrivalRate(NamedTuple):
     def after(self, new_items: int, elapsed_s: float, *, is_full: bool = False) -> ArrivalRate:
         """Return the state after a poll that found *new_items*, *elapsed_s* after the previous one.
 
-        *is_full*: all items of the feed were new, so more may have been missed: twice as many are assumed, which
-        makes the next poll early enough to count them.
+        *is_full*: all items of the feed were new, so others may have been missed. Twice as many are then assumed, so
+        that the next poll is early enough to count them.
 
         >>> ArrivalRate().after(3, 3600.0)
         ArrivalRate(items=3.0, seconds=3600.0)
-        >>> ArrivalRate(0.0, 86400.0).after(20, 3600.0)  # it slept, and woke up
+        >>> ArrivalRate(0.0, 86400.0).after(20, 3600.0)  # it became active again
         ArrivalRate(items=20.0, seconds=3600.0)
         """
         if elapsed_s <= 0.0:
@@ -55,7 +56,7 @@ class ArrivalRate(NamedTuple):
         return ArrivalRate(self.items + found, self.seconds + elapsed_s)._remembered()
 
     def _remembered(self) -> ArrivalRate:
-        """Return the same rate with at most the evidence to keep."""
+        """Return the same rate with no more evidence than is kept."""
         shortest, longest = MEMORY_SECONDS
         kept = min(self.seconds, max(shortest, min(longest, MEMORY_ITEMS / self.per_s)))
         return ArrivalRate(self.items * kept / self.seconds, kept)

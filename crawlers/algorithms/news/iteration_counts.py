@@ -1,4 +1,4 @@
-"""Counts per iteration and per day of a news crawl, and merging of iterations."""
+"""The counts of a news crawl, by iteration and by day."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ SUMMED = ("fit", "not_fit", "polls", "errors", "documents", "duplicates")
 
 
 class Iteration(NamedTuple):
-    """A number of pages, or minutes, of a news crawl; a row of the table `iteration`."""
+    """The counts of one iteration, a number of pages or of minutes; a row of the table `iteration`."""
 
     number: int  # from 1
     began_at: float
     ended_at: float
     fit: int = 0  # pages whose URL matches a rule, or that a feed announced
-    not_fit: int = 0
+    not_fit: int = 0  # other pages
     polls: int = 0  # feeds, and revisited pages
     errors: int = 0
     documents: int = 0  # new ones
     duplicates: int = 0
-    total_documents: int = 0  # at its end
+    total_documents: int = 0  # at the end of the iteration
 
     @property
     def pages(self) -> int:
-        """Downloads of any kind.
+        """The number of downloads of any kind.
 
         >>> Iteration(1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1).pages
         60
@@ -36,7 +36,7 @@ class Iteration(NamedTuple):
 
     @property
     def useful_share(self) -> float:
-        """New documents per download that was not a poll: polls are the cost of being early.
+        """New documents per download, not counting polls, which are the cost of being early.
 
         >>> Iteration(1, 0.0, 1.0, fit=6, not_fit=3, polls=50, errors=1, documents=5).useful_share
         0.5
@@ -46,9 +46,9 @@ class Iteration(NamedTuple):
     def __str__(self) -> str:
         return (
             f"Iteration {self.number}: {self.pages:,} downloads in {self.ended_at - self.began_at:,.0f} s "
-            f"({self.fit:,} fit, {self.not_fit:,} do not, {self.polls:,} polls, {self.errors:,} errors) brought "
-            f"{self.documents:,} documents ({self.useful_share:.0%} of what was no poll) and {self.duplicates:,} "
-            f"duplicates; {self.total_documents:,} documents in all"
+            f"({self.fit:,} fit, {self.not_fit:,} not fit, {self.polls:,} polls, {self.errors:,} errors), "
+            f"{self.documents:,} new documents ({self.useful_share:.0%} of the downloads without polls), "
+            f"{self.duplicates:,} duplicates; {self.total_documents:,} documents in total"
         )
 
 
@@ -57,11 +57,11 @@ class Day(NamedTuple):
 
     began_at: float
     documents: int  # new ones
-    total_documents: int  # at its end
+    total_documents: int  # at the end of the day
 
     @property
     def ratio(self) -> float:
-        """New documents of the day, as a share of the total at its end.
+        """The share of the day's new documents in the total at its end.
 
         >>> Day(0.0, 5, 20).ratio
         0.25
@@ -70,17 +70,17 @@ class Day(NamedTuple):
 
 
 def merged(iterations: Sequence[Iteration], most: int) -> list[Iteration]:
-    """Return at most *most* iterations, each the sum of equally many adjacent ones; the last may have fewer.
+    """Return at most *most* >= 1 iterations, each the sum of equally many adjacent ones; the last may have fewer.
 
-    >>> [one.fit for one in merged([Iteration(n, n - 1.0, n, fit=n) for n in range(1, 6)], 3)]
+    >>> [sums.fit for sums in merged([Iteration(n, n - 1.0, n, fit=n) for n in range(1, 6)], 3)]
     [3, 7, 5]
     """
-    width = -(-len(iterations) // most)
-    groups = (list(group) for _, group in groupby(iterations, key=lambda one: (one.number - 1) // max(1, width)))
-    return [_sum(group) for group in groups]
+    width = max(1, -(-len(iterations) // most))
+    groups = groupby(iterations, key=lambda iteration: (iteration.number - 1) // width)
+    return [_sum(list(group)) for _, group in groups]
 
 
 def _sum(group: Sequence[Iteration]) -> Iteration:
     first, last = group[0], group[-1]
-    sums = {name: sum(getattr(one, name) for one in group) for name in SUMMED}
+    sums = {name: sum(getattr(iteration, name) for iteration in group) for name in SUMMED}
     return Iteration(last.number, first.began_at, last.ended_at, total_documents=last.total_documents, **sums)

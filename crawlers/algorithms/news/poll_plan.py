@@ -1,7 +1,7 @@
-"""Plans when each feed or section page is polled again: rates are learnt, and a budget is distributed.
+"""Plans when each feed or section page is polled again: learns their rates, and distributes a budget of polls.
 
-Only the prices of `lambda_crawl` are computed for all feeds at once, and only after enough changes; the rate of a feed
-at these prices is a formula. The caller stores the due times, and the `PollState` of each feed for a restart.
+The prices of `lambda_crawl` are computed for all feeds at once, but only after enough changes; at given prices, a
+formula yields the polls of each feed. The caller stores the due times, and the `PollState` of each feed for a restart.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from crawlers.algorithms.news.change_rates import ArrivalRate
 from crawlers.algorithms.news.revisit_rates import best_visits, lambda_crawl
 
 NEVER = -math.inf
-USUAL_WINDOW = 10  # items of a feed before its first poll: the usual minimum
-BURST = 2.0  # an hour of the day may have that many times the items of the hours that the rate was learnt from
-DEVIATIONS = 3.0  # more than the window in an interval, or a larger rate, is as rare as a normal value so far out
-HOST_SHARE = 0.5  # polls may use this share of the requests that a host's delay allows; items must be fetched, too
-MOVED = 0.05  # of the budget; when the rates of the feeds changed by that much, it is distributed again
-CYCLE = 16  # but only after one in this many feeds was polled, so that the cost per poll does not grow
-JITTER = 0.1  # of an interval, so that polls are not synchronous with feeds that publish every full hour
-GOLDEN = 0.6180339887498949  # its multiples are evenly distributed over [0, 1)
+USUAL_WINDOW = 10  # items assumed for a feed before its first poll: few feeds show less
+BURST = 2.0  # the busiest hours of a day may have this many times the items of those that the rate was learnt from
+DEVIATIONS = 3.0  # standard deviations: the probability of an overflowing window, and that of a rate above its bound
+HOST_SHARE = 0.5  # of the requests that the delay of a host allows, for polls; the rest is for items
+DRIFT_MAX = 0.05  # of the budget: if the polls per second changed by more in total, the prices are computed again
+CYCLE = 16  # but only after one in 16 feeds was polled, so that the cost per poll does not grow with the feeds
+JITTER = 0.1  # of an interval, so that polls do not synchronise with feeds that publish on the hour
+GOLDEN = 0.6180339887498949  # multiples of the golden ratio are evenly distributed modulo 1
 
 
 class PollState(NamedTuple):
-    """The state of a feed, besides its due time, that is stored for a restart."""
+    """The state of a feed that is stored for a restart, in addition to its due time."""
 
-    polled_at: float = NEVER  # last successful poll
-    window: int = USUAL_WINDOW  # items in the feed
+    polled_at: float = NEVER  # time of the last successful poll
+    window: int = USUAL_WINDOW  # number of items in the feed
     rate: ArrivalRate = ArrivalRate()
 
 
@@ -45,14 +45,14 @@ class PollLimits:
 
     @property
     def slowest_s(self) -> float:
-        """Half of the deadline; the rest is left for fetching items and for retries."""
+        """The longest interval that meets the deadline: half of it, which leaves the rest for items and retries."""
         return max(self.shortest_s, min(self.longest_s, self.deadline_s / 2))
 
 
 def safe_s(rate: ArrivalRate, window: int) -> float:
-    """Return the longest interval between polls of a feed with *window* items in which none is lost.
+    """Return the longest interval, in seconds, between polls of a feed with *window* items in which none is lost.
 
-    >>> round(safe_s(ArrivalRate(30, 3600), 10))  # 20 an hour: 10 come within half an hour, or sooner
+    >>> round(safe_s(ArrivalRate(30, 3600), 10))  # 24 items per hour, the last 10 are shown
     181
     """
     root = (math.sqrt(DEVIATIONS**2 + 4.0 * max(1, window)) - DEVIATIONS) / 2  # mean + 3 deviations = window
@@ -60,14 +60,14 @@ def safe_s(rate: ArrivalRate, window: int) -> float:
 
 
 class PollPlan:
-    """Distributes *polls_per_s* polls to feeds, so that items are found soon, none is lost, and none is late.
+    """Distributes *polls_per_s* > 0 polls per second among feeds: items are found soon, and none is lost or late.
 
-    *limits* bound the interval of each. A feed is polled at least once in `PollLimits.slowest_s`, and before all items
-    that it shows are replaced; the rest of the budget goes where it shortens delays most.
+    Each feed is polled at least once in `PollLimits.slowest_s`, and before all items that it shows are replaced; the
+    rest of the budget goes where it shortens delays most. *host_delay_s* is the delay between two requests to hosts
+    without `set_delay`, 0 for none.
     """
 
     def __init__(self, polls_per_s: float, limits: PollLimits | None = None, host_delay_s: float = 0.0) -> None:
-        """*host_delay_s*: between two requests to a host of which `set_delay` says nothing else."""
         self._budget = polls_per_s
         self._limits = limits or PollLimits()
         self._host_delay_s = host_delay_s
@@ -86,20 +86,21 @@ class PollPlan:
         self._needed = 0.0  # polls per s
         self._host_prices: dict[int, float] = {}
         self._host_shares: dict[int, float] = {}
-        self._moved, self._polls = math.inf, math.inf  # since it was shared out; never was
+        self._drift, self._polls = math.inf, math.inf  # since the prices were computed; they never were
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def set_delay(self, host: int, delay_s: float) -> None:
-        """Limit *host* to one request per *delay_s*; polls may use `HOST_SHARE` of that."""
+        """Set the delay between two requests to *host*, in seconds; polls may use `HOST_SHARE` of the requests."""
         self._delays[host] = delay_s
-        self._moved = math.inf
+        self._drift = math.inf
 
     def add(self, feed: int, host: int, now: float, state: PollState | None = None) -> float:
-        """Return the first due time of *feed*, a new one of *host*; feeds added at once are spread in time.
+        """Add *feed* of *host* and return its first due time; the first polls of new feeds are spread over time.
 
-        One that goes on (*state*) is due, at the latest, before its window is full; who kept its due time takes that.
+        With the *state* of an earlier run, the result is the time by which the feed must be polled so that no item is
+        lost; a caller that stored the due time uses that instead. Raises `ValueError` if *feed* was added before.
         """
         if feed in self._rows:
             raise ValueError(f"feed {feed} was added before")
@@ -109,21 +110,21 @@ class PollPlan:
             column.append(0)
         self._feeds[row], self._hosts[row] = feed, host
         self._learn(row, state)
-        self._moved = math.inf
+        self._drift = math.inf
         if state.polled_at > NEVER:
             return state.polled_at + 1.0 / self._lowest[row]
         self._first_at = max(now, self._first_at + 1.0 / self._budget)
         return self._first_at
 
     def remove(self, feed: int) -> None:
-        """Remove *feed*; its share goes to the others."""
+        """Remove *feed*, whose share goes to the others; raise `KeyError` if it is unknown."""
         row, last = self._rows.pop(feed), len(self._rows)
         if row != last:
             self._rows[self._feeds[last]] = row
         for column in self._columns:
             column[row] = column[last]  # type: ignore[assignment]
             column.pop()
-        self._moved = math.inf
+        self._drift = math.inf
 
     def state(self, feed: int) -> PollState:
         """Return the state of *feed* to store."""
@@ -132,10 +133,10 @@ class PollPlan:
         return PollState(self._polled_at[row], self._windows[row], rate)
 
     def ended(self, feed: int, now: float, new_items: int, shown: int, span_s: float | None = None) -> float:
-        """Return the next due time of *feed*, whose poll returned *shown* items, *new_items* of them unknown.
+        """Record a poll of *feed* with *shown* items, *new_items* of them new; return the next due time.
 
-        *span_s*: the age of the oldest one, if they are dated. It tells the rate at the first poll, and when all
-        that is shown is new.
+        *span_s* is the age of the oldest item in seconds, if the items are dated. It determines the rate at the first
+        poll, and if all items are new.
         """
         row, before = self._rows[feed], self.state(feed)
         is_first = before.polled_at == NEVER
@@ -147,51 +148,49 @@ class PollPlan:
             rate = rate.after(new_items, elapsed_s, is_full=is_full)
         self._learn(row, PollState(now, shown or before.window, rate))
         self._polls += 1
-        if self._moved > MOVED * self._budget and self._polls * CYCLE >= len(self._rows):
+        if self._drift > DRIFT_MAX * self._budget and self._polls * CYCLE >= len(self._rows):
             self._share_out()
         return now + self._interval_s(row, now)
 
     def failed(self, feed: int, now: float, attempts: int) -> float:
-        """Return the due time of the retry of *feed* after *attempts* failures in a row, including this one.
+        """Return the time of the next attempt for *feed* after *attempts* >= 1 consecutive failures.
 
-        Soon at first, then 24 times in the time of the deadline, so that items from before the failure may be saved;
-        what fails longer than that is asked once in half of it.
+        The wait begins with `shortest_s` and doubles. Until two deadlines after the last success, it is at most the
+        usual interval and 1/24 of the deadline, because items published before the failure may still be saved; later,
+        it is at most half of the deadline.
         """
         row, limits = self._rows[feed], self._limits
-        waited_s = limits.shortest_s * 2.0 ** min(attempts - 1, 30)
+        wait_s = limits.shortest_s * 2.0 ** min(attempts - 1, 30)
         if now - self._polled_at[row] < 2 * limits.deadline_s:
-            waited_s = min(waited_s, limits.deadline_s / 24, self._interval_s(row, now))
-        return now + max(limits.shortest_s, min(waited_s, limits.deadline_s / 2))
+            wait_s = min(wait_s, limits.deadline_s / 24, self._interval_s(row, now))
+        return now + max(limits.shortest_s, min(wait_s, limits.deadline_s / 2))
 
     @property
     def warning(self) -> str:
-        """Return a warning, with its remedy, if the budget or a host's delay is too small for all items to be in time.
-
-        It has one or two sentences, and is empty if nothing is too small.
-        """
+        """One or two sentences, with remedies, if the budget is too small or delays are too long; otherwise empty."""
         sentences = []
         if min(self._window_share, self._share) < 1.0:
             sentences.append(
-                f"{len(self):,} feeds need {self._needed:.3g} polls a second for no item to be late or "
-                f"lost: raise FEED_POLLS_PER_SECOND={self._budget:g} to that."
+                f"{len(self):,} feeds need {self._needed:.3g} polls per second so that no item is late or lost; "
+                f"increase FEED_POLLS_PER_SECOND={self._budget:g} to that value."
             )
         if self._host_shares:
             share = min(self._host_shares.values())
             sentences.append(
-                f"Hosts whose delays don't allow for the polls that their feeds need: {len(self._host_shares):,} (at "
-                f"the worst {share:.0%} of the polls): shorten their delays, or ask some of the feeds elsewhere."
+                f"Hosts whose delays are too long for the polls that their feeds need: {len(self._host_shares):,} (at "
+                f"worst, {share:.0%} of the polls are possible); shorten their delays, or remove feeds."
             )
         return " ".join(sentences)
 
     def _learn(self, row: int, state: PollState) -> None:
-        """Store the state of a feed, and the values derived from it."""
+        """Store the state of a feed and the values derived from it."""
         self._polled_at[row], self._windows[row] = state.polled_at, state.window
         self._items[row], self._seconds[row] = state.rate
         slowest_s, shortest_s = self._limits.slowest_s, self._limits.shortest_s
         safe = slowest_s if state.polled_at == NEVER else safe_s(state.rate, state.window)
         self._rates[row] = state.rate.per_s
         self._lowest[row] = 1.0 / max(shortest_s, min(slowest_s, safe))
-        self._moved += abs(self._visits_per_s(row) - self._visits[row])
+        self._drift += abs(self._visits_per_s(row) - self._visits[row])
         self._visits[row] = self._visits_per_s(row)
 
     def _visits_per_s(self, row: int) -> float:
@@ -205,9 +204,9 @@ class PollPlan:
         return max(lowest, min(visits, 1.0 / self._limits.shortest_s))
 
     def _interval_s(self, row: int, now: float) -> float:
-        """Return the interval of a feed, up to `JITTER` shorter; never longer if the budget allows its least rate."""
-        turn = (self._feeds[row] * GOLDEN + now * GOLDEN) % 1.0
-        return max(self._limits.shortest_s, (1.0 - JITTER * turn) / self._visits[row])
+        """Return the interval until the next poll of a feed, shortened by up to `JITTER`."""
+        jitter = JITTER * ((self._feeds[row] * GOLDEN + now * GOLDEN) % 1.0)
+        return max(self._limits.shortest_s, (1.0 - jitter) / self._visits[row])
 
     def _share_out(self) -> None:
         """Compute the prices again."""
@@ -216,7 +215,7 @@ class PollPlan:
         with np.errstate(divide="ignore"):
             caps = HOST_SHARE / delays
         rates, lowest = (np.frombuffer(column, np.float32).astype(np.float64) for column in (self._rates, self._lowest))
-        # polls in time for the deadline come first; those that keep windows from overflowing share what is left
+        # Polls for the deadline come first; those that keep windows from overflowing share the rest.
         in_time, usable = 1.0 / self._limits.slowest_s, 1.0 - JITTER / 2
         budget, in_windows = self._budget * usable, np.maximum(0.0, lowest - in_time)
         self._needed = float(lowest.sum()) / usable
@@ -230,4 +229,4 @@ class PollPlan:
         self._host_prices = {int(numbers[i]): float(found.host_prices[i]) for i in dear}
         self._host_shares = {int(numbers[i]): float(found.host_shares[i]) for i in crowded}
         self._visits[:] = array("f", found.rates)
-        self._moved, self._polls = 0.0, 0.0
+        self._drift, self._polls = 0.0, 0.0

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Floats: TypeAlias = NDArray[np.float64]
-STEPS = 200  # of a bisection at most; it ends earlier if two floats are adjacent
+STEPS = 200  # of a bisection at most; it ends earlier, when the bounds are adjacent floats
 
 
 def harmonic(weight: Floats, rate: Floats, price: Floats) -> Floats:
-    """Return the visits per second of pages if an additional visit costs *price* (LambdaCrawl); all are positive.
+    """Return the visits per second of each page, rho, at which an additional one is worth *price* (LambdaCrawl).
 
-    Solves *weight* *rate* / (rho (rho + *rate*)) = *price* for rho, without subtracting nearly equal numbers.
+    Solves *weight* *rate* / (rho (rho + *rate*)) = *price*, without subtracting nearly equal numbers. The arrays are of
+    one shape; rho is positive if *weight* and *rate* are, and infinite if *price* is 0.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         value = weight / price
@@ -28,7 +29,7 @@ def harmonic(weight: Floats, rate: Floats, price: Floats) -> Floats:
 
 
 def best_visits(weight: float, rate: float, price: float) -> float:
-    """Return the same for one page with a *rate* > 0, without an array; infinite at price 0.
+    """Return `harmonic` for one page with *rate* > 0, without arrays.
 
     >>> best_visits(1.0, 2.0, 1 / 4)
     2.0
@@ -42,10 +43,10 @@ class Allocation:
     """The optimal distribution of a budget of visits."""
 
     rates: Floats  # visits per s of each page
-    price: float  # the value of an additional visit per second; 0 if all pages have their highest rate
-    host_prices: Floats  # the same for each host whose cap is binding, 0 for others: the larger price counts
+    price: float  # the marginal value of the budget; 0 if all pages have their highest rate
+    host_prices: Floats  # by host: the marginal value of its cap, 0 if that is not binding; the larger price applies
     share: float  # of the lowest rates that the budget allows: 1, or less if their sum exceeds it
-    host_shares: Floats  # likewise of the lowest rates of each host, by its cap
+    host_shares: Floats  # by host: share of the lowest rates that its cap allows
 
 
 def lambda_crawl(
@@ -57,14 +58,14 @@ def lambda_crawl(
     highest: Sequence[float] | Floats | float = np.inf,
     hosts: Sequence[int] | NDArray[np.int64] | None = None,
     host_caps: Sequence[float] | Floats = (),
-    answer: Callable[[Floats, Floats, Floats], Floats] = harmonic,
+    demand: Callable[[Floats, Floats, Floats], Floats] = harmonic,
 ) -> Allocation:
-    """Return the visits per s that cost least, by pages in the order given.
+    """Return the optimal visits per second of pages, in the given order, under a budget.
 
-    *weights* say how much each page counts, *rates* how often it changes, per s; each gets from *lowest* to *highest*
-    visits per s, all together *budget_per_s*, those of host number *hosts*[i] at most *host_caps*[*hosts*[i]]. The
-    function *answer* says what a missed change costs. Where the lowest rates exceed the budget or a cap, each page
-    gets the same share of its own lowest rate.
+    *weights* are the importance of the pages, *rates* their changes per second, both >= 0. A page gets between *lowest*
+    and *highest* visits per second, all pages together at most *budget_per_s*, those of host number h = *hosts*[i] at
+    most *host_caps*[h]. *demand* returns the visits per second from weights, rates and prices. If the lowest rates
+    exceed the budget or a cap, each page gets the same share of its lowest rate.
 
     >>> lambda_crawl([1, 1], [1, 100], 1.0).rates.round(3).tolist()
     [0.415, 0.585]
@@ -73,9 +74,9 @@ def lambda_crawl(
 
     Notes
     -----
-    Minimises the sum of weight ln((rate + rho) / rho), rho being the visits. A page's visits only fall as the price
-    rises, so one bisection finds each host's own price, all hosts at once, and one more the price of the budget:
-    O(n) a step, some 60 steps. With the larger one of the two prices the conditions of Karush, Kuhn and Tucker hold.
+    With `harmonic`, minimises the sum of weight ln((rate + rho) / rho), where rho is the visits per second. The visits
+    decrease as the price increases, so one bisection finds the prices of all hosts at once, and a second one the price
+    of the budget: O(n) per step, some 60 steps. The larger of the two prices fulfils the Karush-Kuhn-Tucker conditions.
 
     References
     ----------
@@ -101,7 +102,7 @@ def lambda_crawl(
     low = low * share
 
     def visits_at(price: Floats) -> Floats:
-        return np.clip(answer(weight, rate, price), low, top)
+        return np.clip(demand(weight, rate, price), low, top)
 
     host_prices = _prices(lambda price: of_hosts(visits_at(price[host])), caps)
     at_least = host_prices[host]
@@ -110,16 +111,16 @@ def lambda_crawl(
 
 
 def _shares(allowed: Floats, wanted: Floats) -> Floats:
-    """Return the share of *wanted* that is allowed."""
+    """Return the share of *wanted* that is *allowed*, at most 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(wanted > allowed, allowed / wanted, 1.0)
 
 
 def _prices(visits_at: Callable[[Floats], Floats], allowed: Floats) -> Floats:
-    """The lowest prices at which no more than *allowed* visits are made; infinite where the lowest rates take all."""
+    """Return the lowest prices with at most *allowed* visits; infinity where the lowest rates use up all of them."""
     free = visits_at(np.zeros(allowed.shape))
-    is_scarce = ~(free <= allowed)  # not-a-number too
-    below, above = np.full(allowed.shape, -700.0), np.full(allowed.shape, 700.0)  # logarithms: scales don't matter
+    is_scarce = ~(free <= allowed)  # also if NaN
+    below, above = np.full(allowed.shape, -700.0), np.full(allowed.shape, 700.0)  # logarithms, for prices of any scale
     never = is_scarce & (visits_at(np.exp(above)) >= allowed * (1.0 - 1e-12))
     for _ in range(STEPS):
         middle = (below + above) / 2

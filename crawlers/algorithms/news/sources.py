@@ -21,8 +21,8 @@ class Source:
 
     limits: SiteLimits
     name: str | None = None
-    feeds: tuple[str, ...] = ()  # absolute
-    sitemaps: tuple[str, ...] = ()  # absolute
+    feeds: tuple[str, ...] = ()  # absolute URLs
+    sitemaps: tuple[str, ...] = ()  # absolute URLs
     rules: tuple[UrlRule, ...] = ()  # manual ones
     content: dict[str, str] = field(default_factory=dict)  # part of an article -> its selector
     language: str | None = None  # ISO 639
@@ -31,12 +31,14 @@ class Source:
 
     @property
     def domain(self) -> str:
-        """The domain of its rules: see `rule_domain`."""
+        """The domain of its rules; see `rule_domain`."""
         return rule_domain(self.limits.site)
 
 
 class SourceOwners:
-    """Maps sites to sources (site, other hosts): a source owns its site, its domain, its hosts, and their subdomains.
+    """Maps sites to *sources*, pairs of a site and its other hosts.
+
+    A source owns its site, its domain, its other hosts, and all their subdomains; the longest matching host counts.
 
     >>> owners = SourceOwners([("https://www.example.org", ["example.net"]), ("http://sport.example.org", [])])
     >>> [owners.of(site) for site in ("http://a.example.net", "https://sport.example.org", "http://example.com")]

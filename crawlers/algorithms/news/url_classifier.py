@@ -25,10 +25,11 @@ logger = logging.getLogger(__name__)
 
 
 class UrlClassifier:
-    """Classifies URLs, and learns from labelled pages, domain by domain.
+    """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *rules* are the stored rules by domain; *keep* receives the newly learnt rules of a domain, and returns all rules of
-    that domain. Without *keep* nothing is learnt.
+    *rules* are the stored rules by domain; *keep* stores the newly learnt rules of a domain, and returns all rules of
+    that domain. Without *keep*, nothing is learnt. The values of queue slots are *else_factor*, or *fit_factor* times
+    the weight of the matching rule.
     """
 
     def __init__(
@@ -40,34 +41,34 @@ class UrlClassifier:
         else_factor: float,
     ) -> None:
         self._rules = RuleSet()
-        for domain, its in rules.items():
-            self._rules.replace(domain, its)
+        for domain, stored in rules.items():
+            self._rules.replace(domain, stored)
         self._keep = keep
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
 
     def weight(self, site: str, url: str) -> float:
-        """Return the confidence in [0, 1], by the rules, that *url* of *site* is an article."""
+        """Return the confidence in [0, 1] that *url* of *site* is an article, by the rules."""
         return self._rules.weight(site, url)
 
     def has_rules(self, site: str) -> bool:
-        """Whether there are rules for *site*."""
+        """Return whether there are rules for *site*."""
         return bool(self._rules.rules_of(rule_domain(site)))
 
-    def place_of(self, target: Target) -> QueueSlot:
-        """Return the queue slot of *target*, if no feed announced it."""
-        return self.place(target.site, target.url if target.url.startswith(target.site) else target.normalized)
+    def slot_of(self, target: Target) -> QueueSlot:
+        """Return the queue slot of *target*, unless a feed announced it."""
+        return self.slot(target.site, target.url if target.url.startswith(target.site) else target.normalized)
 
-    def place(self, site: str, url: str) -> QueueSlot:
-        """Return the queue slot of *url* of *site*, if no feed announced it."""
+    def slot(self, site: str, url: str) -> QueueSlot:
+        """Return the queue slot of *url* of *site*, unless a feed announced it."""
         weight = self._rules.weight(site, url)
         if weight > 0.0:
             return QueueSlot(FIT, self._fit_factor * weight)
         return QueueSlot(ARCHIVE if is_archive(url) else OTHER, self._else_factor)
 
     def label(self, site: str, url: str, odds: float) -> None:
-        """Record the log-odds that a page is an article."""
+        """Record the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored."""
         is_article = label(odds)
         if self._keep is None or is_article is None:
             return
@@ -76,7 +77,7 @@ class UrlClassifier:
         learner.judged(self.weight(site, url) > 0.0, is_article)
 
     def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
-        """Restore the labels of previous runs: site, URL, odds. Existing learnt rules are based on them."""
+        """Restore the *labels* of previous runs (site, URL, log-odds), from which the stored rules were learnt."""
         for site, url, odds in labels:
             is_article = label(odds)
             if self._keep is not None and is_article is not None:
@@ -86,7 +87,7 @@ class UrlClassifier:
                 learner.has_learnt()
 
     def learn(self, site: str, now: float) -> bool:
-        """Learn the rules of *site* again if they are due; return whether they changed."""
+        """Learn the rules for the domain of *site* if they are due; return whether they changed. *now*: since 1970."""
         domain = rule_domain(site)
         learner = self._learners.get(domain)
         if self._keep is None or learner is None or not learner.is_due:
@@ -101,7 +102,7 @@ class UrlClassifier:
         return True
 
     def fingerprint(self, site: str) -> str:
-        """Return a text that changes whenever `place` may change for a URL of *site*."""
+        """Return a hash that changes whenever `slot` may change for a URL of *site*."""
         rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(rule_domain(site)))
         return blake2b(repr((self._fit_factor, self._else_factor, rules)).encode(), digest_size=8).hexdigest()
 

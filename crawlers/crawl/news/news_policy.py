@@ -158,7 +158,7 @@ class NewsPolicy(CrawlPolicy):
         return is_closed and not lease.is_revisit and self._feeds.is_home(lease.key)
 
     def _place_links(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> None:
-        place_of = self.classifier.place_of
+        place_of = self.classifier.slot_of
         if lease.is_revisit:  # what it did not show before has just appeared
 
             def of_new(target: Target) -> QueueSlot:

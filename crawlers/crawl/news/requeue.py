@@ -64,7 +64,7 @@ class Requeue:
             return
         site_id, after = next(iter(self._unfinished.items()))
         name = self._names[site_id]
-        reached = self._frontier.requeue(site_id, name, self._classifier.place, now, after)
+        reached = self._frontier.requeue(site_id, name, self._classifier.slot, now, after)
         if reached is not None:
             self._unfinished[site_id] = reached
         else:

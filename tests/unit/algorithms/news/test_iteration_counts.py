@@ -28,6 +28,6 @@ def test_iteration_without_pages_has_no_useful_share():
 
 def test_iteration_is_said_in_one_line():
     assert str(Iteration(3, 10.0, 70.0, 700, 200, 90, 10, 680, 5, 1680)) == (
-        "Iteration 3: 1,000 downloads in 60 s (700 fit, 200 do not, 90 polls, 10 errors) brought 680 documents "
-        "(75% of what was no poll) and 5 duplicates; 1,680 documents in all"
+        "Iteration 3: 1,000 downloads in 60 s (700 fit, 200 not fit, 90 polls, 10 errors), 680 new documents "
+        "(75% of the downloads without polls), 5 duplicates; 1,680 documents in total"
     )

@@ -125,7 +125,7 @@ def test_polls_take_half_of_what_the_delay_of_a_host_allows() -> None:
     for feed in range(40):
         plan.ended(feed, 2 * HOUR, 0, 50)
     assert plan.warning
-    assert "that their feeds need: 1 (at the worst " in plan.warning
+    assert "that their feeds need: 1 (at worst, " in plan.warning
 
 
 def test_a_full_page_brings_the_next_poll_nearer() -> None:

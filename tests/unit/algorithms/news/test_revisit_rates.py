@@ -116,9 +116,9 @@ def test_a_page_that_never_changes_or_does_not_count_gets_its_lowest_rate() -> N
 
 def test_what_changes_too_fast_starves_where_only_freshness_counts_and_never_here() -> None:
     rates = [1.0, 1000.0]
-    assert lambda_crawl([1, 1], rates, 1.0, answer=binary).rates == pytest.approx([1.0, 0.0])
+    assert lambda_crawl([1, 1], rates, 1.0, demand=binary).rates == pytest.approx([1.0, 0.0])
     assert lambda_crawl([1, 1], rates, 1.0).rates.min() > 0.4
-    assert lambda_crawl([1, 0], [1, 1], 1.0, answer=binary).rates == pytest.approx([1.0, 0.0])
+    assert lambda_crawl([1, 0], [1, 1], 1.0, demand=binary).rates == pytest.approx([1.0, 0.0])
 
 
 @some

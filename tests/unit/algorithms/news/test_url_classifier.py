@@ -31,8 +31,8 @@ def classifier(rules=(), keep=None):
 )
 def test_urls_have_their_place_by_rules_and_by_their_looks(path, place):
     book = classifier([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
-    assert book.place(SITE, SITE + path) == place
-    assert book.place_of(resolve(SITE + "/", path)) == place
+    assert book.slot(SITE, SITE + path) == place
+    assert book.slot_of(resolve(SITE + "/", path)) == place
 
 
 def labelled(book, numbers):
@@ -54,8 +54,8 @@ def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
     labelled(book, range(10, 20))
     assert book.learn(SITE, 0.0)
     assert [domain for domain, _ in kept] == ["paper.example"]
-    assert book.place(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
-    assert book.place(SITE, f"{SITE}/tag/777").queue == OTHER
+    assert book.slot(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
+    assert book.slot(SITE, f"{SITE}/tag/777").queue == OTHER
     assert not book.learn(SITE, 0.0), "not before there are more labels"
 
 
@@ -119,9 +119,9 @@ def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stay
             book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", 3.0)
     assert book.learn(SITE, 0.0)
     article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
-    assert (book.place(SITE, article).queue, book.place(SITE, copy).queue) == (FIT, FIT)
+    assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, FIT)
     for n in range(100, 140):
         book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", DETOUR)
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
     assert book.learn(SITE, 1.0)
-    assert (book.place(SITE, article).queue, book.place(SITE, copy).queue) == (FIT, OTHER)
+    assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)

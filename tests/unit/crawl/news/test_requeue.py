@@ -29,7 +29,7 @@ class Rules:
         self.word = "/old"
         self.asked = 0
 
-    def place(self, site: str, url: str) -> QueueSlot:
+    def slot(self, site: str, url: str) -> QueueSlot:
         self.asked += 1
         return QueueSlot(FIT, 1.0) if self.word in url else LESS
 

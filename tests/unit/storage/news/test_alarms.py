@@ -98,7 +98,7 @@ def test_extraction_fails_if_few_pages_of_the_last_day_became_documents(crawl):
     crawl.document("/good", NOW - 60)
     (one,) = seen(crawl).open
     assert (one.kind, one.subject) == (EXTRACTION, SITE)
-    assert one.message.startswith("of 21 pages of the last day that look like articles 1 became documents")
+    assert one.message.startswith("1 of the 21 pages of the last day that look like articles became documents")
     assert "no text" in one.message
 
 
@@ -136,7 +136,7 @@ def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database
     crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
     found = seen(crawl, NOW + 2 * DAY).open
     assert [(one.kind, one.subject) for one in found] == [(DEAD_FEED, f"{SITE}/rss"), (UNREACHABLE, SITE)]
-    assert "timeout; neither its start page nor any of its feeds can be had" in found[1].message
+    assert "timeout; neither the start page nor any feed can be fetched" in found[1].message
 
 
 def test_sources_that_are_left_out_have_no_alarms(crawl):
