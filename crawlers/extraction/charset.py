@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 DEFAULT = "cp1252"  # the default of browsers if nothing is declared or detected
 
 # A declaration is accepted if at most one in this many non-ASCII characters is broken. In the wrong
-# charset about every second one is; in a page that is cut off or concatenated, only a few.
+# charset about every second one is; in a truncated or concatenated page, only a few.
 _BROKEN_ONE_IN = 10
 
-# Three non-ASCII characters are valid UTF-8 by chance in one of thousands of pages in KOI8-R or
+# Three non-ASCII characters are valid UTF-8 by chance in one in thousands of pages in KOI8-R or
 # EUC-JP, and only in pages of a few letters.
 _SURE_UTF8_EXTRA_BYTES = 3
 

@@ -1,4 +1,4 @@
-"""Parses a page: links, title, base, canonical URL and text, in one pass of Lexbor over its bytes.
+"""Parses a page with Lexbor in one pass: links, title, base, canonical URL and text.
 
 The page is parsed like in a browser without scripting: links in <noscript> count, links in comments,
 <template>, <noframes> and scripts do not. Resolving, classifying and filtering links is up to the caller.

@@ -1,6 +1,6 @@
-"""Reads the answers of a news crawl: feeds, sitemaps, and pages that may be articles.
+"""Reads the responses of a news crawl: feeds, sitemaps, and pages that may be articles.
 
-What takes long is done elsewhere (*run*): a call of a function of bytes, in another process.
+Slow functions of bytes are called through *run*, in another process.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
     from crawlers.extraction.response import ResponseReader, WebResponse
 
-PROMISING = 1.5  # log-odds at which a page is read for an article although its URL fits no rule
-NEAREST_LEVELS = 1  # feeds are looked for on the home page, and on the pages that it links to
+PROMISING = 1.5  # log-odds from which an article is extracted although the URL matches no rule
+NEAREST_LEVELS = 1  # feeds are discovered on the home page and the pages that it links to
 
 
 class NewsReader:
-    """Reads answers with *reader*, which must call `analysis` as its study.
+    """Reads responses with the result of *reader*, which must use `analysis` as its analysis.
 
-    *content_rules* has the selectors of domains, see `extraction.content_rules`; *is_known* says why a page need not be
-    read for an article, or "".
+    *content_rules* are the selectors by domain, see `article.content_rules`; *is_known* returns why no article needs
+    to be extracted from a page, or "".
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class NewsReader:
     async def read(
         self, answer: WebResponse, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float
     ) -> Page:
-        """The page that *answer* is; *kind* says what sort of poll it is, if any. Never raises."""
+        """Return the page of *answer*; *kind* is the kind of poll, or "" if it is not a poll. Never raises."""
         is_list = kind == SITEMAP or answer.url.partition("?")[0].endswith((".txt", ".txt.gz"))
         if answer.status == 200 and looks_like_feed(answer.body, answer.content_type, is_list):
             return await self._feed(answer, page_id, level, now)
@@ -65,16 +65,16 @@ class NewsReader:
         news.kind = kind
         site = self._reader.site(page.url)
         if not self._reader.holds(site):
-            page.links.clear()  # a host that has but feeds of ours
+            page.links.clear()  # a host outside the scope that only serves feeds of a source
         if page.state is not State.DONE or page.is_unchanged:
             return page
         if kind in (FEED, SITEMAP):
-            news.problem = f"is no {kind}"
+            news.problem = f"is not a {kind}"
         news.fits = is_announced or self._classifier.weight(site, page.url) > 0.0
         if is_in_feed:
             news.odds += IN_FEED
         if news.fits:
-            news.feeds = []  # an article's are those of its site
+            news.feeds = []  # the feeds of an article are those of its site
         if news.fits or news.odds >= PROMISING:
             news.reason = self._is_known(page)
             if news.reason:
@@ -84,7 +84,7 @@ class NewsReader:
         return page
 
     def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
-        """Note what speaks for the page's being an article, and the feeds that it names if it is near enough."""
+        """Set the evidence for an article, and on the nearest levels the feeds that the page links to."""
         here = page.url.rstrip("/") + "/"
         below = sum(target.url.startswith(here) for target, _ in page.links)
         seen = evidence(parsed, text, is_prefix_of=below)
@@ -93,7 +93,7 @@ class NewsReader:
             page.news.feeds = _good(targets, feeds_of(parsed))
 
     async def _article(self, news: News, answer: WebResponse, now: float) -> None:
-        """Take the article out of the page, if it is one."""
+        """Extract the article of the page, if it is one."""
         site = self._reader.site(answer.url)
         rules = dict(self._content_rules.get(rule_domain(site), {}))
         found = await self._run(site, article_of, answer.body, answer.url, answer.content_type, rules, now)
@@ -102,11 +102,11 @@ class NewsReader:
             return
         article, fingerprint = found
         if article.published_at is not None and not news.has_date:
-            news.odds += DATED  # no markup says so, but it has one
+            news.odds += DATED  # the date was found without markup
         if news.fits or news.odds > SURE:
             news.article, news.fingerprint = article, fingerprint
         else:
-            news.reason = "too little says that it is an article"
+            news.reason = "too little evidence for an article"
 
     async def _feed(self, answer: WebResponse, page_id: int, level: int, now: float) -> Page:
         here = self._reader.site(answer.url)
@@ -139,13 +139,13 @@ class NewsReader:
 
 
 def _good(targets: Mapping[str, Target | BadUrl], urls: Iterable[str]) -> list[Target]:
-    """Where *urls* lead, each once; without those that are none."""
+    """Return the valid targets of *urls*, without duplicates."""
     return list(dict.fromkeys(target for url in urls if isinstance(target := targets[url], Target)))
 
 
 def article_of(
     body: bytes, url: str, content_type: str | None, rules: dict[str, str], now: float
 ) -> tuple[Article, DocumentFingerprint] | str:
-    """The article that a page holds, with what it is recognised by; or why it holds none. Runs in another process."""
+    """Return the article of a page and its fingerprint, or the reason for having none. Runs in another process."""
     found = extract_article(body, url, content_type, rules, now)
     return found if isinstance(found, str) else (found, document_fingerprint(url, found))

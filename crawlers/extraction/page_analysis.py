@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
     from crawlers.items import Page
 
-MOST_TEXTS = 2_000  # links of a page whose texts are read; pages with more are link lists, whose links are not relevant
-REMEMBERED = 50_000  # link texts whose relevance is cached, since menus repeat them on every page
+MOST_TEXTS = 2_000  # per page; pages with more links are link lists, whose links are not relevant
+CACHED_TEXTS = 50_000  # link texts whose relevance is cached, since menus repeat them on every page
 
 
 class PageAnalyzer:
-    """Adds to each page its terms, its similarity to *topic*, and the relevance of its links.
+    """Adds its terms, its similarity to *topic*, and the relevance of its links to each page.
 
     The relevance of a link is that of its text; with a *learning_rate* above 0, also that of targets of similar links.
     """
@@ -33,12 +33,14 @@ class PageAnalyzer:
         self._topic = topic
         self._terms = terms
         self._seen = DocumentFrequencies()
-        self._worth = lru_cache(REMEMBERED)(lambda text: topic.anchor_relevance(terms(text)))
-        self._learner = LinkLearner(learning_rate, self._worth, lru_cache(REMEMBERED)(terms)) if learning_rate else None
+        self._worth = lru_cache(CACHED_TEXTS)(lambda text: topic.anchor_relevance(terms(text)))
+        self._learner = (
+            LinkLearner(learning_rate, self._worth, lru_cache(CACHED_TEXTS)(terms)) if learning_rate else None
+        )
 
     @property
     def learns(self) -> bool:
-        """Whether `recall` needs the links of pages."""
+        """Return whether `recall` needs the links of pages."""
         return self._learner is not None
 
     def recall(self, pages: Iterable[tuple[str, Mapping[str, int], Links]]) -> None:
@@ -50,12 +52,12 @@ class PageAnalyzer:
                 self._learner.read(url, self._similarity(counts), links)
 
     def _similarity(self, counts: Mapping[str, int]) -> float:
-        """Return the similarity of a page that is read now."""
+        """Return the similarity of the page that is being read."""
         self._seen.add(counts)
         return self._topic.tf_idf_similarity(counts, self._seen)
 
     def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
-        """Analyse *page*; its links must be sorted already."""
+        """Analyse *page*, whose links must be sorted already."""
         counts = self._terms(f"{page.title}\n{text}")
         page.similarity = self._similarity(counts)
         followed = {target.key for target, _ in (*page.links, *page.cross_site_links)}

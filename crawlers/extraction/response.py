@@ -1,4 +1,4 @@
-"""Turns an HTTP answer into a `Page`: what it is, and what it links to."""
+"""Turns an HTTP response into a `Page` with its links."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
-VALIDATOR_CHARS = 500  # of an ETag or a date that are kept
+VALIDATOR_CHARS = 500  # of an ETag or date; the rest is cut off
 
 
 @dataclass(frozen=True, slots=True)
 class WebResponse:
-    """What came back for a URL; header values as text, None where the header is missing."""
+    """The response to a request; header values are text, or None if the header is missing."""
 
     url: str
     status: int
@@ -38,15 +38,15 @@ class WebResponse:
     is_truncated: bool = False  # the body ended before its announced length
     etag: str | None = None
     last_modified: str | None = None
-    is_conditional: bool = False  # it was asked for only in case that it changed since the last visit
+    is_conditional: bool = False  # the request had validators of the previous visit
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseReader:
-    """Reads answers of a site's pages. *tags* are those whose links count; *types* what is a page.
+    """Reads the responses of sites. *tags* are the elements whose links count, *types* the content types of pages.
 
-    With *groups* a page can tell to which group its links belong. Links to other sites that *scope* holds are not
-    external. *study* is shown each page with what it says, where its links lead by their raw text, and its text.
+    With *groups*, a page can return the group of each of its links. Links to other sites in *scope* are not external.
+    *analysis* is called with each page, its parsed HTML, the targets of its links by raw href, and its text.
     """
 
     resolver: LinkResolver
@@ -57,7 +57,7 @@ class ResponseReader:
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], None] | None = None
 
     def read(self, answer: WebResponse, page_id: int, level: int, now: float) -> Page:
-        """The page, with its links sorted into internal, external and bad ones. Never raises."""
+        """Return the page, with its links sorted into internal, external and bad ones. Never raises."""
         page = page_of(answer, page_id, level, State.REFUSED)
         if answer.status == 304 and answer.is_conditional:
             page.state = State.DONE
@@ -76,14 +76,14 @@ class ResponseReader:
         return page
 
     def is_html(self, content_type: str | None) -> bool:
-        """Whether that is the type of a page.
+        """Return whether *content_type* is that of a page.
 
-        A missing type is none: a browser would sniff it, the graph of RCCrawler ignores it.
+        A missing type is not: a browser would sniff it, but the graphs of RCCrawler ignore such pages.
         """
         return (content_type or "").partition(";")[0].strip().lower() in self.types
 
     def site(self, url: str) -> str:
-        """The site of a page, as that of its links is told: where an IP stands for a name, the name."""
+        """Return the site of *url*, as for links: the host name if an IP address stands for one."""
         target = self.resolver.directory(url)[""]
         return target.site if isinstance(target, Target) else site_of(url)
 
@@ -99,7 +99,7 @@ class ResponseReader:
             page.moved_to = target
 
     def holds(self, site: str) -> bool:
-        """Whether *site* is one of the crawl's scope."""
+        """Return whether *site* is in the scope of the crawl."""
         return self.scope is not None and self.scope.holds(site)
 
     def _parse(self, page: Page, answer: WebResponse) -> None:
@@ -122,7 +122,7 @@ class ResponseReader:
         base = self.resolver.directory(url)
         if parsed.base is not None:
             target = base[parsed.base]
-            if isinstance(target, Target):  # else a broken <base> is ignored, as browsers do
+            if isinstance(target, Target):  # otherwise the <base> is invalid, and ignored as in browsers
                 return self.resolver.directory(target.url, parsed.charset)
         return self.resolver.directory(url, parsed.charset)
 
@@ -139,7 +139,7 @@ class ResponseReader:
                 page.cross_site_links.append((target, count))
             else:
                 outside.add(href)
-        if outside:  # only of these are the texts around the link wanted
+        if outside:  # only external links need the texts around them
             for index, href in enumerate(parsed.hrefs):
                 if href in outside:
                     link = parsed.link(index)
@@ -150,7 +150,7 @@ class ResponseReader:
 
 
 def page_of(answer: WebResponse, page_id: int, level: int, state: State) -> Page:
-    """The page with what the head of *answer* says."""
+    """Return a page with the values of the status line and headers of *answer*."""
     return Page(
         page_id,
         answer.url,

@@ -1,4 +1,4 @@
-"""What a person reads about a crawl: the history of a URL, tables, searches, charts. Queries of the store only.
+"""Reports about a crawl for people: URL histories, tables, searches, charts. They only query the store.
 
-`figures` makes the figure of every chart and writes its file; `news_curves` and `yield_chart` draw on it.
+`figures` creates the figure of every chart and writes its file; `news_curves` and `yield_chart` draw on it.
 """

@@ -55,7 +55,7 @@ def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[str]
 
 
 def _rule(connection: Connection, row: Any) -> list[str]:
-    """Describe the rule that decides: of the nearest domain with rules, one that forbids, else the heaviest."""
+    """Describe the deciding rule of the nearest domain with rules: one that excludes, or that of highest weight."""
     name = site_of(row.url)
     parts = rule_domain(name).split(".")
     domains = [".".join(parts[number:]) for number in range(len(parts))]

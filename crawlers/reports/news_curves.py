@@ -99,7 +99,7 @@ def _draw_iterations(chart: Axes, iterations: Sequence[Iteration]) -> None:
     bars = merged(iterations, MOST_BARS)
     width = -(-len(iterations) // MOST_BARS)
     chart.set_xlabel("iteration" if width == 1 else f"iteration (a bar is {width} iterations)")
-    chart.set_ylabel("downloads an iteration")
+    chart.set_ylabel("downloads per iteration")
     parts = (
         Part("fit", GREEN, [bar.fit for bar in bars]),
         Part("not fit", ORANGE, [bar.not_fit for bar in bars]),
@@ -114,7 +114,7 @@ def _draw_days(chart: Axes, days: Sequence[Day]) -> None:
     """Draw the new documents of each of the latest days, with their ratio to all documents at its end."""
     late = days[-MOST_BARS:]
     chart.set_xlabel("day (UTC)")
-    chart.set_ylabel("new documents a day")
+    chart.set_ylabel("new documents per day")
     parts = [Part("new documents", SKY, [day.documents for day in late])]
     ratios = Part("share of all at the end of the day", BLACK, [day.ratio for day in late])
     names = [f"{datetime.fromtimestamp(day.began_at, UTC):%d.%m.}" for day in late]

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class PullLog(NamedTuple):
-    """The sites of a crawl in the order of its list, and its pulls in the order in which they ended."""
+    """The sites of a crawl in the order of its host list, and its pulls in the order of completion."""
 
-    sites: list[tuple[int, str, str | None]]  # id, name, why it is not available
+    sites: list[tuple[int, str, str | None]]  # id, name, reason for being unavailable
     pulls: list[tuple[int, float]]  # site id, reward
 
 

@@ -36,14 +36,14 @@ _FTS5 = text(f"""
     ORDER BY bm25(document_text, {TITLE_WEIGHT}, 1.0), d.page_id LIMIT :most""")  # noqa: S608 - our own numbers
 # Headlines are generated only for the shown documents: each reads its whole text.
 _TSVECTOR = text(f"""
-    SELECT url, title, published, stored_at, ts_headline('simple', left(text, 100000), asked,
+    SELECT url, title, published, stored_at, ts_headline('simple', left(text, 100000), query,
         'MaxFragments=1, StartSel=[, StopSel=], MinWords=12, MaxWords={SNIPPET_WORDS}') AS snippet
     FROM (
-        SELECT d.url, d.title, d.published, d.stored_at, d.text, asked, d.page_id,
-            ts_rank(setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', left(text, 100000)), asked)
+        SELECT d.url, d.title, d.published, d.stored_at, d.text, query, d.page_id,
+            ts_rank(setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', left(text, 100000)), query)
                 AS rank
-        FROM document AS d JOIN site AS s ON s.id = d.site_id, websearch_to_tsquery('simple', :words) AS asked
-        WHERE {SEARCHED} @@ asked AND (CAST(:crawl AS integer) IS NULL OR s.crawl_id = :crawl) AND {_SITES_TSVECTOR}
+        FROM document AS d JOIN site AS s ON s.id = d.site_id, websearch_to_tsquery('simple', :words) AS query
+        WHERE {SEARCHED} @@ query AND (CAST(:crawl AS integer) IS NULL OR s.crawl_id = :crawl) AND {_SITES_TSVECTOR}
         ORDER BY rank DESC, d.page_id LIMIT :most
     ) AS found ORDER BY rank DESC, page_id""")  # noqa: S608 - names of our own columns
 
@@ -66,9 +66,9 @@ def search(
     site_ids: Collection[int] | None = None,
     crawl_id: int | None = None,
 ) -> list[Found]:
-    """Return at most *most* documents for *words*, the best first; of these sites, or of one crawl, if given.
+    """Return at most *most* documents for *words*, best first, of the given sites or crawl only, if any.
 
-    Raises `ConfigError` if the store has no document at all.
+    Raises `ConfigError` if the store has no documents.
     """
     words = words.replace("\0", " ").encode("utf-8", "replace").decode()
     sites = None if site_ids is None else json.dumps(list(site_ids))
@@ -76,8 +76,7 @@ def search(
     with database.read() as connection:
         if connection.execute(select(func.min(document.c.page_id))).scalar() is None:
             raise ConfigError(
-                f"{database.name} holds no document to search in; collect some: "
-                "scrapy crawl news -a sources=sources.yaml"
+                f"{database.name} has no documents to search; collect some: scrapy crawl news -a sources=sources.yaml"
             )
         rows = _by_fts5(connection, values) if database.is_sqlite else connection.execute(_TSVECTOR, values).all()
     return [Found(*row) for row in rows]

@@ -24,7 +24,7 @@ COLUMNS = (
     "url",
     "title",
     "level",
-    "score",  # as it was when the page was read; this and what follows is empty if the order was not that of a topic
+    "score",  # as of the download; the scores are empty in other orders
     "anchor",  # R_a
     "distance",  # R_d
     "timely_rank",  # the logarithm of TR

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BANDED = 4  # rules; more bands would hide each other
 COLUMNS = 3  # diagrams in a row
-WIDTH, HEIGHT = 4.6, 3.6  # inches of one kind of webs
+WIDTH, HEIGHT = 4.6, 3.6  # inches of one diagram
 QUARTILES = (25, 75)
 
 
@@ -65,7 +65,7 @@ def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping
             for place, curve in zip(places, values, strict=True):
                 place.plot(at, curve, color=colour, label=names[arm], linewidth=1.4)
         for place, label in zip(places, ("pages read of the site", "found", "index of the rule"), strict=True):
-            place.set(xlabel="pages read of all", ylabel=label, xmargin=0)
+            place.set(xlabel="pages read of all sites", ylabel=label, xmargin=0)
         places[0].legend(handles=places[0].lines, fontsize=7)
 
 

@@ -1,4 +1,4 @@
-"""Extracts the article of a news page: each part by the site's own rule, else by machine-readable data, else by
+"""Extracts the article of a news page: each part by the site's own rule, by machine-readable data, or by
 heuristics.
 
 This takes some 30 ms per page, so it runs in the pool, not in the reactor. No function raises or reads the clock.
@@ -63,7 +63,7 @@ def extract_article(
     """
     utf8, _ = decode(body[:MOST_BYTES], content_type)
     try:
-        # libxml2 stops at a depth of 256 by itself, so the page need not be flattened as for Lexbor.
+        # libxml2 limits the depth to 256, so the page need not be flattened as for Lexbor.
         tree = load_html(thin(utf8).decode("utf-8", "replace"))
         return "no text" if tree is None else _Page(tree, url, rules, now).article(least_chars)
     except RecursionError:

@@ -33,9 +33,9 @@ _LETTERS = re.compile(r"[\W\d_]+")
 
 
 def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first of *sources* that has some, without duplicates, at most `MOST_AUTHORS`.
+    """Return the names in the first of *sources* that has any, without duplicates, at most `MOST_AUTHORS`.
 
-    The site itself (one of *site_names*) or its staff is the author only if no source names anybody else.
+    The site (one of *site_names*) or its staff is the author only if no source has another name.
 
     >>> authors([["The Example"], ["By Ann Lee and Bo Ek, PhD", "https://example.org/ann", "Ann Lee"]], ["The Example"])
     ('Ann Lee', 'Bo Ek')

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PARTS = ("title", "text", "published", "authors", "section", "language", "canonical", "image")
 
 _XPATH = re.compile(r"\.{0,2}/|\(|[a-z-]+\(")
-# Where the value is in a selected element; the first existing attribute, else its text.
+# The attributes that hold the value of a selected element; the first existing one, otherwise its text.
 _ATTRIBUTES = {
     "published": ("datetime", "content"),
     "language": ("lang", "content"),

@@ -1,6 +1,6 @@
 """Reads structured data about an article: schema.org, as JSON-LD or as microdata.
 
-Pages are careless with it: several blocks, several articles (including those of the sidebar), names in place of
+Pages use it carelessly: several blocks, several articles (including those of the sidebar), names in place of
 objects, invalid JSON. Unreadable parts are skipped; nothing here raises.
 """
 

@@ -41,7 +41,7 @@ def meta_tags(tree: HtmlElement) -> ArticleParts:
         return next((said[name][0] for name in names if name in said), "")
 
     def names(name: str) -> list[str]:
-        # Facebook expects addresses of profiles there.
+        # Facebook expects URLs of profiles there.
         return [value for value in said.get(name, ()) if not value.lower().startswith(("http", "@"))]
 
     return ArticleParts(

@@ -1,4 +1,4 @@
-"""The date of publication of an article, as exact as the page gives it, never guessed further."""
+"""Determines the date of publication of an article, to the precision that the page gives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
-DAY_S = 86400.0  # a time without a zone may be this far ahead
+DAY_S = 86400.0  # by which a time without a zone may be ahead
 
 _ISO = re.compile(
     r"(\d{4})-?(\d\d)-?(\d\d)(?:[T\s]+(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
@@ -21,7 +21,7 @@ _ISO = re.compile(
 )
 _MAIL = re.compile(r"[A-Z][a-z]{2},? \d\d? [A-Z][a-z]{2} \d{4} ")
 _EPOCH = re.compile(r"\A\d{10}(?:\d{3})?\Z")
-_ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; the few zones at quarters are not worth a false one
+_ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; zones at quarter hours are rare, and would cause errors
 
 
 def publication(said: Iterable[str], now: float) -> tuple[float, str] | None:
@@ -82,7 +82,7 @@ def _seconds(when: datetime) -> float:
 def _in_range(time: tuple[datetime, bool] | None, now: float) -> tuple[datetime, bool] | None:
     try:
         return time if time is not None and EARLIEST <= _seconds(time[0]) <= now + DAY_S else None
-    except OverflowError:  # in the year 9999, at the other end of the world
+    except OverflowError:  # the year 9999 in a zone behind UTC
         return None
 
 

@@ -34,7 +34,7 @@ def inflated(body: bytes, limit: int = INFLATED_MAX) -> tuple[bytes, str]:
         body, problem = _inflate(body, limit)
         levels -= 1
     if len(body) > limit:
-        return body[:limit], f"longer than {limit:,} bytes: the rest was left out"
+        return body[:limit], f"longer than {limit:,} bytes: the rest was ignored"
     return body, problem
 
 
@@ -56,7 +56,7 @@ def _inflate(body: bytes, limit: int) -> tuple[bytes, str]:
                 stream = zlib.decompressobj(_GZIP_WINDOW)
     except zlib.error:
         return b"".join(parts), "the gzip data is damaged"
-    return b"".join(parts), "the gzip data is cut off" if room else ""
+    return b"".join(parts), "the gzip data is truncated" if room else ""
 
 
 def as_utf8(body: bytes, content_type: str | None) -> bytes:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
 
-# Tried if nothing is given, the most usual first.
+# Tried if a site names no feeds, the most usual first.
 USUAL_PLACES = (
     "/feed", "/rss.xml", "/rss", "/sitemap.xml", "/feed.xml", "/atom.xml", "/index.xml", "/sitemap_index.xml",
     "/news-sitemap.xml", "/sitemap-news.xml", "/feeds/posts/default", "/feed.json",
 )  # fmt: skip
-FEEDS_MAX = 20  # of a page; a catalogue of feeds for every topic is not news
+FEEDS_MAX = 20  # of a page; a page with more is a directory of feeds
 SITEMAPS_MAX = 1000
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
-# These types have other uses, too, such as APIs.
+# These types are also used for other purposes, such as APIs.
 _VAGUE_TYPES = frozenset({"application/json", "application/rdf+xml", "application/xml", "text/xml"})
 _FEED_PATH = re.compile(r"feed|rss|atom|\.rdf\b", re.I)
 _COMMENTS = re.compile(r"\b(?:comments|comentarios|comentários|commentaires|commenti|kommentare|комментари\w+)\b", re.I)

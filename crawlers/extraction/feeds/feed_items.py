@@ -60,14 +60,14 @@ class Gathering:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more items are accepted."""
+        """Return whether no more items are accepted."""
         return max(len(self._items), len(self._further)) >= ITEMS_MAX
 
     def __bool__(self) -> bool:
         return bool(self._items or self._further)
 
     def item(self, href: str, date: str | float | None, title: str = "", *, is_article: bool = True) -> None:
-        """Add the item at *href*, unless it is not a web address; duplicates only fill gaps of the first one."""
+        """Add the item at *href*, if that is a web URL; a duplicate only adds values that the first one lacks."""
         url = self._absolute(href)
         if url is None or (self.is_full and url not in self._items):
             return

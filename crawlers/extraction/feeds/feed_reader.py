@@ -37,8 +37,8 @@ _ANY_ELEMENT = re.compile(rb"<([a-zA-Z_][\w:.-]*)")
 _ITEM = re.compile(rb"<(?:[\w.-]+:)?(?:item|entry)(?=[\s/>])", re.I)
 _CONTENT = {"content-type": "application/xml; charset=utf-8"}
 
-# Texts that are too long for an address, a title or a date and make up most of a feed; images, whose titles and links
-# are not the feed's; and, outside CDATA, irrelevant elements.
+# Removed: texts that are too long for a URL, a title or a date and make up most of a feed; images, whose titles and
+# links are not those of the feed; and, outside CDATA, irrelevant elements.
 _VALUE_BYTES = 2000
 _WASTE = re.compile(
     rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|(?<=>)[^<]{2001,}"
@@ -81,7 +81,7 @@ def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = Fa
         return root in _FEED_ROOTS or root in _SITEMAP_ROOTS
     if start.startswith(b"{"):
         return mime in _FEED_TYPES or _JSON_FEED.search(start) is not None
-    if mime in _XML_TYPES:  # not decided by a long prolog
+    if mime in _XML_TYPES:  # the root element may follow a long prolog
         return _ANY_ELEMENT.search(start) is None
     return mime in _FEED_TYPES or (is_sitemap and is_text_sitemap(start))
 
@@ -108,7 +108,7 @@ def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
     whole = _cut(xml, min(end, _FEED_BYTES))
     lean = _WASTE.sub(_without_waste, whole)
     short = _cut(lean, _READ_BYTES)
-    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else "feed too long: the rest was left out"
+    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else "feed too long: the rest was ignored"
     try:
         # As a file, since bytes may be read as a file name; without the feed's URL, so that links are not resolved.
         feed = feedparser.parse(

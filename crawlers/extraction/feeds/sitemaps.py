@@ -45,7 +45,7 @@ def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
 def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
     """Return the contents of the sitemap or index *xml*, which must be the root element only.
 
-    An item has the date of its news, else of its last change. Only news items are articles.
+    The date of an item is that of its news, or of its last change. Only news items are articles.
     """
     target = _Target(into)
     parser = etree.XMLParser(target=target, recover=True, no_network=True, resolve_entities=False, remove_pis=True)

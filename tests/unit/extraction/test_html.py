@@ -91,7 +91,7 @@ def test_page_is_parsed_without_scripting() -> None:
     assert parse(html, ALL).hrefs == ["noscript"]
 
 
-def test_title_is_collapsed_and_cut() -> None:
+def test_title_is_collapsed_and_truncated() -> None:
     assert parse("<title> a\n  b&amp;c </title><title>other</title>").title == "a b&c"
     assert len(parse(f"<title>{'x ' * 5000}</title>").title) == 499  # the 500th is a space
     assert parse("<svg><title>no</title></svg>").title == ""

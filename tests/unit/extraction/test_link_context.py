@@ -1,4 +1,4 @@
-"""Text of a link, text around it, part of the page; all in linear time."""
+"""Anchor, context and position of links, computed in linear time."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def link(html: str) -> RawLink:
         ("<iframe src=x>your browser is too old</iframe>", ""),
     ],
 )
-def test_anchor_is_what_a_reader_sees(html: str, anchor: str) -> None:
+def test_anchor_is_the_visible_text(html: str, anchor: str) -> None:
     assert link(html).anchor == anchor
 
 
-def test_anchor_is_cut_at_200_characters() -> None:
+def test_anchor_is_truncated_to_200_characters() -> None:
     assert link(f"<a href=x>{'ab ' * 1000}</a>").anchor == ("ab " * 67)[:200].rstrip()
 
 

@@ -1,4 +1,4 @@
-"""The position of a link on its page, in trees of every kind, and its group."""
+"""The position of links in valid and broken pages, and their groups."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_links_are_resolved_under_the_base_of_the_page():
     assert groups(body) == {"/deep/er/x.html": f"body/p {SITE}/deep/er/", "/deep/y.html": f"body/p {SITE}/deep/"}
 
 
-def test_a_link_that_only_the_base_makes_internal_has_a_place():
+def test_link_that_is_internal_only_by_the_base_has_a_place():
     page = read("<base href='http://a.example:80/b/'><p><a href='http:x.html'>1</a><p><a href=''>2</a>")
     assert [page.group_of(target).partition(" ")[0] for target, _ in page.links] == ["body/p"] * len(page.links)
     assert page.links
@@ -149,7 +149,7 @@ def test_removing_scripts_keeps_the_places_of_adjacent_links():
 @pytest.mark.parametrize("outer", ["svg", "math"])
 @pytest.mark.parametrize("inner", ["script", "style"])
 def test_links_within_removed_elements_have_a_group_without_a_place(outer, inner):
-    """In SVG and MathML scripts and styles are elements like others, and may hold links."""
+    """In SVG and MathML, scripts and styles are normal elements that may contain links."""
     body = f"<p><a href=/a>1</a></p><{outer}><{inner}><g><a href=/x>2</a></g></{inner}></{outer}><p><a href=/b>3</a>"
     found = groups(body)
     assert found.pop("/a") == found.pop("/b") == f"body/p {SITE}/"
@@ -178,7 +178,7 @@ def test_every_internal_link_of_any_page_has_a_group(parts):
         assert group.partition(" ")[2].startswith(SITE)
 
 
-# Nobody asked, or no links
+# Readers and responses without groups
 
 
 def test_reader_without_groups_returns_none():

@@ -1,4 +1,4 @@
-"""Answers of a news crawl: what is read as a feed, what as a page, and of which pages articles are made."""
+"""Responses of a news crawl: which are read as feeds, which as pages, and which pages become articles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def urlset(*entries):
 
 
 class Pool:
-    """Calls at once what it is given, and remembers it."""
+    """A pool that calls functions directly, and records the calls."""
 
     def __init__(self):
         self.calls = []
@@ -99,7 +99,7 @@ def urls(links):
 # Feeds and sitemaps
 
 
-def test_a_feed_announces_its_items_and_links_to_those_of_the_crawl(read, pool):
+def test_feed_announces_its_items_and_links_to_those_in_scope(read, pool):
     page = read(RSS, f"{SITE}/rss", "application/rss+xml", level=1, etag='"a"', last_modified="today")
     assert (page.id, page.state, page.status, page.title, page.level) == (7, State.DONE, 200, "The Paper", 1)
     assert (page.etag, page.last_modified, page.size_bytes) == ('"a"', "today", len(RSS))
@@ -115,16 +115,16 @@ def test_a_feed_announces_its_items_and_links_to_those_of_the_crawl(read, pool):
     assert pool.calls == [(SITE, "read_feed")]
 
 
-def test_the_items_of_a_feed_with_an_undated_one_have_no_span(read):
+def test_feed_with_an_undated_item_has_no_span(read):
     assert read(RSS.replace("<pubDate>", "<x>", 1)).news.span_s is None
 
 
-def test_a_feed_is_one_by_its_looks_whatever_its_type_says(read):
+def test_feed_is_recognised_by_its_content_whatever_its_type(read):
     assert read(RSS).news.kind == FEED
     assert read(RSS, content_type="application/octet-stream").news.kind == FEED
 
 
-def test_a_broken_feed_says_what_is_wrong_and_one_that_cannot_be_read_why(read, pool):
+def test_broken_or_unreadable_feed_has_its_problem(read, pool):
     assert read(RSS[:300]).news.problem.startswith("broken XML")
     pool.fails = "took longer than 30 s"
     page = read(RSS)
@@ -132,33 +132,33 @@ def test_a_broken_feed_says_what_is_wrong_and_one_that_cannot_be_read_why(read, 
     assert not page.news.announces
 
 
-def test_a_sitemap_has_links_and_announces_nothing(read):
+def test_sitemap_has_links_and_announces_nothing(read):
     page = read(urlset(PLAIN, "<url><loc>/news/1.html</loc></url>"), f"{SITE}/map.xml", "text/xml")
     assert (page.news.kind, page.news.announces, page.news.items) == (SITEMAP, False, [])
     assert urls(page.links) == [f"{SITE}/about", FITTING]
 
 
-def test_a_news_sitemap_announces_its_news(read):
+def test_news_sitemap_announces_its_news(read):
     page = read(urlset(NEWS), f"{SITE}/news.xml", "text/xml")
     assert (page.news.kind, page.news.announces, page.news.span_s) == (SITEMAP, True, HOUR_S)
     assert [item.target.url for item in page.news.items] == [FITTING]
 
 
-def test_a_mixed_sitemap_announces_its_news_alone(read):
+def test_mixed_sitemap_announces_only_its_news(read):
     page = read(urlset(PLAIN, NEWS), f"{SITE}/news.xml", "text/xml")
     assert [item.target.url for item in page.news.items] == [FITTING]
     assert page.news.span_s == HOUR_S, "of the news"
     assert sorted(urls(page.links)) == [f"{SITE}/about", FITTING]
 
 
-def test_an_index_names_further_sitemaps(read):
+def test_index_names_further_sitemaps(read):
     body = f"<sitemapindex><sitemap><loc>/1.xml</loc></sitemap><sitemap><loc>{FOREIGN}/2</loc></sitemap></sitemapindex>"
     page = read(body, f"{SITE}/index.xml", "application/xml")
     assert page.news.kind == SITEMAP
     assert [target.url for target in page.news.feeds] == [f"{SITE}/1.xml", f"{FOREIGN}/2"]
 
 
-def test_a_text_is_a_sitemap_where_one_is_expected(read):
+def test_text_is_a_sitemap_if_one_is_expected(read):
     text = f"{FITTING}\n{SITE}/about\n"
     assert read(text, f"{SITE}/sitemap.txt", "text/plain").news.kind == SITEMAP
     assert read(text, f"{SITE}/map", "text/plain", kind=SITEMAP).news.kind == SITEMAP
@@ -166,44 +166,44 @@ def test_a_text_is_a_sitemap_where_one_is_expected(read):
 
 
 @pytest.mark.parametrize("kind", [FEED, SITEMAP])
-def test_a_feed_that_became_a_page_is_no_feed_any_more(read, kind):
+def test_feed_that_became_a_page_has_a_problem(read, kind):
     page = read(SECTION, f"{SITE}/rss", kind=kind)
-    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, kind, f"is no {kind}")
+    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, kind, f"is not a {kind}")
     assert read(SECTION, kind=PAGE).news.problem == ""
 
 
-def test_an_error_is_no_feed(read, pool):
+def test_error_page_is_not_a_feed(read, pool):
     page = read(RSS, f"{SITE}/rss", "application/rss+xml", kind=FEED, status=500)
     assert (page.state, page.news.kind, pool.calls) == (State.REFUSED, FEED, [])
 
 
-def test_what_did_not_change_is_not_read(read, pool):
+def test_unchanged_response_is_not_read(read, pool):
     page = read("", kind=HOME, status=304, is_conditional=True)
     assert (page.is_unchanged, page.news.kind, pool.calls) == (True, HOME, [])
 
 
-# Feeds that pages name
+# Feeds that pages link to
 
 
 @pytest.mark.parametrize(("level", "count"), [(0, 1), (1, 1), (2, 0)])
-def test_feeds_are_found_on_the_home_page_and_on_those_next_to_it(read, level, count):
+def test_feeds_are_discovered_on_the_home_page_and_the_pages_that_it_links_to(read, level, count):
     page = read(f"<base href=/en/>{ALTERNATE}rss>{ALTERNATE}feed:rss#x>{ALTERNATE}mailto:a@b.example>", level=level)
     assert [target.url for target in page.news.feeds] == [f"{SITE}/en/rss"][:count]
 
 
-def test_a_feed_may_be_on_another_host(read):
+def test_feed_may_be_on_another_host(read):
     page = read(f"{ALTERNATE}{FOREIGN}/rss>{ALTERNATE}{FOREIGN}/rss#new>", level=0)
     assert [target.url for target in page.news.feeds] == [f"{FOREIGN}/rss"]
 
 
-def test_what_fits_is_not_looked_at_for_feeds(read):
+def test_no_feeds_are_discovered_on_pages_that_match_a_rule(read):
     assert read(f"{ALTERNATE}/rss>", FITTING, level=1).news.feeds == []
 
 
 # Articles
 
 
-def test_a_page_that_fits_a_rule_is_read_for_its_article(read, pool):
+def test_article_is_extracted_from_a_page_that_matches_a_rule(read, pool):
     page = read(STORY, FITTING)
     assert page.news.fits
     assert page.news.article.title == "A bridge"
@@ -211,76 +211,76 @@ def test_a_page_that_fits_a_rule_is_read_for_its_article(read, pool):
     assert pool.calls == [(SITE, "article_of")]
 
 
-def test_an_announced_page_is_read_whatever_its_url(read):
+def test_article_is_extracted_from_an_announced_page_whatever_its_url(read):
     page = read(STORY, f"{SITE}/x", is_announced=True)
     assert page.news.fits
     assert page.news.article is not None
 
 
-def test_a_feed_speaks_for_its_items(read):
+def test_item_of_a_feed_is_likely_an_article(read):
     odds = [read(STORY, f"{SITE}/x", is_announced=True, is_in_feed=said).news.odds for said in (False, True)]
     assert odds[1] - odds[0] == IN_FEED
 
 
-def test_what_fits_and_holds_no_article_says_why(read):
+def test_page_that_matches_a_rule_but_has_no_article_has_the_reason(read):
     page = read("<title>Nothing</title><p>Nothing at all.", FITTING)
     assert page.news.article is None
     assert page.news.reason.startswith("no text")
 
 
-def test_a_page_that_looks_like_an_article_is_one_without_any_rule(read):
+def test_page_that_looks_like_an_article_needs_no_rule(read):
     page = read(MARKED.replace("<h1>", "<meta property=article:published_time content=2026-11-20><h1>"), f"{SITE}/x")
     assert not page.news.fits
     assert page.news.odds > SURE
     assert page.news.article is not None
 
 
-def test_a_promising_page_is_no_article_while_nothing_more_speaks_for_it(read, pool):
+def test_promising_page_without_further_evidence_is_not_an_article(read, pool):
     page = read(MARKED, f"{SITE}/x")
     assert PROMISING <= page.news.odds <= SURE
     assert pool.calls == [(SITE, "article_of")]
-    assert (page.news.article, page.news.reason) == (None, "too little says that it is an article")
+    assert (page.news.article, page.news.reason) == (None, "too little evidence for an article")
 
 
-def test_a_date_that_only_the_extraction_finds_counts(read):
+def test_date_that_only_the_extraction_finds_counts(read):
     page = read(f"{MARKED}<footer>20 November 2026</footer>", f"{SITE}/x", content_rules={"published": "footer"})
     assert page.news.odds > SURE
     assert page.news.article.published == "2026-11-20"
 
 
-def test_lists_and_pages_that_say_nothing_are_left_alone(read, pool):
+def test_no_article_is_extracted_from_lists_and_pages_without_evidence(read, pool):
     for body in (SECTION, "<title>About</title><p>We write."):
         page = read(body)
         assert (page.news.fits, page.news.article, page.news.reason) == (False, None, "")
     assert pool.calls == []
 
 
-def test_a_page_of_which_more_pages_hang_is_hardly_an_article(read):
+def test_page_with_pages_below_it_is_probably_not_an_article(read):
     below = "".join(f"<a href=/x/{n}>{n}</a>" for n in range(5))
     assert read(STORY + below, f"{SITE}/x").news.odds == read(STORY, f"{SITE}/x").news.odds - 2.0
 
 
-def test_the_same_bytes_as_a_document_are_a_copy_and_not_read(read, pool):
+def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
     page = read(STORY, FITTING, is_known="same bytes as document 3")
     assert (page.news.outcome, page.news.reason) == ("duplicate", "same bytes as document 3")
     assert (page.news.article, pool.calls) == (None, [])
 
 
-def test_an_article_that_takes_too_long_says_so(read, pool):
+def test_extraction_that_takes_too_long_is_the_reason(read, pool):
     pool.fails = "took longer than 30 s"
     page = read(STORY, FITTING)
     assert (page.state, page.news.article, page.news.reason) == (State.DONE, None, "took longer than 30 s")
 
 
-# Hosts that are not of the crawl
+# Hosts outside the scope
 
 
-def test_a_host_that_has_but_feeds_of_ours_is_not_crawled_further(read):
+def test_host_that_only_serves_feeds_of_a_source_is_not_crawled(read):
     assert urls(read(RSS, f"{FOREIGN}/rss", "text/xml").cross_site_links) == [f"{ELSEWHERE}/3"]
     page = read(f"<a href=/x>x</a><a href={SITE}/y>y</a>", f"{FOREIGN}/page")
     assert page.links == []
     assert urls(page.cross_site_links) == [f"{SITE}/y"]
 
 
-def test_a_sub_domain_is_of_the_crawl(read):
+def test_subdomain_is_in_scope(read):
     assert urls(read("<a href=/x>x</a>", f"{ELSEWHERE}/").links) == [f"{ELSEWHERE}/x"]

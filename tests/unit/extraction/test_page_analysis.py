@@ -31,7 +31,7 @@ def read(analysis, html, scope=None):
 
 
 def worth(page):
-    """What each link of a page is worth, by its URL."""
+    """The relevance of each link of a page, by its URL."""
     values = {target.key: target.url for target, _ in (*page.links, *page.cross_site_links)}
     return {values[key]: value for key, value in page.analysis.link_values.items()}
 
@@ -43,7 +43,7 @@ def test_terms_come_from_title_and_text(analysis):
 
 def test_similarity_depends_on_the_pages_read_so_far(analysis):
     assert read(analysis, "<p>unicode fonts").similarity == pytest.approx(1 / sqrt(2))
-    # Of two pages both have "unicod" and the second alone has "tabl".
+    # Both pages have "unicod", and only the second one has "tabl".
     second = read(analysis, "<p>unicode tables")
     assert second.similarity == pytest.approx(1 / sqrt(1 + (1 + log(2)) ** 2))
 

@@ -1,4 +1,4 @@
-"""An answer becomes a page: its state and reason; its links are internal, external or bad."""
+"""A response becomes a page with a state and reason, and with internal, external or bad links."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def urls(page):
     return {target.url.removeprefix(SITE): count for target, count in page.links}
 
 
-# What it is
+# State
 
 
 def test_html_page_is_done():
@@ -53,7 +53,7 @@ def test_html_page_is_done():
         "text/html,text/html",
     ],
 )
-def test_types_of_pages_are_recognised_however_they_are_written(content_type):
+def test_content_types_of_pages_are_recognised_in_any_notation(content_type):
     wanted = State.REFUSED if "," in content_type else State.DONE
     assert read("<a href=x>", content_type=content_type).state is wanted
 
@@ -98,11 +98,11 @@ def test_other_statuses_are_refused_with_the_status_as_reason(status):
         (500, "7", None),
     ],
 )
-def test_only_429_and_503_say_how_long_to_rest(status, retry_after, rest_s):
+def test_only_429_and_503_have_a_retry_time(status, retry_after, rest_s):
     assert read(status=status, retry_after=retry_after, now=100.0).retry_after_s == rest_s
 
 
-def test_truncated_body_is_a_page_with_a_remark():
+def test_truncated_body_is_a_page_with_a_reason():
     page = read("<title>t</title><a href=x>x</a><a hre", is_truncated=True)
     assert (page.state, page.reason, urls(page)) == (State.DONE, "the body ended early", {"/dir/x": 1})
 
@@ -171,7 +171,7 @@ def test_redirect_to_another_site_of_the_crawl_moves_the_page():
 # Links
 
 
-def test_links_are_counted_by_what_they_resolve_to():
+def test_links_are_counted_by_target():
     page = read('<a href="x">1</a> <a href=x>2</a> <a href="/dir/x">3</a> <a href="x#part">4</a> <a href="y">5</a>')
     counts = {}
     for target, count in page.links:
@@ -210,12 +210,12 @@ def test_bad_links_keep_their_raw_text_and_the_reason():
     assert (page.links, page.external) == ([], [])
 
 
-def test_long_bad_links_are_cut():
+def test_long_bad_links_are_truncated():
     (bad,) = read(f'<a href="data:{"x" * 5000}">d</a>').bad
     assert (len(bad.raw), bad.reason) == (2000, "scheme data")
 
 
-def test_external_links_come_with_what_surrounds_them():
+def test_external_links_have_their_context():
     page = read(
         "<main><p>Read more in <a rel='nofollow sponsored' href='http://b.example/x'>the <b>big</b> book</a>"
         " today.</p></main><footer><a href='http://b.example/x'>again</a></footer>"
@@ -247,7 +247,7 @@ def test_subdomains_other_schemes_and_other_ports_are_external(href):
     assert (page.links, len(page.external)) == ([], 1)
 
 
-def test_links_to_another_site_of_the_crawl_are_no_external_ones():
+def test_links_to_another_site_of_the_crawl_are_not_external():
     page = read('<a href="http://b.example/x">x</a><a href="http://c.example/">c</a>', scope=Scope("b.example", [SITE]))
     assert [(target.url, count) for target, count in page.cross_site_links] == [("http://b.example/x", 1)]
     assert (page.links, [link.url for link, _ in page.external]) == ([], ["http://c.example/"])
@@ -256,23 +256,23 @@ def test_links_to_another_site_of_the_crawl_are_no_external_ones():
 @pytest.mark.parametrize(
     "href", ["http://a.example:80/", "HTTP://A.EXAMPLE/", "//a.example/", "/", "http://u:p@a.example/"]
 )
-def test_other_spellings_of_the_site_are_internal(href):
+def test_url_variants_of_the_site_are_internal(href):
     page = read(f'<a href="{href}">x</a>')
     assert (len(page.links), page.external) == (1, [])
 
 
-def test_only_the_tags_that_count_are_read():
+def test_only_links_of_selected_tags_are_read():
     body = '<meta http-equiv=refresh content="0; url=/m"><a href=/a>a</a><map><area href=/r></map>'
     body += "<iframe src=/i></iframe>"
     assert urls(read(body)) == {"/m": 1, "/a": 1, "/r": 1, "/i": 1}
     assert urls(read(body, tags=frozenset({"a"}))) == {"/a": 1}
 
 
-def test_equal_bodies_have_equal_hashes_whatever_their_addresses():
+def test_equal_bodies_have_equal_hashes_whatever_their_urls():
     assert read("<p>x").content_hash == read("<p>x", url=f"{SITE}/y").content_hash != read("<p>y").content_hash
 
 
-def test_pages_that_differ_in_numbers_only_have_one_skeleton():
+def test_pages_that_differ_only_in_numbers_have_the_same_content_signature():
     texts = [f"<p>Meeting {n} of the {n * 7}th of May, all are welcome to it.</p>" for n in (3, 44)]
     assert (
         read(texts[0]).content_signature
@@ -290,7 +290,7 @@ def test_pages_that_differ_in_numbers_only_have_one_skeleton():
     st.none() | st.text(max_size=60),
     st.none() | st.text(max_size=30),
 )
-def test_reading_never_raises_and_says_why_it_is_no_page(body, status, content_type, location, retry_after):
+def test_reading_never_raises_and_gives_a_reason_for_no_page(body, status, content_type, location, retry_after):
     page = read(body, status=status, content_type=content_type, location=location, retry_after=retry_after)
     assert bool(page.reason) == (page.state is State.REFUSED)
     assert (page.moved_to is not None) == (page.state is State.MOVED)

@@ -1,4 +1,4 @@
-"""The graph of a site is a function of the web: redirects followed, duplicates folded, in any order of pages."""
+"""The graph of a site is a function of the web: redirects followed, duplicates merged, in any order of pages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Stored:
 
 
 def store(database: Database, pages: list[Stored], order: list[int] | None = None) -> int:
-    """A new site with *pages*, numbered in *order*; returns its id."""
+    """Store a new site with *pages*, numbered in *order*, and return its id."""
     order = order or list(range(len(pages)))
     site_id = add_sites(database, 1, [SiteRow(0, f"http://host{next(_numbers)}.test", 1, None, 0.0)], 0.0)[0].id
     ids = dict(zip(order, reserve_page_ids(database, len(pages)), strict=True))

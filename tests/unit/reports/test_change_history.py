@@ -1,4 +1,4 @@
-"""The story of a page tells what it was before, and which links came and went."""
+"""The history of a page has its earlier versions, and its added and removed links."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def time(second):
     return f"1970-01-01 00:00:{second:02}+00:00"
 
 
-def test_page_that_never_changed_has_no_such_lines(database):
+def test_page_that_never_changed_has_no_history(database):
     assert told(database, store(database, PAGES)) == []
 
 
-def test_former_states_are_told_the_latest_first(database):
+def test_earlier_versions_are_listed_latest_first(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
     assert told(database, store(database, PAGES), changes) == [
         "  changed 2 times:",
@@ -45,7 +45,7 @@ def test_former_states_are_told_the_latest_first(database):
     ]
 
 
-def test_links_came_went_and_were_other_in_number(database):
+def test_links_are_added_removed_and_change_their_count(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
     links = [
         ("came", 30.0, None, 0),
@@ -62,13 +62,13 @@ def test_links_came_went_and_were_other_in_number(database):
     ]
 
 
-def test_link_that_was_there_from_the_beginning_has_no_first_time(database):
+def test_link_of_the_first_visit_has_no_first_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
     lines = told(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])
     assert lines[3] == f"    {A}/gone: last seen {time(20)}, gone on {time(30)}"
 
 
-def test_of_many_changes_the_latest_are_told(database):
+def test_only_the_latest_of_many_changes_are_listed(database):
     changes = [(30.0 + number, 20.0, int(State.DONE), 200, "ab" * 16) for number in range(SHOWN + 2)]
     links = [("gone", 30.0 + number, 20.0, number % 2) for number in range(SHOWN + 2)]
     lines = told(database, store(database, PAGES), changes, links)

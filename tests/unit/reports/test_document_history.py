@@ -1,4 +1,4 @@
-"""The story of a news page: who announced it, which rule it fits, what became of its article."""
+"""The history of a news page: announcements, matching rule, document and polls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def key_of(crawl, number):
         return connection.execute(select(page.c.key).where(page.c.id == number)).scalar_one()
 
 
-def test_document_is_announced_fits_a_rule_and_has_versions(database):
+def test_document_has_its_announcement_rule_and_versions(database):
     crawl = NewsStore(database)
     feed = crawl.poll("/rss", "feed", 5.0)
     about = {"authors": '["Ada", "Bob"]', "section": "sport", "canonical": f"{SITE}/1"}
@@ -58,18 +58,18 @@ def test_document_is_announced_fits_a_rule_and_has_versions(database):
     ]
 
 
-def test_copy_names_the_document_that_is_stored(crawl):
+def test_copy_names_the_stored_document(crawl):
     number = crawl.document("/a", 60.0)
     copy = crawl.page("/b", 70.0, reason=f"nearly the same text as document {number}")
     assert told(crawl, copy) == ["  matches no rule", f"  no document: nearly the same text as {SITE}/a"]
 
 
 @pytest.mark.parametrize(("reason", "why"), [("no text", ": no text"), ("", ", because nothing indicates an article")])
-def test_page_that_is_no_document_says_why(crawl, reason, why):
+def test_page_without_a_document_has_the_reason(crawl, reason, why):
     assert told(crawl, crawl.page("/b", 70.0, reason=reason))[1:] == [f"  no document{why}"]
 
 
-def test_rule_that_forbids_decides_and_the_nearest_domain_has_the_word(crawl):
+def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):
     number = crawl.page("/video/1", 70.0, state=State.WAITING)
     stored_rules.add_rule(crawl.database, "example", "/.*", 1.0)
     stored_rules.add_rule(crawl.database, "one.example", "/.+/1", 1.0)
@@ -79,7 +79,7 @@ def test_rule_that_forbids_decides_and_the_nearest_domain_has_the_word(crawl):
     assert told(crawl, cross_site_links) == ["  matches no rule"]
 
 
-def test_feed_tells_of_its_polls_only(crawl):
+def test_feed_has_only_its_polls(crawl):
     feed = crawl.poll("/rss", "feed", 60.0, failures=2, problem="status 500")
     assert told(crawl, feed) == [
         "  scheduled feed: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00, failed 2 times in a "
@@ -92,7 +92,7 @@ def test_feed_tells_of_its_polls_only(crawl):
     ]
 
 
-def test_article_that_is_fetched_once_more_tells_of_its_document_too(crawl):
+def test_scheduled_page_with_a_document_has_polls_and_document(crawl):
     number = crawl.document("/news/1", 60.0, title="First")
     crawl.write(PollRow(number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None))
     lines = told(crawl, number)
@@ -100,7 +100,7 @@ def test_article_that_is_fetched_once_more_tells_of_its_document_too(crawl):
     assert "  document: First" in lines
 
 
-def test_other_missions_have_none(sqlite):
+def test_other_missions_have_no_document_history(sqlite):
     crawl = store(sqlite, [Linked(f"{A}/")])
     with sqlite.read() as connection:
         row = connection.execute(select(page)).first()

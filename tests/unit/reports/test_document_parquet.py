@@ -54,7 +54,7 @@ def test_crawl_without_documents_gives_an_empty_table(sqlite, tmp_path):
     assert parquet.read_table(tmp_path / "d.parquet").num_rows == 0
 
 
-def test_without_the_package_the_setting_says_what_to_install(monkeypatch):
+def test_error_without_pyarrow_says_what_to_install(monkeypatch):
     monkeypatch.setattr(document_parquet.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET needs pyarrow.*pip install pyarrow"):
         check_parquet("DOCUMENTS_PARQUET")

@@ -1,4 +1,4 @@
-"""Figures become files of equal bytes, whatever is written on them."""
+"""Equal figures become equal files, with any text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_equal_drawings_are_equal_bytes(tmp_path, name, begins):
     [("<b>&\x01", "<b>&\ufffd"), ("$x_1$ and $", "$x_1$ and $"), ("中文", "中文")],
     ids=["markup", "formula", "letters that the fonts do not have"],
 )
-def test_text_is_shown_as_it_is(tmp_path, title, shown):
+def test_text_is_shown_literally(tmp_path, title, shown):
     root = ElementTree.fromstring(draw(tmp_path / "a.svg", title))  # noqa: S314 - our own
     assert shown in [element.text for element in root.iter(f"{SVG}text")]
 
@@ -43,7 +43,7 @@ def test_nothing_is_written_when_drawing_fails(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_formats_that_are_drawn_are_taken():
+def test_unknown_format_is_refused():
     check_picture(Path("a.SVG"))
     with pytest.raises(ConfigError, match=r"--picture a\.jpeg must end with \.svg or \.png"):
         check_picture(Path("a.jpeg"))

@@ -1,4 +1,4 @@
-"""Charts of news crawls show what was counted."""
+"""Charts of news crawls show the counted values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def curves(name, iterations, days=()):
 
 @pytest.fixture
 def drawn(tmp_path, monkeypatch):
-    """Draws a file; returns the figure, with its layout done."""
+    """Write a file, and return the figure with its final layout."""
     saved = []
     save = Figure.savefig
     monkeypatch.setattr(Figure, "savefig", lambda made, *args, **more: (saved.append(made), save(made, *args, **more)))
@@ -32,7 +32,7 @@ def drawn(tmp_path, monkeypatch):
 
 
 def stacks(chart):
-    """The bars of a chart by what its legend calls them, as (bottom, top)."""
+    """The bars of a chart by their name in the legend, as (bottom, top)."""
     return {
         bars.get_label(): [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bars] for bars in chart.containers
     }
@@ -46,7 +46,7 @@ def ticks(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
-def test_bars_and_lines_are_as_high_as_what_they_stand_for(drawn):
+def test_bars_and_lines_have_the_height_of_their_values(drawn):
     iterations = [Iteration(1, 0.0, 1.0, 600, 300, 0, 100, 400), Iteration(2, 1.0, 2.0, 900, 100, 0, 0, 800)]
     above, below, shares, ratios = drawn(curves("mine", iterations, DAYS)).axes
     assert stacks(above) == {
@@ -73,7 +73,7 @@ def test_axis_ends_at_a_round_number_above_all_bars(drawn, largest, end):
     assert len(ticks(above.yaxis)) == 5
 
 
-def test_many_iterations_share_bars_and_the_picture_says_so(drawn):
+def test_many_iterations_share_bars_and_the_label_says_so(drawn):
     iterations = [Iteration(n, n - 1.0, n, fit=10, documents=5) for n in range(1, 10 * MOST_BARS + 1)]
     above, shares = drawn(curves("mine", iterations)).axes  # no days: no second chart
     assert stacks(above)["fit"] == [(0, 100)] * MOST_BARS
@@ -82,39 +82,42 @@ def test_many_iterations_share_bars_and_the_picture_says_so(drawn):
     assert ticks(above.xaxis) == [str(number) for number in range(10, 1200, 100)]
 
 
-def test_of_many_days_the_latest_are_drawn(drawn):
+def test_only_the_latest_of_many_days_are_drawn(drawn):
     days = [Day(86_400.0 * n, 1, n + 1) for n in range(MOST_BARS + 31)]
     _, below, *_ = drawn(curves("mine", [Iteration(1, 0.0, 1.0)], days)).axes
     assert len(stacks(below)["new documents"]) == MOST_BARS
     assert ticks(below.xaxis)[0] == "01.02."
 
 
-def test_one_iteration_and_one_day_can_be_seen(drawn):
+def test_single_iteration_and_single_day_are_visible(drawn):
     above, _, *right = drawn(curves("mine", [Iteration(1, 0.0, 1.0, fit=10, documents=5)], DAYS[:1])).axes
     assert [chart.lines[0].get_marker() for chart in right] == ["o", "o"]
     (bar,) = above.containers[0]
     assert bar.get_width() == pytest.approx(0.1)
 
 
-def test_share_is_never_above_its_axis(drawn):
-    """A poll may bring a document as well."""
+def test_share_never_exceeds_its_axis(drawn):
+    """Polls may add documents without counting as downloads."""
     _, shares = drawn(curves("mine", [Iteration(1, 0.0, 1.0, fit=1, polls=5, documents=3)])).axes
     assert line(shares) == [(0, 1)]
 
 
-def test_crawls_beside_each_other_are_drawn_against_their_downloads(drawn):
+def test_compared_crawls_are_drawn_against_their_downloads(drawn):
     short = [Iteration(1, 0.0, 1.0, fit=100, documents=80, total_documents=80)]
     long = [Iteration(n, n - 1.0, n, not_fit=100, documents=10, total_documents=10 * n) for n in (1, 2)]
     figure = drawn(curves("_short", short), curves("long", long))
     above, below = figure.axes
-    assert [line(above, number) for number in (0, 1)] == [[(50, 0.8)], [(50, 0.1), (150, 0.1)]]  # amid iterations
+    assert [line(above, number) for number in (0, 1)] == [
+        [(50, 0.8)],
+        [(50, 0.1), (150, 0.1)],
+    ]  # in the middle of each iteration
     assert [line(below, number) for number in (0, 1)] == [[(0, 0), (100, 80)], [(0, 0), (100, 10), (200, 20)]]
     assert below.get_xlim() == (0, 200)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["_short", "long"]
 
 
-def test_more_crawls_than_colours_are_told_apart(drawn):
+def test_more_crawls_than_colours_are_distinguished(drawn):
     iterations = [Iteration(1, 0.0, 1.0, fit=1)]
     above, _ = drawn(*(curves(f"crawl {number}", iterations) for number in range(9))).axes
     assert len({(to_hex(one.get_color()), one.get_linestyle()) for one in above.lines}) == 9

@@ -1,4 +1,4 @@
-"""The pulls of a crawl as people look at them."""
+"""The pulls of a crawl for reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def write(database, changes):
         write_changes(connection, changes)
 
 
-def test_pulls_come_in_the_order_in_which_they_ended_and_sites_in_that_of_the_list(database):
+def test_pulls_are_in_order_of_completion_and_sites_in_that_of_the_list(database):
     crawl = begin(database, "one", "http://z.test", "http://a.test")
     z, a = (site.id for site in crawl.sites)
     write(database, ChangeSet(PullRow(a, 9, 2.0, 5.0), PullRow(z, 4, 0.0, 1.0)))
@@ -29,20 +29,20 @@ def test_pulls_come_in_the_order_in_which_they_ended_and_sites_in_that_of_the_li
     assert log.pulls == [(a, 2.0), (z, 0.0), (a, 1.5)]
 
 
-def test_a_site_that_is_not_available_says_why(database):
+def test_unavailable_site_has_the_reason(database):
     crawl = begin(database, "one", "http://a.test", "http://b.test")
     write(database, ChangeSet(SiteAvailability(crawl.sites[1].id, "status 500")))
     assert [why for _, _, why in pull_log(database, crawl.id).sites] == [None, "status 500"]
 
 
-def test_other_crawls_are_not_seen(database):
+def test_other_crawls_are_excluded(database):
     one, two = begin(database, "one", "http://a.test"), begin(database, "two", "http://a.test")
     write(database, ChangeSet(PullRow(one.sites[0].id, 1, 1.0, 0.0), PullRow(two.sites[0].id, 2, 2.0, 0.0)))
     assert pull_log(database, two.id) == ([(two.sites[0].id, "http://a.test", None)], [(two.sites[0].id, 2.0)])
     assert pull_log(database, 99) == ([], [])
 
 
-def test_settings_are_those_that_each_crawl_runs_with_now(database):
+def test_settings_are_those_of_the_last_run_of_each_crawl(database):
     one = begin(database, "one", settings={"RULE": "auto", "PAGE_BUDGET": 7, "PROFILE": ""})
     two = begin(database, "two", settings={"RULE": "ucb1"})
     resumed = begin(database, "one", settings={"RULE": "gittins"})

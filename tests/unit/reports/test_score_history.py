@@ -1,4 +1,4 @@
-"""The story of a page tells what the order with scores knows of it."""
+"""The history of a page has its scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def told(database, crawl, url):
         return score_history(connection, crawl.id, crawl.pages[url])
 
 
-def test_page_that_was_read_has_importance_cash_and_its_place(database):
+def test_page_that_was_read_has_importance_cash_and_rank(database):
     crawl = store(database, PAGES)
     page = crawl.pages[HOME]
     with database.write() as connection:
@@ -40,7 +40,7 @@ def test_page_that_was_read_has_importance_cash_and_its_place(database):
     ]
 
 
-def test_page_that_was_only_found_has_cash_and_its_place(database):
+def test_waiting_page_has_cash_and_its_position(database):
     crawl = store(database, PAGES)
     assert told(database, crawl, NEW) == [
         f"  cash {crawl.opic.cash(crawl.pages[NEW]):.6g}",
@@ -48,11 +48,11 @@ def test_page_that_was_only_found_has_cash_and_its_place(database):
     ]
 
 
-def test_page_that_moved_has_nothing_any_more(database):
+def test_redirect_has_no_scores(database):
     assert told(database, store(database, PAGES), f"{A}/moved") == []
 
 
-def test_crawl_without_scores_has_nothing(database):
+def test_crawl_without_scores_has_no_score_history(database):
     crawl = store(database, PAGES, order="bfs")
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")
@@ -60,7 +60,7 @@ def test_crawl_without_scores_has_nothing(database):
 
 
 @pytest.mark.parametrize("weights", [Weights(0.5, 0.25, 0.25), None])
-def test_topic_has_a_score_of_three_parts(database, weights):
+def test_score_of_a_topic_crawl_has_three_parts(database, weights):
     settings = {"TOPIC": json.dumps([{}, [], [0.5, 0.25, 0.25], "en"])} if weights else {}
     crawl = store(database, PAGES, order="topic", mission="topic", settings=settings)
     home, other, new = (crawl.pages[url] for url in (HOME, OTHER, NEW))

@@ -1,4 +1,4 @@
-"""Documents are found by their words, whatever is typed."""
+"""Documents are found by their words, with any input."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_words_of_titles_weigh_more(crawl):
     assert paths(crawl, "ferry", most=1) == ["/ferry"]
 
 
-def test_all_words_must_be_there(crawl):
+def test_all_words_must_occur(crawl):
     assert paths(crawl, "FERRY harbour") == ["/ferry"]
     assert paths(crawl, "ferry zürich") == []
 
@@ -56,18 +56,18 @@ def test_phrases_and_alternatives_are_understood_and_snippets_show_the_words(cra
     assert (found.title, found.published, found.stored_at) == ("A match", "2001-09-09T03:46:40+02:00", 1e9)
 
 
-def test_nothing_that_is_typed_is_an_error(crawl):
+def test_no_input_is_an_error(crawl):
     strange = ['"', "AND", "ferry AND (", "C++", "title:", "nothing:ferry", "*", "NEAR(", "^ferry", "", "' OR 1=1 --"]
     strange += ["\0", "ferry'; DROP TABLE page", "%_\\", "{x}", "\ud800 ferry", "!", "&", "<->", "ferry:*", ":words"]
     for words in strange:
         assert isinstance(search(crawl.database, words, 5), list)
 
 
-def test_word_with_a_hyphen_is_no_operator(crawl):
+def test_hyphen_in_a_word_is_not_an_operator(crawl):
     assert paths(crawl, "ferry-waits") == ["/ferry"]
 
 
-def test_search_is_of_one_site_or_of_one_crawl_if_wanted(crawl):
+def test_search_can_be_limited_to_a_site_or_crawl(crawl):
     other = NewsStore(crawl.database, "other")
     other.document("/ferry", 1e9, site=OTHER, title="Another ferry")
     assert len(paths(crawl, "ferry")) == 3
@@ -77,7 +77,7 @@ def test_search_is_of_one_site_or_of_one_crawl_if_wanted(crawl):
     assert paths(crawl, "ferry", site="http://nowhere.example") == []
 
 
-def test_domain_stands_for_all_its_sites(crawl):
+def test_domain_includes_all_its_sites(crawl):
     other = NewsStore(crawl.database, "other", sites=("http://www.one.example", "http://sport.one.example:81"))
     other.document("/a", 1e9, site="http://www.one.example", title="A ferry")
     other.document("/b", 1e9, site="http://sport.one.example:81", title="A ferry")
@@ -86,15 +86,15 @@ def test_domain_stands_for_all_its_sites(crawl):
     assert len(paths(crawl, "ferry", site="www.one.example")) == 1
 
 
-def test_changed_text_is_found_and_former_text_is_not(crawl):
+def test_new_text_is_found_and_replaced_text_is_not(crawl):
     number = crawl.document("/new", 2e9, title="Fog", text="A fog came.")
     crawl.document("/new", 3e9, again=number, title="Sun", text="The sun came.")
     assert paths(crawl, "fog") == []
     assert paths(crawl, "sun") == ["/new"]
 
 
-def test_store_without_documents_says_what_to_do(sqlite):
-    with pytest.raises(ConfigError, match=r"holds no document to search in; collect some: scrapy crawl news"):
+def test_error_without_documents_says_what_to_do(sqlite):
+    with pytest.raises(ConfigError, match=r"has no documents to search; collect some: scrapy crawl news"):
         search(sqlite, "ferry", 5)
 
 
@@ -103,12 +103,12 @@ def test_postgresql_finds_the_same(postgresql_url):
     crawl = filled(database)
     for same in (
         test_words_of_titles_weigh_more,
-        test_all_words_must_be_there,
+        test_all_words_must_occur,
         test_phrases_and_alternatives_are_understood_and_snippets_show_the_words,
-        test_nothing_that_is_typed_is_an_error,
-        test_search_is_of_one_site_or_of_one_crawl_if_wanted,
-        test_domain_stands_for_all_its_sites,
-        test_changed_text_is_found_and_former_text_is_not,
+        test_no_input_is_an_error,
+        test_search_can_be_limited_to_a_site_or_crawl,
+        test_domain_includes_all_its_sites,
+        test_new_text_is_found_and_replaced_text_is_not,
     ):
         same(crawl)
     database.close()

@@ -20,7 +20,7 @@ def test_pages_have_their_rank_and_times_that_spreadsheets_read(tmp_path):
     ]
 
 
-def test_pagerank_stands_beside_importance_which_may_be_unknown(tmp_path):
+def test_pagerank_is_next_to_importance_which_may_be_unknown(tmp_path):
     page = TopPage(None, "http://a.test/", "http://a.test", "Home", 0, 200, 1e9, 1e9 + 1, 2, 7)
     assert write_ranked(tmp_path / "top.csv", [RankedPage(0.25, page)]) == 1
     assert (tmp_path / "top.csv").read_text("utf-8").splitlines() == [

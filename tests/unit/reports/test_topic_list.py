@@ -18,7 +18,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def test_pages_come_by_similarity_with_their_scores(database, tmp_path):
+def test_pages_are_sorted_by_similarity_with_their_scores(database, tmp_path):
     crawl_id, (a, b) = begin_topic(database, unicod=1.0)
     add_page(database, 1, a, "http://a.test/b", {}, 0.5, title="=HYPERLINK()\x01", level=2)
     add_page(database, 2, b, "http://b.test/a", {}, 1.0, title="Кодировки", fetched_at=86_400.25)
@@ -45,7 +45,7 @@ def test_pages_come_by_similarity_with_their_scores(database, tmp_path):
     assert (third["rank"], third["url"], third["title"]) == ("3", "http://a.test/b", "'=HYPERLINK()\ufffd")
 
 
-def test_crawl_that_read_nothing_has_a_list_of_none(database, tmp_path):
+def test_crawl_that_read_nothing_has_an_empty_list(database, tmp_path):
     crawl_id, _ = begin_topic(database, unicod=1.0)
     assert write_topic_list(database, crawl_id, tmp_path / "none.csv") == 0
     assert rows(tmp_path / "none.csv") == []

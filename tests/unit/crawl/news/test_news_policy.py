@@ -139,7 +139,7 @@ def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
     crawl = runs(roots=("/rss", "/closed", "/old"))
     leases = crawl.leases()
     assert {crawl.policy.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
-    crawl.end(leases["/rss"], news=News(FEED, problem="is no feed"))
+    crawl.end(leases["/rss"], news=News(FEED, problem="is not a feed"))
     crawl.end(leases["/closed"], state=State.REJECTED, reason="robots.txt")
     crawl.end(leases["/old"], state=State.MOVED, status=301, moved_to=target("/new"))
     problems = {
@@ -147,14 +147,14 @@ def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
     }
     assert problems == {
         "/": [],
-        "/rss": [("is no feed",)],
+        "/rss": [("is not a feed",)],
         "/closed": [("robots.txt",)],
         "/old": [(f"redirects to {SITE}/new",)],
     }
     assert crawl.poll("/rss")[0] == FEED
     assert sorted(caplog.messages) == [
         f"feed {SITE}/closed of {SITE}: robots.txt",
-        f"feed {SITE}/rss of {SITE}: is no feed",
+        f"feed {SITE}/rss of {SITE}: is not a feed",
     ]
     crawl.end(crawl.leases()["/new"], "/a1", news=feed("/a1"))
     assert crawl.poll("/new") == (FEED, 0, 1)

@@ -115,7 +115,7 @@ def test_text_without_title_is_not_an_article():
     assert extract(b"<html><body>%s</body></html>" % text) == "no title"
 
 
-def test_dates_after_now_are_none():
+def test_dates_after_now_are_ignored():
     assert extract(page(json_ld(datePublished="2035-01-01"))).published == ""
 
 

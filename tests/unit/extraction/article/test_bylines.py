@@ -35,7 +35,7 @@ def test_first_source_with_persons_is_used():
     assert authors([["@ann"], ["Ann Lee"], ["Bo Ek"]], []) == ("Ann Lee",)
 
 
-def test_the_site_is_the_author_only_if_nobody_else_is():
+def test_site_is_the_author_only_if_there_is_no_other():
     assert authors([["The Post"], ["Bo Ek"]], ["the post"]) == ("Bo Ek",)
     assert authors([["The Post"], ["Staff"]], ["the post"]) == ("The Post",)
 

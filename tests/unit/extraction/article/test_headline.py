@@ -19,7 +19,7 @@ URL = "https://www.example-post.test/a"
         ("  A  storm in\nMay ", []),
     ],
 )
-def test_the_site_is_cut_off(window, names):
+def test_name_of_the_site_is_removed(window, names):
     assert headline("", [], "", window, names, URL) == "A storm in May"
 
 
@@ -36,7 +36,7 @@ def test_only_h1_is_preferred_to_titles_for_search_engines():
     assert headline("", ["A storm"], "10 facts about storms", "10 facts about storms", [], URL) == "A storm"
 
 
-def test_a_kicker_in_the_h1_is_cut_off_if_another_place_has_the_title_without_it():
+def test_kicker_in_the_h1_is_removed_if_another_copy_of_the_title_lacks_it():
     assert headline("", ["Weather A storm in the month of May"], "A storm in the month of May", "", [], URL) == (
         "A storm in the month of May"
     )
@@ -46,7 +46,7 @@ def test_punctuation_is_taken_from_machine_readable_copies():
     assert headline("Weather: a storm", ["Weather a storm"], "", "", [], URL) == "Weather: a storm"
 
 
-def test_a_title_that_is_the_name_of_the_site_too_is_kept():
+def test_title_that_is_also_the_name_of_the_site_is_kept():
     assert headline("", ["A storm"], "A storm", "A storm", ["A storm"], URL) == "A storm"
 
 

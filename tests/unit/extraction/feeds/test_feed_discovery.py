@@ -34,12 +34,12 @@ def test_other_links_are_not_feeds() -> None:
     assert feeds(head) == []
 
 
-def test_vague_types_are_feeds_if_the_address_looks_like_one() -> None:
+def test_ambiguous_types_are_feeds_if_the_url_looks_like_one() -> None:
     head = "<link rel=alternate type=application/json href=/feed.json><link rel=alternate type=text/xml href=/rss>"
     assert feeds(head) == ["/feed.json", "/rss"]
 
 
-def test_feeds_of_comments_are_left_out() -> None:
+def test_feeds_of_comments_are_excluded() -> None:
     head = f"""<link {RSS} title="Site » Feed" href=/feed/><link {RSS} title="Site » Comments Feed" href=/x/>
         <link {RSS} title="Site » Kommentar-Feed" href=/comments/feed/><link {RSS} href="/?feed=comments-rss2">
         <link {RSS} title="Flux des commentaires" href=/y/>"""
@@ -67,7 +67,7 @@ Sitemap: https://example.com/a.xml"""
     assert len(sitemaps_of_robots("\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000)))) == SITEMAPS_MAX
 
 
-def test_usual_places_are_few_paths() -> None:
+def test_usual_paths_are_few() -> None:
     assert len(set(USUAL_PLACES)) == len(USUAL_PLACES) <= 15
     assert all(place.startswith("/") for place in USUAL_PLACES)
 

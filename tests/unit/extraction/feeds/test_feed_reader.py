@@ -170,11 +170,11 @@ BROKEN = {
     "unbound namespace": (rss("<link>/x</link><dc:date>2026-11-21</dc:date><x:y/>"), ["https://example.com/x"]),
     "tags not closed": (rss("<description>a<br>b<p>c</description><link>/x</link>"), ["https://example.com/x"]),
     "control characters": (rss("<title>\x00a\x0bb\x1f\ufffe&#1;</title><link>/x</link>"), ["https://example.com/x"]),
-    "numbers of no characters": (
+    "references to invalid characters": (
         rss("<title>&#xD800;&#99999999999;&#x110000;&#0;</title><link>/x&#47;</link>"),
         ["https://example.com/x/"],
     ),
-    "image not ended": (
+    "image not closed": (
         "<rss><channel><image><url>/i</url><item><link>/x</link></item></channel></rss>",
         ["https://example.com/x"],
     ),
@@ -183,7 +183,7 @@ BROKEN = {
     "notices of a script": ("<br />\n<b>Notice</b>: Undefined index in line 3<br />\n" + RSS, None),
     "junk after the end": (RSS + "<script>alert(1)</script><!-- 0.3 s -->", None),
     "comment first": ("<!-- generated -->" + RSS.partition("?>")[2], None),
-    "no root but a channel": ("<channel><item><link>/x</link></item></channel>", ["https://example.com/x"]),
+    "channel without a root": ("<channel><item><link>/x</link></item></channel>", ["https://example.com/x"]),
 }
 
 
@@ -261,7 +261,7 @@ def test_items_are_bounded() -> None:
     body = "<rss><channel>" + "<item/>" * 10_000 + "<item><link>/x</link></item></channel></rss>"
     content = read(body)
     assert content.items == []
-    assert content.problem == "feed too long: the rest was left out"
+    assert content.problem == "feed too long: the rest was ignored"
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,16 @@ OUT, FAR = "http://out.example", "http://far.example"
 
 
 class Stored(NamedTuple):
-    """A page of a site and its links: (site, path, which variant, number)."""
+    """A page of a site and its links: (site, path, number of the URL variant, count)."""
 
     site: str
     links: tuple[tuple[str, str, int, int], ...] = ()
-    body: str | None = None  # equal ones are duplicates; None: the page is a redirect
+    body: str | None = None  # equal bodies are duplicates; None = the page is a redirect
     duplicates: int = 0
 
 
 def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) -> int:
-    """A new crawl; returns its number."""
+    """Store a new crawl, and return its number."""
     crawl_id = next(_crawls)
     names = dict.fromkeys((*sites, *(one.site for one in pages)))
     site_ids = {name: add_sites(database, crawl_id, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in names}
