@@ -11,7 +11,7 @@ import logging
 import platform
 import sys
 from contextlib import suppress
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +29,20 @@ from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls
-from crawlers.storage.crawls import count_excluded
+from crawlers.storage.crawls import count_excluded, found_site
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.pulls import downloads_of, pulls_of, totals
 from crawlers.storage.queries import sites_of
+from crawlers.storage.reserved_ids import ReservedIds
+from crawlers.storage.schema.tables import site
 from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
 # Settings that a result depends on, kept with each crawl.
 RECORDED = (
@@ -143,6 +147,9 @@ class CrawlSession:
                 batch_size=settings.getint("STORE_BATCH_PAGES"),
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
             )
+            self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
+            if not mission.sites or (mission.scope is not None and mission.scope.is_open):
+                self._site_ids.reserve()  # more of them will be discovered
             self.frontier: CrawlFrontier = SqlFrontier(
                 self.database,
                 self.writer,
@@ -260,10 +267,13 @@ class CrawlSession:
             self.frontier.add((Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer), now)
         return self.frontier.is_waiting
 
-    def add_sites(self, names: Iterable[str], now: float) -> list[SiteRow]:
-        """Sites that turned up while the crawl ran."""
-        wanted = (self._site_row(SiteLimits(name)) for name in names)
-        return crawls.add_sites(self.database, self.row.id, wanted, now)
+    def add_site(self, name: str) -> SiteRow | None:
+        """Return the row of a site that the crawl discovered, which is submitted; None if today's list omits it."""
+        if name in self.row.excluded:
+            return None
+        row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
+        self.writer.submit(found_site(self.row.id, row))
+        return row
 
     def commit(self) -> None:
         """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
@@ -273,8 +283,8 @@ class CrawlSession:
         """Record how the run ended; returns whether the crawl is finished. Raises `StoreError`."""
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
         if finished and not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
-            for site in sites_of(self.database, self.row.id):
-                drop_duplicate_rows(self.database, site.id)
+            for crawled in sites_of(self.database, self.row.id):
+                drop_duplicate_rows(self.database, crawled.id)
         crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
         return finished
 

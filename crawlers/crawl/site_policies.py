@@ -79,29 +79,37 @@ class SitePolicies:
     def id_of(self, site: str, now: float) -> int:
         """The id of *site* (scheme://host[:port]) in this crawl; one that turned up just now is opened."""
         if site not in self._ids:
-            (row,) = self._session.add_sites([site], now)
-            self.open(row, now)
+            self._open_new(site, now)
         return self._ids[site]
+
+    def _open_new(self, site: str, now: float) -> bool:
+        """Open a site that turned up; return whether it was, which it is not if today's list omits it."""
+        row = self._session.add_site(site)
+        if row is not None:
+            self.open(row, now)
+        return row is not None
 
     def name_of(self, site_id: int) -> str:
         """The site (scheme://host[:port]) of that id."""
         return self._rows[site_id].site
 
     def open_cross_site(self, page: Page, now: float) -> None:
-        """Open the sites of the scope that *page* leads to; beyond the most that there may be, links are external."""
+        """Open the sites of the scope that *page* leads to. Links to those that are not opened are external ones:
+        sites that today's list omits, and those beyond the most that there may be.
+        """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
         new = [name for name in names if name not in self._ids]
         if new:
             room = max(0, self._most_sites - len(self._ids))
-            for row in self._session.add_sites(new[:room], now):
-                self.open(row, now)
+            opened = [self._open_new(name, now) for name in new[:room]]
             if len(new) > room:
-                self._leave_out(page, new[room])
+                self._warn_of_most_sites(new[room])
+            if len(new) > sum(opened):
+                self._leave_out(page)
 
-    def _leave_out(self, page: Page, name: str) -> None:
-        """Make links of *page* to sites that are not open external ones; *name* is that of one of these."""
+    def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:
             logger.warning(
                 "%s and other new sites are not opened: SCOPE_MOST_SITES=%d; links to them are kept as external "
@@ -110,6 +118,9 @@ class SitePolicies:
                 self._most_sites,
             )
         self._is_full = True
+
+    def _leave_out(self, page: Page) -> None:
+        """Make links of *page* to sites that are not open external ones."""
         if page.moved_to is not None and page.moved_to.site not in self._ids:
             page.state, page.reason = State.REFUSED, f"redirects to another site: {page.moved_to.url}"
             page.cross_site_links.append((page.moved_to, 1))

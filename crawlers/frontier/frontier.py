@@ -121,7 +121,7 @@ class QueuedFrontier:
         waiting, revisiting = [0] if counts.get(State.WAITING) else [], 0
         if scoring is not None:
             waiting, revisiting = scoring.recalled(state.id)
-        elif rule is not None:  # else all URLs are in group 0, and 20,000 sites save a query each
+        elif rule is not None and not state.is_new:  # else all URLs are in group 0, and sites save two queries each
             names, waiting = store.groups(state.id), store.waiting_groups(state.id)
         site = SiteQueue(state, counts, self._make_queue, rule, names, waiting, revisiting, self._order.scores)
         self._schedule.open(site, state.site)

@@ -15,12 +15,14 @@ from sqlalchemy import String, cast, delete, func, insert, literal, select, text
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
-from crawlers.storage.schema.tables import crawl, crawler_setting, id_block, page, seed, site
+from crawlers.storage.schema.tables import FoundSeed, FoundSite, crawl, crawler_setting, page, seed, site
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -68,6 +70,7 @@ class CrawlRow:
     name: str
     resumed: bool
     sites: tuple[SiteRow, ...]
+    excluded: frozenset[str]  # sites of earlier runs that today's list omits
 
 
 def unfinished(database: Database, name: str) -> int | None:
@@ -110,17 +113,15 @@ def begin(
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)
         else:
             was_killed = _resume(connection, crawl_id, name, mission, manifest)
-        wanted_sites = list(sites)
         listed = {wanted.site for wanted in sites}
-        wanted_sites += [
-            found
-            for found in _found(connection, crawl_id)
-            if found.site not in listed and (not sites or (keeps is not None and keeps(found)))
-        ]
+        others = [found for found in _found(connection, crawl_id) if found.site not in listed]
+        kept = [found for found in others if not sites or (keeps is not None and keeps(found))]
         connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
-        rows = [_site_row(connection, crawl_id, wanted, now, try_again=not was_killed) for wanted in wanted_sites]
+        rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=not was_killed)
     # Rules number their arms in the order in which the sites were added, whatever the order of today's list.
-    return CrawlRow(crawl_id, name, resumed, tuple(sorted(rows, key=lambda row: row.id)))
+    rows.sort(key=lambda row: row.id)
+    excluded = frozenset(found.site for found in others).difference(found.site for found in kept)
+    return CrawlRow(crawl_id, name, resumed, tuple(rows), excluded)
 
 
 def _resume(connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]) -> bool:
@@ -206,54 +207,59 @@ def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
         connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
 
 
-def _site_row(
-    connection: Connection,
-    crawl_id: int,
-    wanted: SiteRow,
-    now: float,
-    *,
-    try_again: bool = False,
-    is_found: bool = False,
-) -> SiteRow:
-    limits = {
-        "parallel": wanted.parallel,
-        "max_level": wanted.max_level,
-        "delay_s": wanted.delay_s,
-        "start_url": wanted.start_url,
-    }
-    known = connection.execute(
-        select(site).where(site.c.crawl_id == crawl_id, site.c.site == wanted.site)
-    ).one_or_none()
-    seed_id = connection.execute(select(seed.c.id).where(seed.c.site == wanted.site)).scalar()
-    if known is not None:
+def open_sites(
+    connection: Connection, crawl_id: int, wanted: Sequence[SiteRow], now: float, *, try_again: bool = False
+) -> list[SiteRow]:
+    """Open the sites *wanted* in the crawl, whether it has them or not; return their rows, with their numbers.
+
+    With *try_again* the home pages of unavailable ones are requested once more.
+    """
+    known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
+    by_name = {one.site: one for one in wanted}
+    new = len(by_name.keys() - known.keys())
+    ids = iter(reserve(connection, site.c.id, new) if new else ())
+    rows = []
+    for one in by_name.values():
+        limits = {
+            "parallel": one.parallel,
+            "max_level": one.max_level,
+            "delay_s": one.delay_s,
+            "start_url": one.start_url,
+        }
+        seed_id = connection.execute(select(seed.c.id).where(seed.c.site == one.site)).scalar()
+        row = known.get(one.site)
+        if row is None:
+            seed_id = seed_id or _insert_seed(connection, one)
+            number = next(ids)
+            new_row = {"id": number, "crawl_id": crawl_id, "seed_id": seed_id, "site": one.site, **limits}
+            connection.execute(insert(site).values(new_row))
+            rows.append(replace(one, id=number, is_new=True))
+            continue
         its_seed = {"seed_id": seed_id} if seed_id is not None else {}  # the seed may have been removed and added again
-        connection.execute(update(site).where(site.c.id == known.id).values(**limits, **its_seed, is_open=True))
-        if known.max_level != wanted.max_level:
-            _move_level_limit(connection, known.id, wanted.max_level, now)
-        if known.availability is not None and try_again:
-            _retry_home_page(connection, known.id, now)
-        robots = {name: getattr(known, name) for name in ("robots_status", "robots_text", "robots_at")}
-        return replace(wanted, id=known.id, **robots)
-    if seed_id is None:
-        made = connection.execute(
-            # Naming a site in one host list does not enable it for every harvest.
-            insert(seed).values(
-                site=wanted.site, start_url=wanted.start_url or f"{wanted.site}/", enabled=False, is_found=is_found
-            )
-        ).inserted_primary_key
-        assert made is not None
-        seed_id = made[0]
-    key = connection.execute(
-        insert(site).values(crawl_id=crawl_id, seed_id=seed_id, site=wanted.site, **limits)
-    ).inserted_primary_key
-    assert key is not None
-    return replace(wanted, id=int(key[0]), is_new=True)
+        connection.execute(update(site).where(site.c.id == row.id).values(**limits, **its_seed, is_open=True))
+        if row.max_level != one.max_level:
+            _move_level_limit(connection, row.id, one.max_level, now)
+        if row.availability is not None and try_again:
+            _retry_home_page(connection, row.id, now)
+        robots = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at")}
+        rows.append(replace(one, id=row.id, **robots))
+    return rows
 
 
-def add_sites(database: Database, crawl_id: int, wanted: Iterable[SiteRow], now: float) -> list[SiteRow]:
-    """Return the rows of sites that were discovered during the crawl; existing rows of known ones."""
-    with database.write() as connection:
-        return [_site_row(connection, crawl_id, one, now, is_found=True) for one in wanted]
+def _insert_seed(connection: Connection, wanted: SiteRow) -> int:
+    # Naming a site in one host list does not enable it for every harvest.
+    values = {"site": wanted.site, "start_url": wanted.start_url or f"{wanted.site}/", "enabled": False}
+    made = connection.execute(insert(seed).values(values)).inserted_primary_key
+    assert made is not None
+    return int(made[0])
+
+
+def found_site(crawl_id: int, row: SiteRow) -> ChangeSet:
+    """Return the rows of a site that was discovered during the crawl, and that the crawl did not have before."""
+    limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
+    return ChangeSet(
+        FoundSeed(row.site, row.start_url or f"{row.site}/"), FoundSite(row.id, crawl_id, row.site, *limits)
+    )
 
 
 def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
@@ -284,16 +290,3 @@ def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: 
     state = FINISHED if finished else INTERRUPTED
     with database.write() as connection:
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
-
-
-def reserve_page_ids(database: Database, count: int) -> range:
-    """Return *count* page numbers that no other process will ever use, even if this process dies before using them."""
-    with database.write() as connection:
-        row = select(id_block.c.next).where(id_block.c.name == "page").with_for_update()
-        first = connection.execute(row).scalar()
-        if first is None:
-            first = (connection.execute(select(func.max(page.c.id))).scalar() or 0) + 1
-            connection.execute(insert(id_block).values(name="page", next=first + count))
-        else:
-            connection.execute(update(id_block).where(id_block.c.name == "page").values(next=first + count))
-    return range(first, first + count)

@@ -1,14 +1,18 @@
 """The single writer: a thread that commits change sets in batches, in the order of submission.
 
 A change set is never divided between two transactions, so whenever the process is killed, the database holds a
-prefix of the change sets, each of them complete.
+prefix of the change sets, each of them complete. What reads before it writes is a job: a function that the thread calls
+in a transaction of its own.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -17,9 +21,32 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
     from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Change sets that are committed together."""
+
+    changes: ChangeSet = field(default_factory=ChangeSet)
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A function to be called with the connection of a transaction."""
+
+    call: Callable[[Connection], Any]
+    result: Future[Any] = field(default_factory=Future)
+    size: int = 1
 
 
 class Writer:
@@ -34,37 +61,66 @@ class Writer:
         self._database = database
         self._batch_size = batch_size
         self._batch_s = batch_s
-        self._open = ChangeSet()
-        self._open_count = 0
+        self._queue: deque[_Batch | _Job] = deque()
+        # Numbers of change sets and jobs: a batch is not delayed if somebody waits for one of its numbers.
         self._submitted = 0
+        self._taken = 0
+        self._awaited = 0
         self._committed = 0
         self._failure: BaseException | None = None
         self._closing = False
-        self._hurry = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
+
+    @property
+    def submitted(self) -> int:
+        """The number of change sets and jobs that were submitted; see `wait_for`."""
+        return self._submitted
 
     def submit(self, changes: ChangeSet) -> None:
         """Queue *changes*."""
         with self._changed:
             self._check()
-            while self._open_count >= 4 * self._batch_size:
+            while self._submitted - self._taken >= 4 * self._batch_size:
                 self._changed.wait()
                 self._check()
-            self._open.extend(changes)
-            self._open_count += 1
+            if not self._queue or isinstance(self._queue[-1], _Job):
+                self._queue.append(_Batch())
+            batch = self._queue[-1]
+            assert isinstance(batch, _Batch)
+            batch.changes.extend(changes)
+            batch.size += 1
             self._submitted += 1
-            if self._open_count == 1 or self._open_count == self._batch_size:
+            if batch.size == 1 or batch.size == self._batch_size:
                 self._changed.notify_all()
+
+    def run(self, job: Callable[[Connection], T]) -> Future[T]:
+        """Queue *job*; return its future result. Whatever was submitted before is committed before it is called.
+
+        Its transaction is committed when it returns, and rolled back when it raises. Callbacks of the future are called
+        in the writer's thread.
+        """
+        queued = _Job(job)
+        with self._changed:
+            self._check()
+            self._queue.append(queued)
+            self._submitted += 1
+            self._awaited = self._submitted
+            self._changed.notify_all()
+        return queued.result
 
     def flush(self) -> None:
         """Wait until everything submitted is committed."""
+        self.wait_for(self._submitted)
+
+    def wait_for(self, number: int) -> None:
+        """Wait until the first *number* change sets and jobs are committed."""
         with self._changed:
-            target = self._submitted
-            self._hurry = True
-            self._changed.notify_all()
-            while self._committed < target:
+            if self._committed < number:
+                self._awaited = max(self._awaited, number)
+                self._changed.notify_all()
+            while self._committed < number:
                 self._check()
                 self._changed.wait()
             self._check()
@@ -99,12 +155,14 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            while (batch := self._next_batch()) is not None:
-                changes, number = batch
-                with self._database.write() as connection:
-                    write_changes(connection, changes)
+            while (work := self._next()) is not None:
+                if isinstance(work, _Job):
+                    self._do(work)
+                else:
+                    with self._database.write() as connection:
+                        write_changes(connection, work.changes)
                 with self._changed:
-                    self._committed = number
+                    self._committed += work.size
                     self._changed.notify_all()
         except (SQLAlchemyError, StoreError) as error:
             self._fail(error)
@@ -112,23 +170,37 @@ class Writer:
             logger.exception("The store's writer stopped")
             self._fail(error)
 
+    def _do(self, job: _Job) -> None:
+        try:
+            with self._database.write() as connection:
+                result = job.call(connection)
+        except (SQLAlchemyError, StoreError) as error:
+            job.result.set_exception(self.store_error(error))
+            raise
+        except Exception as error:
+            job.result.set_exception(error)  # of the job, not of the database: the writer continues
+        else:
+            job.result.set_result(result)
+
     def _fail(self, error: BaseException) -> None:
         with self._changed:
             self._failure = error
+            jobs = [work for work in self._queue if isinstance(work, _Job)]
             self._changed.notify_all()
+        for job in jobs:
+            job.result.set_exception(self.store_error(error))
 
-    def _next_batch(self) -> tuple[ChangeSet, int] | None:
+    def _next(self) -> _Batch | _Job | None:
         with self._changed:
-            while not self._open_count:
+            while not self._queue:
                 if self._closing:
                     return None
-                self._hurry = False
                 self._changed.wait()
-            if self._open_count < self._batch_size and not self._hurry:
-                self._changed.wait_for(
-                    lambda: self._hurry or self._closing or self._open_count >= self._batch_size, self._batch_s
-                )
-            batch, self._open, self._open_count = self._open, ChangeSet(), 0
-            self._hurry = False  # everything that `flush` waits for is in this batch
+            work = self._queue[0]
+            self._changed.wait_for(
+                lambda: self._taken < self._awaited or self._closing or work.size >= self._batch_size, self._batch_s
+            )
+            self._queue.popleft()
+            self._taken += work.size
             self._changed.notify_all()
-            return batch, self._submitted
+            return work

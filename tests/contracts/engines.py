@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy import text
 
@@ -16,12 +17,19 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
+from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
 
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
+
+T = TypeVar("T")
 
 
 class Engine(Protocol):
@@ -93,8 +101,7 @@ class SqlEngine:
 
     def new_site(self) -> int:
         self._sites += 1
-        site = crawls.SiteRow(0, f"http://host{self._sites}.test", 1, None, 0.0)
-        return crawls.add_sites(self.database, self._crawl_id, [site], 0.0)[0].id
+        return add_sites(self.database, self._crawl_id, f"http://host{self._sites}.test")[0].id
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
         self._flush()
@@ -160,6 +167,12 @@ class HeldWriter(Held):
     def write(self, changes: ChangeSet) -> None:
         with self.database.write() as connection:
             write_changes(connection, changes)
+
+    def run(self, job: Callable[[Connection], T]) -> Future[T]:
+        result: Future[T] = Future()
+        with self.database.write() as connection:
+            result.set_result(job(connection))
+        return result
 
 
 class HeldJournal(Held):

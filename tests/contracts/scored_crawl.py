@@ -17,6 +17,7 @@ from crawlers.items import Page, State
 from crawlers.storage import crawls
 from tests.contracts.scored_engines import changes
 from tests.contracts.scored_story import Story, name_of, target_of
+from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -98,7 +99,7 @@ class ScoredCrawl:
         self.engine.held.flush()
         for site in self.sites:
             row = crawls.SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
-            crawls.add_sites(self.engine.database, self.engine._crawl_id, [row], self.now)[0]
+            add_sites(self.engine.database, self.engine._crawl_id, row, now=self.now)
         self.url_history = None
         self.open(max_level=max_level)
 

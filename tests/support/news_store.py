@@ -15,6 +15,7 @@ from crawlers.storage.crawls import SiteRow
 from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, NewPage
+from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -41,7 +42,7 @@ class NewsStore:
     def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
         """A page; its number."""
         state = more.get("state", State.DONE)
-        (number,) = crawls.reserve_page_ids(self.database, 1)
+        (number,) = page_ids(self.database, 1)
         url, at = site + path, more.get("state_at", fetched_at)
         place = (number, self.sites[site], url_key(url), url, 0, 1, 0, 0.0, int(State.WAITING), None, None, None)
         ended = (number, int(state), reason or None, 1, fetched_at, at, 200, None, None, None, None, None, None, 9)

@@ -10,9 +10,10 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow, begin, reserve_page_ids
+from crawlers.storage.crawls import SiteRow, begin
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageLinks
+from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,7 +73,7 @@ def store(
         0.0,
     )
     sites = {row.site: row.id for row in crawl.sites}
-    ids = dict(zip((one.url for one in pages), reserve_page_ids(database, len(pages)), strict=True))
+    ids = dict(zip((one.url for one in pages), page_ids(database, len(pages)), strict=True))
     changes = ChangeSet()
     for one in pages:
         page_id, site_id, key = ids[one.url], sites[site_of(one.url)], url_key(one.url)

@@ -14,9 +14,10 @@ from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
 from crawlers.items import State
-from crawlers.storage.crawls import TOO_DEEP, reserve_page_ids
+from crawlers.storage.crawls import TOO_DEEP
+from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.score_tables import OrderTotalsRow
-from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage
+from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 MOST_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
-ID_BLOCK = 10_000  # a reservation is a separate commit; a killed process wastes at most this many numbers
+ID_BLOCK = 10_000  # a reservation is a separate commit
 
 _KNOWN = f"""
     SELECT key, id, level, hops, variant, state = {int(State.WAITING)},
@@ -89,14 +90,11 @@ class SqlFrontierStore:
         self._writer = writer
         self._among = _AMONG[database.engine.dialect.name]
         self._changed: set[int] = set()  # pages whose latest row may not be committed yet
-        self._ids: Iterator[int] = iter(())
+        self._ids = ReservedIds(writer, page.c.id, ID_BLOCK)
+        self._ids.reserve()
 
     def new_id(self) -> int:
-        page_id = next(self._ids, None)
-        if page_id is None:
-            self._ids = iter(reserve_page_ids(self._database, ID_BLOCK))
-            page_id = next(self._ids)
-        return page_id
+        return self._ids.take()
 
     def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[KnownUrl]:
         if keys is None:
@@ -165,7 +163,7 @@ class SqlFrontierStore:
         self._writer.submit(changes)
         if changes[OrderTotalsRow]:  # only orders with scores look back
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
-            self._changed.update(page.id for page in (*changes[NewPage], *updates))
+            self._changed.update(row.id for row in (*changes[NewPage], *updates))
             if len(self._changed) > MOST_CHANGED:
                 self.flush()
 

@@ -92,6 +92,20 @@ seed = Table(
     Column("is_found", Boolean, nullable=False, server_default=false()),  # discovered by a crawl, not named by a person
 )
 
+
+@writes(
+    seed,
+    INSERT_NEW,
+    columns=("site", "start_url", "enabled", "is_found"),
+    select="SELECT site, start_url, false, true FROM ({rows}) AS r",
+)
+class FoundSeed(NamedTuple):
+    """A site that a crawl discovered, unless it is a seed already."""
+
+    site: str
+    start_url: str
+
+
 site = Table(
     "site",
     metadata,
@@ -111,6 +125,26 @@ site = Table(
     Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
+
+
+@writes(
+    site,
+    INSERT,
+    columns=("id", "crawl_id", "seed_id", "site", "parallel", "max_level", "delay_s", "start_url"),
+    select="""
+        SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url
+        FROM ({rows}) AS r JOIN seed ON seed.site = r.site""",
+)
+class FoundSite(NamedTuple):
+    """A site that a crawl discovered; it must be a seed."""
+
+    id: int
+    crawl_id: int
+    site: str
+    parallel: int
+    max_level: int | None
+    delay_s: float
+    start_url: str | None
 
 
 @writes(site, UPDATE)

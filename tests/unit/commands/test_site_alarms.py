@@ -9,11 +9,11 @@ from scrapy.settings import Settings
 from sqlalchemy import insert, update
 
 from crawlers.commands.sites import Command
-from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.database import Database
 from crawlers.storage.schema.news_tables import FoundFeed, alarm
 from crawlers.storage.schema.tables import seed, site
 from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.stored_rows import add_sites
 
 FAR = "http://feeds.example/one"
 
@@ -45,7 +45,7 @@ def store(tmp_path_factory):
         ]
         connection.execute(insert(alarm), rows)
     crawl.write(FoundFeed(SITE, FAR, "feed"))
-    (below,) = add_sites(database, crawl.id, [SiteRow(0, "http://sport.one.example", 1, None, 0.0)], 0.0)
+    (below,) = add_sites(database, crawl.id, "http://sport.one.example")
     crawl.sites[below.site] = below.id
     crawl.document("/a", 86_400.0)
     crawl.document("/b", 90_000.0, site=below.site)

@@ -16,7 +16,6 @@ from crawlers.graphs.site_graph import SOURCES_AT_ONCE, SiteGraph
 from crawlers.items import Node, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow, add_sites, reserve_page_ids
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import (
     EndedPage,
@@ -27,6 +26,7 @@ from crawlers.storage.schema.tables import (
     NewPage,
     PageLinks,
 )
+from tests.support.stored_rows import add_sites, page_ids
 
 if TYPE_CHECKING:
     import random
@@ -54,8 +54,8 @@ class Stored:
 def store(database: Database, pages: list[Stored], order: list[int] | None = None) -> int:
     """Store a new site with *pages*, numbered in *order*, and return its id."""
     order = order or list(range(len(pages)))
-    site_id = add_sites(database, 1, [SiteRow(0, f"http://host{next(_numbers)}.test", 1, None, 0.0)], 0.0)[0].id
-    ids = dict(zip(order, reserve_page_ids(database, len(pages)), strict=True))
+    site_id = add_sites(database, 1, f"http://host{next(_numbers)}.test")[0].id
+    ids = dict(zip(order, page_ids(database, len(pages)), strict=True))
     changes = ChangeSet()
     for index in order:
         page, page_id = pages[index], ids[index]

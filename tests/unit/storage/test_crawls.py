@@ -1,9 +1,7 @@
-"""Crawls are begun, resumed and ended; page numbers are reserved once."""
+"""Crawls are begun, resumed and ended, and discover sites."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +13,9 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.crawls import SiteRow, found_site
 from crawlers.storage.schema.tables import NewPage, SiteAvailability, crawl, crawler_setting, seed, site
+from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -24,18 +23,6 @@ if TYPE_CHECKING:
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 MANIFEST = {"settings": {"RULE": "roundrobin", "MAX_LEVEL": None, "TAGS": ["a"]}, "seeds": ["http://a.test"]}
-
-RESERVE = """
-import sys
-from crawlers.storage.crawls import reserve_page_ids
-from crawlers.storage.database import Database
-database = Database(sys.argv[1], create=False)
-sys.stdin.readline()
-for _ in range(20):
-    block = reserve_page_ids(database, 7)
-    print(block.start, block.stop)
-database.close()
-"""
 
 
 def begin(database: Database, *sites: SiteRow, name: str = "daily", mission: str = "sitegraph") -> crawls.CrawlRow:
@@ -127,33 +114,31 @@ def test_robots_txt_is_kept_when_a_crawl_is_resumed(database: Database) -> None:
 
 def test_site_that_is_added_twice_has_one_row(database: Database) -> None:
     row = begin(database, A)
-    assert crawls.add_sites(database, row.id, [B], 0.0)[0].id == crawls.add_sites(database, row.id, [B], 0.0)[0].id
-    assert crawls.add_sites(database, row.id, [A], 0.0)[0].id == row.sites[0].id
+    assert add_sites(database, row.id, B)[0].id == add_sites(database, row.id, B)[0].id
+    assert add_sites(database, row.id, A)[0].id == row.sites[0].id
 
 
-def test_page_numbers_are_never_reserved_twice(database: Database) -> None:
-    assert crawls.reserve_page_ids(database, 10) == range(1, 11)
-    assert crawls.reserve_page_ids(database, 3) == range(11, 14)
-
-
-def test_processes_that_reserve_simultaneously_get_different_numbers(database: Database, database_url: str) -> None:
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", RESERVE, database_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(3)
-    ]
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    numbers: list[int] = []
-    for process in processes:
-        out, _ = process.communicate(timeout=60)
-        assert process.returncode == 0
-        for line in out.splitlines():
-            numbers += range(*map(int, line.split()))
-    assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
+def test_discovered_sites_are_written_with_their_seeds(database: Database) -> None:
+    crawl_id = begin(database, A).id
+    other = begin(database, B, name="other")
+    found = [SiteRow(number, f"http://{name}.test", 1, None, 0.5) for number, name in ((10, "c"), (11, "d"), (12, "b"))]
+    changes = ChangeSet()
+    for row in found:
+        changes.extend(found_site(crawl_id, row))
+    with database.write() as connection:
+        write_changes(connection, changes)
+        seeds = connection.execute(
+            select(seed.c.site, seed.c.id, seed.c.enabled, seed.c.is_found).order_by(seed.c.site)
+        ).all()
+        columns = (site.c.id, site.c.site, site.c.seed_id, site.c.delay_s, site.c.is_open)
+        sites = connection.execute(
+            select(*columns).where(site.c.crawl_id == crawl_id, site.c.id >= 10).order_by(site.c.id)
+        ).all()
+    numbers = {row.site: row.id for row in seeds}
+    assert [row.site for row in seeds if row.is_found] == ["http://c.test", "http://d.test"]
+    assert not any(row.enabled for row in seeds)
+    assert sites == [(row.id, row.site, numbers[row.site], 0.5, True) for row in found]
+    assert other.sites[0].site == "http://b.test", "which is a seed already"
 
 
 def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database: Database) -> None:
@@ -187,7 +172,8 @@ def test_sites_keep_the_order_of_the_first_run(database: Database) -> None:
 def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database: Database) -> None:
     first = begin(database, A, B)
     found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
-    crawls.add_sites(database, first.id, [found], 6.0)
+    with database.write() as connection:
+        write_changes(connection, found_site(first.id, replace(found, id=77)))
 
     def resumed(*sites: SiteRow, domain: str = "") -> list[str]:
         keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None
@@ -195,6 +181,7 @@ def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(dat
         with database.read() as connection:
             opened = connection.execute(select(site.c.site).where(site.c.is_open).order_by(site.c.id)).scalars().all()
         assert [row.site for row in again.sites] == opened
+        assert again.excluded == {"http://a.test", "http://b.test", "http://sport.a.test"}.difference(opened)
         return [name.removeprefix("http://") for name in opened]
 
     assert resumed(A, domain="a.test") == ["a.test", "sport.a.test"]
@@ -203,7 +190,7 @@ def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(dat
     sport = replace(found, start_url="http://sport.a.test/")
     assert resumed(A, sport) == ["a.test", "sport.a.test"]
     assert resumed(A, domain="a.test") == ["a.test"]
-    crawls.add_sites(database, first.id, [found], 8.0)
+    add_sites(database, first.id, found)
     assert resumed() == ["a.test", "b.test", "sport.a.test"]
     with database.read() as connection:
         seeds = connection.execute(select(seed.c.site, seed.c.is_found)).all()

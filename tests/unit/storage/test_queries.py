@@ -14,6 +14,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
 from crawlers.storage.schema.tables import EndedPage, NewPage
+from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -28,7 +29,7 @@ def begin(database: Database, name: str, *sites: SiteRow) -> crawls.CrawlRow:
 def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> None:
     """Add pages of a site by state and level, with their number as content signature."""
     changes = ChangeSet()
-    for page_id, (state, level) in zip(crawls.reserve_page_ids(database, len(pages)), pages, strict=True):
+    for page_id, (state, level) in zip(page_ids(database, len(pages)), pages, strict=True):
         url = f"http://site{site_id}.test/{page_id}"
         content_signature = page_id if level else None
         changes.add(

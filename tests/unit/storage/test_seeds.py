@@ -7,7 +7,7 @@ from sqlalchemy import insert, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits, State
-from crawlers.storage.crawls import SiteRow, add_sites, begin
+from crawlers.storage.crawls import SiteRow, begin
 from crawlers.storage.schema.tables import external_link, external_url, page, site
 from crawlers.storage.seeds import (
     LastCrawl,
@@ -18,6 +18,7 @@ from crawlers.storage.seeds import (
     remove_seeds,
     save_seeds,
 )
+from tests.support.stored_rows import add_sites
 
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
@@ -44,7 +45,7 @@ def test_given_numbers_are_assigned_before_free_ones(database):
 
 def test_site_that_a_crawl_discovers_gets_a_free_number(database):
     save_seeds(database, [{"site": A, "number": 7}])
-    add_sites(database, 1, [SiteRow(0, B, 1, None, 0.0)], 0.0)[0]
+    add_sites(database, 1, B)
     assert numbers(database) == {A: 7, B: 8}
 
 
@@ -67,7 +68,7 @@ def test_conflict_saves_none_of_the_seeds(database, change, message):
 def test_harvest_includes_the_enabled_seeds_by_number(database):
     save_seeds(database, [{"site": A, "number": 3, "start_url": f"{A}/ru/", "parallel": 2, "delay_s": 0.5}])
     save_seeds(database, [{"site": B, "number": 2, "max_level": 4}, {"site": C, "number": 1, "enabled": False}])
-    add_sites(database, 1, [SiteRow(0, "http://listed.example", 1, None, 0.0)], 0.0)[0]
+    add_sites(database, 1, "http://listed.example")
     assert crawl_seeds(database) == [
         SiteLimits(B, None, 4, None, f"{B}/"),
         SiteLimits(A, 2, None, 0.5, f"{A}/ru/"),
@@ -102,7 +103,7 @@ def stored_page(number, site_id, state=State.DONE, duplicates=0):
 
 def test_last_crawl_has_the_results_and_the_reason_for_none(database):
     old = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
-    new = [add_sites(database, old.id + 1, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in (A, B)]
+    new = [row.id for row in add_sites(database, old.id + 1, A, B)]
     pages = [stored_page(1, old.sites[0].id), stored_page(2, new[0], duplicates=2), stored_page(3, new[0])]
     pages.append(stored_page(4, new[0], State.REFUSED))
     urls = [{"id": n, "site": C, "url": f"{C}/{n}", "key": key} for n, key in ((1, 1), (2, 2), (3, 2))]

@@ -127,7 +127,7 @@ def test_flush_writes_early_only_what_was_submitted_before(database: Database, m
         flushing = threading.Thread(target=writer.flush)
         flushing.start()
         with writer._changed:
-            assert writer._changed.wait_for(lambda: writer._open_count == 0, PATIENCE_S)
+            assert writer._changed.wait_for(lambda: not writer._queue, PATIENCE_S)
         writer.submit(changes(2))
         commits = Commits(database)
     flushing.join(PATIENCE_S)
@@ -257,3 +257,71 @@ def test_lost_connection_between_batches_is_reopened(postgresql_url: str) -> Non
     writer.close()
     assert stored(database) == [1, 2]
     database.close()
+
+
+def test_job_sees_what_was_submitted_before_it_and_is_not_delayed(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_size=1000, batch_s=LONG_S)
+    commits = Commits(database)
+    writer.submit(changes(1))
+    seen = writer.run(lambda connection: connection.execute(text("SELECT count(*) FROM page")).scalar())
+    writer.submit(changes(2))
+    assert seen.result(PATIENCE_S) == 1
+    writer.close()
+    assert commits.number == 3, "a batch, the job, and another batch"
+    assert stored(database) == [1, 2]
+
+
+def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_size=1000, batch_s=LONG_S)
+
+    def rename(connection: Connection) -> int:
+        connection.execute(text("UPDATE page SET url = 'renamed'"))
+        return threading.get_ident()
+
+    def fail(connection: Connection) -> None:
+        connection.execute(text("UPDATE page SET url = 'lost'"))
+        raise KeyError("a mistake of the job")
+
+    writer.submit(changes(1))
+    done, failed = writer.run(rename), writer.run(fail)
+    assert done.result(PATIENCE_S) == writer._thread.ident
+    with pytest.raises(KeyError):
+        failed.result(PATIENCE_S)
+    writer.submit(changes(2))
+    writer.close()
+    with database.read() as connection:
+        urls = list(connection.execute(text("SELECT url FROM page ORDER BY id")).scalars())
+    assert urls == ["renamed", "http://a.test/x"]
+
+
+def test_jobs_fail_when_the_database_does(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_size=1000, batch_s=LONG_S)
+    spoil(database)
+    writer.submit(changes(1))
+    with pytest.raises(StoreError, match="committed data is safe"):
+        writer.run(lambda connection: None).result(PATIENCE_S)
+    with pytest.raises(StoreError, match="committed data is safe"):
+        writer.run(lambda connection: None)
+    refused = make(batch_size=1000, batch_s=LONG_S)
+    with pytest.raises(StoreError, match="link"):
+        refused.run(lambda connection: connection.execute(text("SELECT * FROM link"))).result(PATIENCE_S)
+    with pytest.raises(StoreError):
+        refused.submit(changes(2))
+
+
+def test_wait_returns_when_that_many_are_committed(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_size=2, batch_s=LONG_S)
+    writer.submit(changes(1))
+    writer.submit(changes(2))
+    first = writer.submitted
+    writer.wait_for(first)
+    commits = Commits(database)
+    writer.submit(changes(3))
+    writer.wait_for(first)
+    assert commits.number == 0, "what is committed already needs no commit"
+    writer.wait_for(writer.submitted)
+    assert stored(database) == [1, 2, 3]

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:
     from tests.support.services import PostgresqlStore
@@ -20,7 +21,7 @@ SITE = crawls.SiteRow(0, "http://a.test", 1, None, 0.0)
 def begun(url: str) -> tuple[int, int]:
     """The numbers of a crawl that begins, and of its first page."""
     with closing(Database(url)) as database:
-        return crawls.begin(database, "mine", "sitegraph", [SITE], {}, 0.0).id, crawls.reserve_page_ids(database, 10)[0]
+        return crawls.begin(database, "mine", "sitegraph", [SITE], {}, 0.0).id, page_ids(database, 10)[0]
 
 
 def test_numbers_begin_anew_and_nobody_is_left_inside(postgresql_store: PostgresqlStore) -> None:

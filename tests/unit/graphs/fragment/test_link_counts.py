@@ -12,11 +12,12 @@ from sqlalchemy import insert
 from crawlers.algorithms.urls.domains import domain_group, host_group
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.items import State
-from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import external_link, external_url, page
+from tests.support.stored_rows import add_sites
 
 _pages, _urls, _crawls = count(1), count(1), count(1)
+
 A, B = "http://a.example", "http://b.example"
 OUT, FAR = "http://out.example", "http://far.example"
 
@@ -34,7 +35,7 @@ def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) 
     """Store a new crawl, and return its number."""
     crawl_id = next(_crawls)
     names = dict.fromkeys((*sites, *(one.site for one in pages)))
-    site_ids = {name: add_sites(database, crawl_id, [SiteRow(0, name, 1, None, 0.0)], 0.0)[0].id for name in names}
+    site_ids = {name: add_sites(database, crawl_id, name)[0].id for name in names}
     unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
     with database.write() as connection:
         url_ids: dict[tuple[str, str, int], int] = {}

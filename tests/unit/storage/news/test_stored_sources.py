@@ -14,7 +14,6 @@ from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow, add_sites
 from crawlers.storage.news.stored_rules import forbid_rule, list_rules, replace_learnt
 from crawlers.storage.news.stored_sources import (
     FeedRow,
@@ -28,6 +27,7 @@ from crawlers.storage.news.stored_sources import (
 from crawlers.storage.schema.news_tables import FoundFeed, feed, poll
 from crawlers.storage.schema.tables import page
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
+from tests.support.stored_rows import add_sites
 
 A = "http://a.example"
 FULL = Source(
@@ -86,11 +86,11 @@ def test_crawl_with_a_sources_file_does_not_change_harvests(sqlite):
 
 
 def test_new_source_gets_a_number_that_no_crawl_has_used(database):
-    add_sites(database, 1, [SiteRow(0, "http://c.example", 1, None, 0.0)], 0.0)
+    add_sites(database, 1, "http://c.example")
     save_seeds(database, [{"site": A, "number": 7}])
     remove_seeds(database, [7])
     assert [saved.number for saved in save_sources(database, [FULL, BARE])] == [2, 3]
-    add_sites(database, 2, [SiteRow(0, "http://d.example", 1, None, 0.0)], 0.0)
+    add_sites(database, 2, "http://d.example")
     assert list_seeds(database)[-1].number == 4
 
 

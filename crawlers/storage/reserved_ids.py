@@ -1,0 +1,62 @@
+"""Numbers of rows that are known before the rows are written: processes reserve them in blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, insert, select, update
+
+from crawlers.storage.schema.tables import id_block
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from sqlalchemy import Column, Connection
+
+    from crawlers.storage.writer import Writer
+
+
+def reserve(connection: Connection, number: Column[int], count: int) -> range:
+    """Return *count* numbers for the column *number* that no other process uses, even if this one dies before it does.
+
+    *number* is the key of a table, and has no number that was not reserved here, except for those below all of these.
+    """
+    of_table = id_block.c.name == number.table.name
+    first = connection.execute(select(id_block.c.next).where(of_table).with_for_update()).scalar()
+    if first is None:
+        first = (connection.execute(select(func.max(number))).scalar() or 0) + 1
+        connection.execute(insert(id_block).values(name=number.table.name, next=first + count))
+    else:
+        connection.execute(update(id_block).where(of_table).values(next=first + count))
+    return range(first, first + count)
+
+
+class ReservedIds:
+    """Gives out numbers for the column *number*; reserves the next *block* when half of the current one is used.
+
+    So `take` waits for the database only if the writer needs longer than half a block lasts. A process that is killed
+    wastes up to two blocks.
+    """
+
+    def __init__(self, writer: Writer, number: Column[int], block: int) -> None:
+        self._writer = writer
+        self._number = number
+        self._block = block
+        self._ids = range(0)
+        self._next: Future[range] | None = None
+
+    def reserve(self) -> None:
+        """Reserve the next block, if that is not under way."""
+        if self._next is None:
+            self._next = self._writer.run(lambda connection: reserve(connection, self._number, self._block))
+
+    def take(self) -> int:
+        """Return a number that was never used before. Raises `StoreError`."""
+        if not self._ids:
+            self.reserve()
+            assert self._next is not None
+            self._ids, self._next = self._next.result(), None
+        taken, self._ids = self._ids[0], self._ids[1:]
+        if len(self._ids) == self._block // 2:
+            self.reserve()
+        return taken

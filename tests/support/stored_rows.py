@@ -1,0 +1,25 @@
+"""Rows that tests need in a store before what they test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.storage.crawls import SiteRow, open_sites
+from crawlers.storage.reserved_ids import reserve
+from crawlers.storage.schema.tables import page
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+
+def add_sites(database: Database, crawl_id: int, *sites: SiteRow | str, now: float = 0.0) -> list[SiteRow]:
+    """Open sites in a crawl, new or known; a name stands for a site with usual limits."""
+    rows = [SiteRow(0, one, 1, None, 0.0) if isinstance(one, str) else one for one in sites]
+    with database.write() as connection:
+        return open_sites(connection, crawl_id, rows, now)
+
+
+def page_ids(database: Database, count: int) -> range:
+    """Numbers for pages."""
+    with database.write() as connection:
+        return reserve(connection, page.c.id, count)

@@ -1,0 +1,56 @@
+"""Which sites that links lead to are opened; what becomes of links to the others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from scrapy.settings import Settings
+
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.site_policies import SitePolicies
+from crawlers.items import Page, State
+from crawlers.storage.crawls import SiteRow
+
+
+def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
+    """Those of a crawl, and the names of the sites that it opened."""
+    opened: list[str] = []
+
+    def add_site(name: str) -> SiteRow | None:
+        return None if name == left_out else SiteRow(len(opened) + 1, name, 1, None, 0.0)
+
+    frontier = SimpleNamespace(open_site=lambda state, now: opened.append(state.site))
+    session = SimpleNamespace(frontier=frontier, add_site=add_site)
+    settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us", "SCOPE_MOST_SITES": most})
+    return SitePolicies(session, settings, "us", False, lambda: 0.0), opened  # type: ignore[arg-type]
+
+
+def page(*names: str, moved_to: str | None = None) -> Page:
+    page = Page(1, "http://a.test/", 0, State.MOVED if moved_to else State.DONE)
+    page.cross_site_links = [(resolve(f"http://{name}.test/", "x"), 1) for name in names]
+    page.moved_to = resolve(moved_to, "") if moved_to else None
+    return page
+
+
+def test_links_to_sites_that_the_list_omits_are_external() -> None:
+    sites, opened = policies("http://gone.test", most=10)
+    found = page("b", "gone", "b", "c")
+    sites.open_cross_site(found, 0.0)
+    assert opened == ["http://b.test", "http://c.test"]
+    assert [target.site for target, _ in found.cross_site_links] == ["http://b.test", "http://b.test", "http://c.test"]
+    assert [link.url for link, _ in found.external] == ["http://gone.test/x"]
+
+
+def test_redirect_to_a_site_that_the_list_omits_is_refused() -> None:
+    sites, opened = policies("http://gone.test", most=10)
+    found = page(moved_to="http://gone.test/")
+    sites.open_cross_site(found, 0.0)
+    assert (opened, found.state, found.moved_to) == ([], State.REFUSED, None)
+    assert found.reason == "redirects to another site: http://gone.test/"
+
+
+def test_no_more_sites_are_opened_than_allowed() -> None:
+    sites, opened = policies("", most=2)
+    sites.open_cross_site(page("b", "c", "d"), 0.0)
+    sites.open_cross_site(page("e", "c"), 0.0)
+    assert opened == ["http://b.test", "http://c.test"]

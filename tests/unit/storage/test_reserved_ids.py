@@ -1,0 +1,102 @@
+"""Numbers are given out once, by any number of processes, and without waiting for the database."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import event
+
+from crawlers.storage.reserved_ids import ReservedIds, reserve
+from crawlers.storage.schema.tables import page, site
+from crawlers.storage.writer import Writer
+from tests.support.stored_rows import add_sites, page_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.storage.database import Database
+
+RESERVE = """
+import sys
+from crawlers.storage.database import Database
+from tests.support.stored_rows import page_ids
+database = Database(sys.argv[1], create=False)
+sys.stdin.readline()
+for _ in range(20):
+    block = page_ids(database, 7)
+    print(block.start, block.stop)
+database.close()
+"""
+
+
+@pytest.fixture
+def writer(database: Database) -> Iterator[Writer]:
+    writer = Writer(database)
+    yield writer
+    writer.close()
+
+
+def test_numbers_are_never_reserved_twice(database: Database) -> None:
+    assert page_ids(database, 10) == range(1, 11)
+    assert page_ids(database, 3) == range(11, 14)
+    (known,) = add_sites(database, 1, "http://a.test")
+    with database.write() as connection:
+        assert reserve(connection, site.c.id, 2) == range(known.id + 1, known.id + 3)
+
+
+def test_first_block_begins_behind_the_rows_of_earlier_versions(database: Database) -> None:
+    with database.write() as connection:
+        for number in (3, 8):
+            connection.execute(
+                site.insert().values(id=number, crawl_id=1, seed_id=1, site=str(number), parallel=1, delay_s=0.0)
+            )
+    assert [row.id for row in add_sites(database, 1, "http://a.test", "http://b.test")] == [9, 10]
+
+
+def test_processes_that_reserve_at_once_get_different_numbers(database: Database, database_url: str) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", RESERVE, database_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    numbers: list[int] = []
+    for process in processes:
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        for line in out.splitlines():
+            numbers += range(*map(int, line.split()))
+    assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
+
+
+def test_two_runs_share_the_numbers(database: Database, writer: Writer) -> None:
+    first, second = (ReservedIds(writer, page.c.id, 4) for _ in range(2))
+    taken = [(first.take(), second.take()) for _ in range(20)]
+    assert len({number for pair in taken for number in pair}) == 40
+    assert all(a < b for of_one in zip(*taken, strict=True) for a, b in pairwise(of_one))
+
+
+def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(database: Database, writer: Writer) -> None:
+    threads = []
+    event.listen(database.engine, "begin", lambda _: threads.append(threading.current_thread().name))
+    ids = ReservedIds(writer, page.c.id, 10)
+    ids.reserve()
+    ids.reserve()
+    numbers = [ids.take() for _ in range(4)]
+    writer.flush()
+    assert len(threads) == 1
+    numbers.append(ids.take())
+    writer.flush()
+    assert len(threads) == 2, "half of the block is used"
+    numbers += [ids.take() for _ in range(15)]
+    assert numbers == list(range(1, 21))
+    assert set(threads) == {"store-writer"}
