@@ -63,7 +63,7 @@ def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
     add(frontier, *(f"/old{n}" for n in range(5)))
     steps, after = 0, BEFORE_ALL
     while after is not None:
-        after = frontier.requeue(1, NAME, rules.place, NOW, after)
+        after = frontier.requeue(1, NAME, rules.slot, NOW, after)
         steps += 1
         assert rules.asked <= 2 * steps
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
@@ -77,7 +77,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     add(frontier, "/old3", place=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.DONE, 200), NOW)
-    assert frontier.requeue(1, NAME, rules.place, NOW) is None
+    assert frontier.requeue(1, NAME, rules.slot, NOW) is None
     assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
     assert frontier.slot(2) == QueueSlot(ARCHIVE, SOON.value)
     assert queues(frontier, lease.id) == [-1]
@@ -93,7 +93,7 @@ def test_page_that_was_handed_out_still_says_where_it_waited():
 def test_order_without_places_has_nothing_to_correct():
     frontier = MemoryFrontier(RoundRobin(), ORDERS["bfs"](OrderOptions()))
     assert frontier.slot(1) is None
-    assert frontier.requeue(1, NAME, Rules().place, NOW) is None
+    assert frontier.requeue(1, NAME, Rules().slot, NOW) is None
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 
