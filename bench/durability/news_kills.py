@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from crawlers.algorithms.dedup.document_fingerprints import essence
+from crawlers.algorithms.dedup.document_fingerprints import compared_words
 from crawlers.algorithms.dedup.simhash import nearly_same
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.resolution import resolve
@@ -182,7 +182,7 @@ def problems_of(crawl: Crawl, press: WatchedPress, announced: Mapping[int, str])
     rows = crawl.query("SELECT url, title, text FROM document")
     stored: defaultdict[str, list[list[str]]] = defaultdict(list)
     for url, title, text in rows:
-        stored[press.press.document(url, press.end)].append(essence(title, text))
+        stored[press.press.document(url, press.end)].append(compared_words(title, text))
     own = [url for url, article in truth.items() if not article.copy_of]
     problems = [f"lost: {url}" for url in own if url not in stored]
     # Some reprints differ too much to be told: those are documents of their own.

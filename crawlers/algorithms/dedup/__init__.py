@@ -1,1 +1,4 @@
-"""Detects equal and nearly equal texts: `simhash`, and keys of documents."""
+"""Detects duplicates and near-duplicates of documents.
+
+Begin with `document_fingerprints`, the keys by which documents are compared; `simhash` finds near-duplicate texts.
+"""

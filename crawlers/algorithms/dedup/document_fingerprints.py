@@ -1,4 +1,4 @@
-"""Fingerprints by which two documents of a domain are recognised as the same: 128-bit keys of URLs and texts."""
+"""Fingerprints that identify duplicates among the documents of a domain: 128-bit keys of URLs and texts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from crawlers.settings import URL_IGNORED_PARAMETERS
 if TYPE_CHECKING:
     from crawlers.items import Article
 
-Key = tuple[int, int]  # the high and the low half, both signed, as databases store them
+Key = tuple[int, int]  # the high and the low 64 bits, both signed, because databases have no unsigned integers
 
-FEW_WORDS = 50  # shorter texts (a caption, "for subscribers only") are compared with their title
+FEW_WORDS = 50  # shorter texts (a caption, "for subscribers only") are compared together with their title
 _HALF = (1 << 64) - 1
 
-# Parameters that identify the referrer, in addition to those that normalisation ignores.
+# Parameters that only identify the referrer, in addition to those that normalisation ignores.
 _CAMPAIGNS = (
     "at_* gbraid hsa_* igsh igshid itm_* matomo_* mkt_tok mtm_* ns_campaign ns_linkname ns_mchannel ns_source "
     "ocid piwik_* pk_* ttclid twclid vero_* wbraid wt_mc wt_zmc xtor _ga _gl _hsenc _hsmi"
 )
 _FORM = Normalization(ignored_parameters=(*URL_IGNORED_PARAMETERS, *_CAMPAIGNS.split()))
-# Ambiguous names: `from` may also be the first page of a listing.
-_CAME_FROM = re.compile(
+# Ambiguous names, which count only with these values: `from` may also be the first page of a listing.
+_REFERRER = re.compile(
     r"(?<=[?&])(?:from|ref|referer|referrer|source|src)="
     r"(?:atom|email|facebook|fb|feed|mail|newsletter|push|rss|share|telegram|tg|twitter|vk|whatsapp)(?:&|$)",
     re.IGNORECASE,
@@ -38,13 +38,13 @@ _CAME_FROM = re.compile(
 
 
 class DocumentFingerprint(NamedTuple):
-    """The keys by which a document is compared."""
+    """The keys by which a document is compared with the others of its domain."""
 
     domain: str
     url: Key
-    canonical: Key | None  # of the canonical URL of the page, if it is credible
+    canonical: Key | None  # of the canonical URL of the page, if that is credible and another one
     text: Key
-    simhash: Simhash
+    simhash: Simhash  # of the text
 
     @property
     def text_hash(self) -> str:
@@ -55,19 +55,22 @@ class DocumentFingerprint(NamedTuple):
 def document_fingerprint(url: str, article: Article) -> DocumentFingerprint:
     """Return the fingerprint of the *article* on the page *url*; takes some 0.5 ms for 3,000 characters.
 
-    A canonical URL that leads to another domain, or to the home page, is ignored: some sites have it on all pages.
+    A canonical URL on another domain, or that of the home page, is ignored: some sites have it on all pages. Raises
+    `BadUrl` if *url* is not http or https.
     """
     domain = domain_of(url)
-    essential = essence(article.title, article.text)
+    compared = compared_words(article.title, article.text)
     own = url_key128(domain, url)
     canonical = _canonical_key(domain, article.canonical_url)
     return DocumentFingerprint(
-        domain, own, None if canonical == own else canonical, text_key128(domain, essential), simhash(essential)
+        domain, own, None if canonical == own else canonical, text_key128(domain, compared), simhash(compared)
     )
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain of *url*, or its host: only documents within one domain are compared.
+    """Return the registered domain of *url*, else its host: only documents of one domain are compared.
+
+    Raises `BadUrl` if *url* is not http or https.
 
     >>> domain_of("https://www.news.example.co.uk/a"), domain_of("http://127.0.0.1:8600/a")
     ('example.co.uk', '127.0.0.1:8600')
@@ -75,24 +78,26 @@ def domain_of(url: str) -> str:
     return domain_group(site_of(url)).removeprefix("www.")  # a host without a registered domain
 
 
-def essence(title: str, text: str) -> list[str]:
-    """Return the words by which texts are compared: those of *text*, preceded by those of *title* if they are few.
+def compared_words(title: str, text: str) -> list[str]:
+    """Return the words by which documents are compared: those of *text*, preceded by those of *title* if they are few.
 
-    >>> essence("Our Town", "Photo: Smith")
+    >>> compared_words("Our Town", "Photo: Smith")
     ['our', 'town', 'photo', 'smith']
     """
-    essential = words(text)
-    return essential if len(essential) >= FEW_WORDS else [*words(title), *essential]
+    found = words(text)
+    return found if len(found) >= FEW_WORDS else [*words(title), *found]
 
 
 def url_key128(domain: str, url: str) -> Key:
-    """Return the key that all variants of *url* share: with and without www., encryption and campaigns.
+    """Return the key that all variants of *url* share: http and https, with and without www. and campaigns.
+
+    Raises `BadUrl` if *url* is not http or https.
 
     >>> url = "https://www.example.org/news/17?utm_source=x&from=rss"
     >>> url_key128("example.org", url) == url_key128("example.org", "http://example.org/news/17/")
     True
     """
-    form = normalize(_CAME_FROM.sub("", url), _FORM).partition("://")[2].removeprefix("www.")
+    form = normalize(_REFERRER.sub("", url), _FORM).partition("://")[2].removeprefix("www.")
     return _key("url", domain, form)
 
 
@@ -106,7 +111,7 @@ def text_key128(domain: str, words: list[str]) -> Key:
 
 
 def body_key128(domain: str, content_hash: bytes) -> Key:
-    """Return the key of a response body, given its hash: a body that was read once is not read again."""
+    """Return the key of a response body, given its *content_hash*: equal bodies are parsed only once."""
     return _key("body", domain, content_hash.hex())
 
 
@@ -120,6 +125,6 @@ def _canonical_key(domain: str, canonical: str) -> Key | None:
         return None
 
 
-def _key(kind: str, domain: str, what: str) -> Key:
-    number = xxhash.xxh3_128_intdigest(f"{kind} {domain} {what}".encode("utf-8", "surrogatepass"))
+def _key(kind: str, domain: str, text: str) -> Key:
+    number = xxhash.xxh3_128_intdigest(f"{kind} {domain} {text}".encode("utf-8", "surrogatepass"))
     return signed(number >> 64), signed(number & _HALF)

@@ -1,8 +1,12 @@
-"""Detects nearly equal texts: a fingerprint of 64 bits finds candidates, their shingles decide.
+"""Detects near-duplicate texts: a 64-bit fingerprint finds candidates, then their shingles are compared.
 
-The fingerprint is based on single words: changing five words of 150 flips 5 bits, with shingles (three consecutive
-words) 9. So it finds nearly every reprint, but also texts that merely use the same words. Comparing shingles is
-stricter, too slow for all texts, and fast enough for a few candidates.
+The fingerprint is based on single words: changing five words of 150 flips 5 bits; if it were based on shingles (three
+consecutive words), it would flip 9. So it finds nearly every reprint, but also texts that merely use the same words.
+Comparing shingles is stricter, too slow for all texts, but fast enough for a few candidates.
+
+References
+----------
+.. [1] Broder (1997), On the Resemblance and Containment of Documents.
 """
 
 from __future__ import annotations
@@ -23,34 +27,35 @@ from crawlers.algorithms.urls.keys import signed
 
 BANDS = 4  # parts of a fingerprint used for look-ups: 16 bits distinguish 65,536 texts, enough within a domain
 BAND_BITS = 64 // BANDS
-DOUBTED_BITS = 5  # bits of a band that small changes flip first; flipped for look-ups, one or two at a time
-NUMBER_WEIGHT = 2  # words: reports from one template (weather, rates, results) differ only in numbers
+PROBED_BITS = 5  # least certain bits of a band, which small changes flip first; look-ups flip one or two of them
+NUMBER_WEIGHT = 2  # in words: reports made from one template (weather, rates, results) differ only in their numbers
 SHINGLE_WORDS = 3
-LEAST_SHARED = 0.8  # of the shingles of both: changing five words of 150 leaves 0.82
-LEAST_SHARED_NUMBERS = 0.5
-# Of the shorter text, in the longer one, if a page declares itself a version of another:
-LEAST_HELD = 0.5  # of its shingles: menus and captions are in one of them only
-LEAST_HELD_NUMBERS = 0.8
-_FINENESS = 16  # weights are integers, so that sums do not depend on their order
+# Resemblance of two near-duplicates:
+SHARED_MIN = 0.8  # of the shingles; changing five words of 150 leaves 0.82
+SHARED_NUMBERS_MIN = 0.5
+# Containment of the shorter text in the longer one, if a page declares itself to be a version of another:
+CONTAINED_MIN = 0.5  # of the shingles: menus and captions are in one of the texts only
+CONTAINED_NUMBERS_MIN = 0.8
+_WEIGHT_SCALE = 16  # weights are rounded to integers, so that sums do not depend on their order
 
 # Scripts without spaces, whose characters count as words: Thai, Lao, Burmese, Khmer, Chinese and Japanese.
-_NO_BLANKS = (
+_UNSPACED = (
     "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_WORD = re.compile(rf"[{_NO_BLANKS}]|[^\W_{_NO_BLANKS}]+")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _DIGIT = re.compile(r"\d")
 
 
 class Simhash(NamedTuple):
-    """A fingerprint, and its bits by certainty."""
+    """A fingerprint, with the numbers of its bits by certainty."""
 
     value: int  # signed, 64 bits
-    doubts: tuple[int, ...]  # all bits by number, the least certain first
+    least_certain: tuple[int, ...]  # the numbers of all 64 bits, the least certain first
 
 
 def words(text: str) -> list[str]:
-    """Return the words of *text* without case, punctuation and layout; characters for scripts without spaces.
+    """Return the words of *text* without case, punctuation and layout; in scripts without spaces, the characters.
 
     >>> words("The “Café”, 2nd ed.\\n北京")
     ['the', 'café', '2nd', 'ed', '北', '京']
@@ -63,9 +68,9 @@ def simhash(words: list[str]) -> Simhash:
 
     Notes
     -----
-    Bit b of the fingerprint is the majority of bit b of the words' hashes. The weight of a word is the square root of
-    its frequency: with plain counts "the" and "of" alone make texts of one language similar. The share of bits
-    that differ estimates the angle between the texts as vectors, divided by pi.
+    Bit b of the fingerprint is the weighted majority of the bits b of the hashes of the words. The weight of a word is
+    the square root of its frequency: with plain counts, "the" and "of" alone would make texts of one language similar.
+    The share of differing bits estimates the angle between the texts as vectors, divided by pi.
 
     References
     ----------
@@ -78,16 +83,16 @@ def simhash(words: list[str]) -> Simhash:
     weights = np.array([_weight(word, times) for word, times in counts.items()], dtype=np.int64)
     majority = 2 * (weights @ bits) - weights.sum()
     value = int.from_bytes(np.packbits(majority > 0).tobytes())
-    doubts = 63 - np.argsort(np.abs(majority), kind="stable")  # the bits were unpacked from the highest to the lowest
-    return Simhash(signed(value), tuple(doubts.tolist()))
+    least_certain = 63 - np.argsort(np.abs(majority), kind="stable")  # unpackbits begins with the highest bit
+    return Simhash(signed(value), tuple(least_certain.tolist()))
 
 
 def _weight(word: str, times: int) -> int:
-    return round(_FINENESS * sqrt(times)) * (NUMBER_WEIGHT if _DIGIT.search(word) else 1)
+    return round(_WEIGHT_SCALE * sqrt(times)) * (NUMBER_WEIGHT if _DIGIT.search(word) else 1)
 
 
 def distance(one: int, other: int) -> int:
-    """Return how many bits of two fingerprints differ.
+    """Return the number of differing bits of two fingerprints (Hamming distance), from 0 to 64.
 
     >>> distance(0b1011, 0b0010), distance(-1, 0)
     (2, 64)
@@ -96,9 +101,9 @@ def distance(one: int, other: int) -> int:
 
 
 def bands(domain: str, value: int) -> list[int]:
-    """Return the signed 64-bit keys under which a fingerprint of *domain* is stored."""
+    """Return the signed 64-bit keys under which the fingerprint *value* of *domain* is stored, one per band."""
     seed = _seed(domain)
-    return [_band(seed, place, value) for place in range(BANDS)]
+    return [_band(seed, number, value) for number in range(BANDS)]
 
 
 def probes(domain: str, fingerprint: Simhash) -> list[int]:
@@ -107,8 +112,8 @@ def probes(domain: str, fingerprint: Simhash) -> list[int]:
 
     Notes
     -----
-    If two fingerprints differ in three bits, one of four bands is equal. Differing bits are nearly always among the
-    least certain ones, so that flipping those finds nearly all texts that are farther.
+    If two fingerprints differ in three bits, one of the four bands is equal. Differing bits are nearly always among the
+    least certain ones, so flipping those also finds nearly all texts at greater distances.
 
     References
     ----------
@@ -116,10 +121,10 @@ def probes(domain: str, fingerprint: Simhash) -> list[int]:
     """
     seed = _seed(domain)
     keys = []
-    for place in range(BANDS):
-        doubted = [1 << bit for bit in fingerprint.doubts if bit // BAND_BITS == place][:DOUBTED_BITS]
-        turns = chain([0], doubted, starmap(or_, combinations(doubted, 2)))
-        keys += [_band(seed, place, fingerprint.value ^ turn) for turn in turns]
+    for number in range(BANDS):
+        probed = [1 << bit for bit in fingerprint.least_certain if bit // BAND_BITS == number][:PROBED_BITS]
+        flips = chain([0], probed, starmap(or_, combinations(probed, 2)))
+        keys += [_band(seed, number, fingerprint.value ^ flip) for flip in flips]
     return keys
 
 
@@ -127,43 +132,43 @@ def _seed(domain: str) -> int:
     return xxhash.xxh3_64_intdigest(domain.encode("utf-8", "surrogatepass"))
 
 
-def _band(seed: int, place: int, value: int) -> int:
-    part = value >> place * BAND_BITS & (1 << BAND_BITS) - 1
-    return signed(xxhash.xxh3_64_intdigest(pack("<BH", place, part), seed))
+def _band(seed: int, number: int, value: int) -> int:
+    bits = value >> number * BAND_BITS & (1 << BAND_BITS) - 1
+    return signed(xxhash.xxh3_64_intdigest(pack("<BH", number, bits), seed))
 
 
 def nearly_same(one: list[str], other: list[str]) -> bool:
-    """Return whether one text of these words is a reprint of the other, with small edits at most.
+    """Return whether a text of these words is a reprint of the other one, with at most small edits.
 
-    At least `LEAST_SHARED` of their shingles, and at least half of their numbers, must be in both: a weather report in
-    which only the numbers differ from yesterday's is a new report.
+    They must have at least `SHARED_MIN` of their shingles and `SHARED_NUMBERS_MIN` of their numbers in common: a
+    weather report that differs from yesterday's only in its numbers is a new report.
 
     >>> old = "the mayor opened a new bridge over the river on a cold monday morning before 300 guests".split()
     >>> nearly_same(old, [*old, "yesterday"]), nearly_same(old, [*old[:-2], "400", "guests"])
     (True, False)
     """
     return (
-        _shared(_numbers(one), _numbers(other), spare=1) >= LEAST_SHARED_NUMBERS  # first, because there are few
-        and _shared(_shingles(one), _shingles(other)) >= LEAST_SHARED
+        _resemblance(_numbers(one), _numbers(other), spare=1) >= SHARED_NUMBERS_MIN  # first, because there are few
+        and _resemblance(_shingles(one), _shingles(other)) >= SHARED_MIN
     )
 
 
 def is_version(one: list[str], other: list[str]) -> bool:
-    """Return whether the shorter text may be an excerpt of the longer one, like a mobile page of the complete one."""
+    """Return whether the shorter text may be an excerpt of the longer one, as a mobile page is of the complete page."""
     return (
-        _held(_numbers(one), _numbers(other), spare=1) >= LEAST_HELD_NUMBERS
-        and _held(_shingles(one), _shingles(other)) >= LEAST_HELD
+        _containment(_numbers(one), _numbers(other), spare=1) >= CONTAINED_NUMBERS_MIN
+        and _containment(_shingles(one), _shingles(other)) >= CONTAINED_MIN
     )
 
 
-def _shared(one: set[str], other: set[str], spare: int = 0) -> float:
-    """Return the share of both that is common (Jaccard), with *spare* more counted as common."""
+def _resemblance(one: set[str], other: set[str], spare: int = 0) -> float:
+    """Return the Jaccard index of two sets, with *spare* additional common elements."""
     common = len(one & other)
     return (common + spare) / max(len(one) + len(other) - common + spare, 1)
 
 
-def _held(one: set[str], other: set[str], spare: int = 0) -> float:
-    """Return the share of the smaller set that is common."""
+def _containment(one: set[str], other: set[str], spare: int = 0) -> float:
+    """Return the share of the smaller set that is in the larger one, with *spare* additional common elements."""
     return (len(one & other) + spare) / max(min(len(one), len(other)) + spare, 1)
 
 

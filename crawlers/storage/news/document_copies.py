@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from crawlers.algorithms.dedup.document_fingerprints import (
     body_key128,
+    compared_words,
     document_fingerprint,
     domain_of,
-    essence,
     url_key128,
 )
 from crawlers.algorithms.dedup.simhash import is_version, nearly_same
@@ -60,7 +60,7 @@ class _Document(NamedTuple):
     text: str
 
     def words(self) -> list[str]:
-        return essence(self.title, self.text)
+        return compared_words(self.title, self.text)
 
 
 class Duplicates:

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import (
+    compared_words,
     document_fingerprint,
     domain_of,
-    essence,
     text_key128,
     url_key128,
 )
@@ -84,9 +84,9 @@ def test_domain_is_the_registered_one_or_else_the_host():
 
 
 def test_a_text_of_few_words_counts_with_its_title():
-    assert essence("Fire", "For subscribers only.") == ["fire", "for", "subscribers", "only"]
+    assert compared_words("Fire", "For subscribers only.") == ["fire", "for", "subscribers", "only"]
     long = "word " * 60
-    assert essence("Fire", long) == words(long)
+    assert compared_words("Fire", long) == words(long)
 
 
 def test_a_print_tells_texts_apart_by_their_words_alone():

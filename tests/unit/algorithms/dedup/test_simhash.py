@@ -59,7 +59,7 @@ def test_scripts_without_blanks_are_divided_into_characters(text):
 def test_fingerprint_is_a_signed_number_of_64_bits_and_all_its_bits_are_in_doubt():
     fingerprint = simhash(["one"])
     assert -(1 << 63) <= fingerprint.value < 1 << 63
-    assert sorted(fingerprint.doubts) == list(range(64))
+    assert sorted(fingerprint.least_certain) == list(range(64))
     assert simhash([]).value == 0
 
 
@@ -77,7 +77,7 @@ def test_the_least_sure_bits_are_those_that_change():
     for _ in range(50):
         text = prose(rng, 200)
         old, new = simhash(text), simhash(reprint(rng, text, 3))
-        places += [old.doubts.index(bit) for bit in range(64) if (old.value ^ new.value) >> bit & 1]
+        places += [old.least_certain.index(bit) for bit in range(64) if (old.value ^ new.value) >> bit & 1]
     assert len(places) > 50
     assert sum(place < 16 for place in places) > 0.9 * len(places)
 
