@@ -1,7 +1,7 @@
-"""The words that everybody uses: values handed from room to room.
+"""The values that all packages share: pages, links, sites, articles.
 
-Nothing here computes. Many of these exist once per link, so the small ones are named tuples,
-which cost a third of a frozen dataclass to make.
+Nothing here computes, and all values are frozen. Many of them exist once per link, so the small ones are named tuples,
+which are created in a third of the time of a frozen dataclass.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class State(IntEnum):
@@ -115,42 +115,29 @@ def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
 
 
 class QueueSlot(NamedTuple):
-    """Where a URL that was found waits, under an order that has queues of its own (see algorithms.news_scores)."""
+    """The place of a waiting URL, under an order with several queues per site (see algorithms.ranking.news_scores)."""
 
     queue: int
-    value: float  # by which it is ordered there
-
-
-@dataclass(slots=True)
-class QueueSlots:
-    """Where the links of one page wait. *of_new* is asked once for each URL that was never seen before."""
-
-    of_new: Callable[[Target], QueueSlot]
-    announced: dict[int, QueueSlot] = field(default_factory=dict)  # by key: known ones that wait are moved there
-
-    @classmethod
-    def all_at(cls, place: QueueSlot) -> QueueSlots:
-        """The same place for every URL."""
-        return cls(lambda _: place)
+    value: float  # orders the URLs of the queue
 
 
 class LinkText(NamedTuple):
-    """What a link says."""
+    """The texts of a link."""
 
     key: int  # of its target
     anchor: str
-    context: str  # the anchor with what surrounds it
+    context: str  # the anchor with the text around it
     position: str
     rel: str
     tag: str
 
 
 class PageAnalysis(NamedTuple):
-    """A page as a topic crawl sees it."""
+    """The results of a page's analysis for a topic."""
 
-    terms: dict[str, int]  # how often the page has each term
-    link_values: dict[int, float]  # what each link is worth by its texts, in [0, 1], by the key of its target
-    link_texts: list[LinkText]
+    terms: Mapping[str, int]  # number of occurrences of each term
+    link_values: Mapping[int, float]  # expected relevance of each link, in [0, 1], by the key of its target
+    link_texts: Sequence[LinkText]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +154,39 @@ class Article:
     canonical_url: str  # absolute
     image: str  # absolute
     extractor: str  # what found the text: rule, json-ld, trafilatura
+
+
+class Simhash(NamedTuple):
+    """A similarity-preserving fingerprint of a text; see `algorithms.dedup.simhash`."""
+
+    value: int  # signed, 64 bits
+    least_certain: tuple[int, ...]  # the numbers of all bits, the least certain first
+
+
+Key128 = tuple[int, int]  # the high and the low half, both signed, as databases store them
+_HALF = (1 << 64) - 1
+
+
+class DocumentFingerprint(NamedTuple):
+    """The keys by which documents are compared; see `algorithms.dedup.document_fingerprints`."""
+
+    domain: str
+    url: Key128
+    canonical: Key128 | None  # of the canonical URL of the page, if it is credible
+    text: Key128
+    simhash: Simhash
+
+    @property
+    def text_hash(self) -> str:
+        """The key of the text, in 32 hexadecimal digits."""
+        return "".join(f"{half & _HALF:016x}" for half in self.text)
+
+
+class KnownCopy(NamedTuple):
+    """Why an article is a copy of a stored document."""
+
+    reason: str
+    is_detour: bool  # the page is another URL of the site for the same document
 
 
 class Announced(NamedTuple):
@@ -190,29 +210,31 @@ ARTICLE = "article"  # that comes back once, to see whether it changed
 NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # what a document is
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class News:
-    """What a news crawl makes of an answer."""
+    """The news in a response: a feed, a sitemap, or an article. The policy of the crawl adds the outcome."""
 
-    kind: str = ""  # as above, if it is (to be) polled
-    fits: bool = False  # a rule says that its URL is an article, or a feed announced it
-    odds: float = 0.0  # what its content says for its being an article (above 0), or against it
-    has_date: bool = False  # its markup tells when it was published
-    announces: bool = False  # what it lists are articles; a plain sitemap has all pages of a site
-    items: list[Announced] = field(default_factory=list)
-    feeds: list[Target] = field(default_factory=list)  # feeds and sitemaps that it names
+    kind: str = ""  # as above, if the page is (to be) polled
+    fits: bool = False  # a rule classifies its URL as an article, or a feed announced it
+    odds: float = 0.0  # log-odds, by its content, that it is an article
+    has_date: bool = False  # its markup contains the time of publication
+    announces: bool = False  # its items are articles; a plain sitemap lists all pages of a site
+    items: Sequence[Announced] = ()
+    feeds: Sequence[Target] = ()  # feeds and sitemaps that it names
     span_s: float | None = None  # age of the oldest item
     problem: str = ""  # what is wrong with the feed
     article: Article | None = None
-    fingerprint: Any = None  # algorithms.document_prints.DocumentPrint of the article
-    reason: str = ""  # why it is no document
-    outcome: str = ""  # `NEW`, `CHANGED`, `DUPLICATE`; "" = no document
-    is_detour: bool = False  # its article is that of another URL of the site: URLs like this one bring nothing new
+    fingerprint: DocumentFingerprint | None = None  # of the article
+    reason: str = ""  # why it is not a document
+    is_detour: bool = False  # its article is that of another URL of the site; URLs like this one bring nothing new
+    outcome: str = ""  # `NEW`, `CHANGED`, `DUPLICATE`; "": no document
+    version: int = 0  # of the document, from 1
+    stored_at: float = 0.0  # seconds since 1970, of this version
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Page:
-    """What one answer taught us; an item that pipelines and feeds may read."""
+    """The result of one fetch; an item that pipelines and feeds may read."""
 
     id: int  # its number in the store
     url: str
@@ -224,40 +246,32 @@ class Page:
     canonical: str = ""
     content_type: str = ""
     size_bytes: int = 0
-    etag: str = ""  # what the server names this version by
-    last_modified: str = ""  # when it changed last, in the server's words
-    is_unchanged: bool = False  # the server says that it is as it was at the last visit; nothing else is known
-    is_transient: bool = False  # no answer came, but one may come the next time
-    retry_after_s: float | None = None  # the host asked for rest; None: it did not
-    content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16; equal for equal bodies
+    etag: str = ""  # the server's name for this version
+    last_modified: str = ""  # the time of the last change, as the server writes it
+    is_unchanged: bool = False  # the server says that nothing changed since the last visit; only the headers are known
+    is_transient: bool = False  # the fetch failed, but may succeed the next time
+    retry_after_s: float | None = None  # None: the host did not ask for a pause
+    content_hash: bytes = field(default=b"", metadata=_in_feeds(bytes.hex))  # 16 bytes; equal for equal bodies
     content_signature: int = 0  # hash of the text without its numbers, see algorithms.traps
     moved_to: Target | None = field(default=None, metadata=_in_feeds(lambda target: target and target.url))
-    links: list[tuple[Target, int]] = field(  # internal, with their number
-        default_factory=list,
+    links: Sequence[tuple[Target, int]] = field(  # internal, with their number
+        default=(),
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    cross_site_links: list[tuple[Target, int]] = field(  # to other sites of the crawl's scope, likewise
-        default_factory=list,
+    cross_site_links: Sequence[tuple[Target, int]] = field(  # to other sites in the scope of the crawl, likewise
+        default=(),
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    places: QueueSlots | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
+    link_groups: Mapping[int, str] | None = field(  # names of the groups of its links, by key; None: not requested
+        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    )
     news: News | None = field(default=None, metadata=_in_feeds(lambda _: None))
-    again: Callable[[], float | None] | None = field(  # when it is to be fetched again, asked when its links are known
+    analysis: PageAnalysis | None = field(  # None: not requested
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )
-    rows: Any = field(
-        default=None, repr=False, metadata=_in_feeds(lambda _: None)
-    )  # a storage.changes.ChangeSet to go with it
-    analysis: PageAnalysis | None = field(
-        default=None, repr=False, metadata=_in_feeds(lambda _: None)
-    )  # None: nobody asked
     similarity: float | None = None  # to the topic of the crawl, in [0, 1], by the pages read until now
-    external: list[tuple[ExternalLink, int]] = field(
-        default_factory=list,
+    external: Sequence[tuple[ExternalLink, int]] = field(
+        default=(),
         metadata=_in_feeds(lambda links: [{**link._asdict(), "count": count} for link, count in links]),
     )
-    # The name of the group that a link to the target belongs to; None: nobody asked for groups.
-    group_of: Callable[[Target], str] | None = field(default=None, repr=False, metadata=_in_feeds(lambda _: None))
-    bad: list[BadLink] = field(
-        default_factory=list, metadata=_in_feeds(lambda links: [link._asdict() for link in links])
-    )
+    bad: Sequence[BadLink] = field(default=(), metadata=_in_feeds(lambda links: [link._asdict() for link in links]))

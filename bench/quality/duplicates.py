@@ -39,7 +39,7 @@ from crawlers.storage.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.algorithms.dedup.document_fingerprints import Key
+    from crawlers.items import Key128
     from crawlers.storage.news.document_keys import DocumentKeys
 
 KEYS_A_DOCUMENT = 3
@@ -168,7 +168,7 @@ def owner(number: int) -> int:
     return 10**9 + number // CLAIMED_AT_ONCE
 
 
-def key(number: int) -> Key:
+def key(number: int) -> Key128:
     whole = xxhash.xxh3_128_intdigest(number.to_bytes(8))
     return signed(whole >> 64), signed(whole & (1 << 64) - 1)
 

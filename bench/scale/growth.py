@@ -31,8 +31,8 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.frontier.backends.sql import SqlFrontier
-from crawlers.frontier.protocols import SiteState
-from crawlers.items import QueueSlot, QueueSlots
+from crawlers.frontier.protocols import Decision, SiteState
+from crawlers.items import QueueSlot
 from crawlers.settings import DUPLICATE_DISTANCE, FRONTIER_CACHE_URLS
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
@@ -128,11 +128,12 @@ class Growing:
             with stored:
                 for (lease, _, found), page in zip(answers, pages_read, strict=True):
                     self._now += made.DELAY_S / (made.SITES // 2)  # so that no host keeps the crawl waiting
-                    page.places = QueueSlots(_place)
-                    page.rows = ChangeSet()
+                    unseen = self._frontier.unseen((target for target, _ in page.links), lease.level + 1)
+                    changes = ChangeSet()
                     if found is not None:
-                        self._store(lease, page, *found)
-                    self._frontier.acknowledge(lease, page, self._now)
+                        self._store(lease, page, changes, *found)
+                    slots = {target.key: _place(target) for target in unseen}
+                    self._frontier.acknowledge(lease, Decision(page, slots, changes=changes), self._now)
             left -= len(leases)
         with stored:
             self._writer.flush()
@@ -156,13 +157,13 @@ class Growing:
         article = made.article(title, text)
         return answer, (article, document_fingerprint(lease.url, article))  # which the pool of processes makes
 
-    def _store(self, lease: Lease, page: Page, article: Article, fingerprint: object) -> None:
-        """As `NewsDesk` does."""
+    def _store(self, lease: Lease, page: Page, changes: ChangeSet, article: Article, fingerprint: object) -> None:
+        """Add the rows of a document, as `ArticlePolicy` does."""
         assert self._duplicates.same_bytes(lease.id, page.url, page.content_hash) is None
-        copy = self._duplicates.judge(lease.id, page.url, article, page.rows, fingerprint, page.content_hash)
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash)
         assert copy is None
         where = (lease.id, lease.site_id, page.url, article, fingerprint, self._now)
-        add_document(self.database, page.rows, *where, is_revisit=False)
+        add_document(self.database, changes, *where, is_revisit=False)
 
     def close(self) -> None:
         self._writer.close()

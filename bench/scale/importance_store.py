@@ -21,7 +21,7 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.frontier.backends.sql import SqlFrontier
-from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
@@ -68,11 +68,12 @@ class StoredWalk:
                 links = self._links[lease.url]
                 site = lease.url[: lease.url.index("/section")]
                 page = Page(
-                    lease.id, lease.url, lease.level, State.DONE, 200, content_hash=page_key(lease.url).to_bytes(16)
+                    *(lease.id, lease.url, lease.level, State.DONE, 200),
+                    content_hash=page_key(lease.url).to_bytes(16),
+                    links=[link for link in links if link[0].site == site],
+                    cross_site_links=[link for link in links if link[0].site != site],
                 )
-                page.links = [link for link in links if link[0].site == site]
-                page.cross_site_links = [link for link in links if link[0].site != site]
-                self._frontier.acknowledge(lease, page, self._now)
+                self._frontier.acknowledge(lease, Decision(page), self._now)
             left -= len(leases)
         self._writer.flush()
         return time.perf_counter() - start, time.process_time() - cpu

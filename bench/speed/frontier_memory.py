@@ -30,7 +30,7 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.frontier.backends.sql import SqlFrontier
-from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
@@ -116,7 +116,7 @@ class Turns:
             self._ticks += 1
             now = 10.0 + self._ticks * self._step_s
             (lease,) = frontier.lease(now, 1)
-            frontier.acknowledge(lease, Page(lease.id, lease.url, lease.level, State.DONE, 200), now)
+            frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, lease.level, State.DONE, 200)), now)
         return (time.perf_counter() - start) / number
 
 

@@ -1,8 +1,10 @@
-"""What a mission decides of its URLs and pages, and what it may do to its crawl."""
+"""The decisions of a mission about its URLs and pages, and its control over the running crawl."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
+
+from crawlers.frontier.protocols import Decision
 
 if TYPE_CHECKING:
     from crawlers.errors import CrawlersError
@@ -11,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class CrawlPolicy:
-    """The policy of a mission that wants nothing special; others override the methods that they need.
+    """The default policy; missions override the methods that they need.
 
-    A policy is made when the crawl is open (`SiteSpider.crawl_policy`), so it may read the store from its first moment.
+    A policy is created when the crawl is open (`SiteSpider.crawl_policy`), so it may read the store at once.
     """
 
     @property
@@ -22,30 +24,31 @@ class CrawlPolicy:
         return True
 
     def reason_against(self, target: Target) -> str | None:
-        """Why a URL that was never seen before is not to be fetched, or None; asked once a URL."""
+        """Return why a new URL must not be fetched, or None; called once per URL."""
         return None
 
     def reason_to_skip(self, lease: Lease) -> str | None:
-        """Why a leased URL is not to be requested after all, or None."""
+        """Return why a leased URL must not be requested after all, or None."""
         return None
 
-    def ending(self, lease: Lease, page: Page, now: float) -> None:
-        """Complete *page*, whose lease is about to end, whatever came of it."""
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        """Return the decision about *page*, in whatever state, with which its lease will end."""
+        return Decision(page)
 
     def found_by_robots(self, text: str) -> list[str]:
-        """The URLs that are to be fetched because the robots.txt *text* names them."""
+        """Return the URLs to fetch because the robots.txt *text* names them."""
         return []
 
 
 class CrawlControl(Protocol):
-    """What a mission may do to its crawl while it runs."""
+    """The running crawl, as its mission may control it."""
 
     @property
     def failure(self) -> BaseException | None:
-        """Why the crawl ends early; None: it does not."""
+        """The error that ends the crawl early; None if there is none."""
 
-    def give_up(self, error: CrawlersError, reason: str = "store_failed") -> None:
-        """End the crawl because of *error*, which is reported; what is stored stays."""
+    def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
+        """Report *error*, and end the crawl; everything stored is kept."""
 
-    def go_on(self) -> None:
-        """Request pages: the policy is ready."""
+    def resume(self) -> None:
+        """Request pages, because the policy is now ready."""

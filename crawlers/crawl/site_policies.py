@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter, OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps.trap_watch import PATTERNS_MAX, SIGNATURES_MAX, TrapWatch
@@ -93,48 +94,56 @@ class SitePolicies:
         """The site (scheme://host[:port]) of that id."""
         return self._rows[site_id].site
 
-    def open_cross_site(self, page: Page, now: float) -> None:
-        """Open the sites of the scope that *page* leads to. Links to those that are not opened are external ones:
-        sites that today's list omits, and those beyond the most that there may be.
+    def open_cross_site(self, page: Page, now: float) -> Page:
+        """Open the sites of the scope to which *page* leads, and return it.
+
+        Links to sites that can't be opened become external ones: those that the host list omits, and those beyond
+        SCOPE_MOST_SITES.
         """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
         new = [name for name in names if name not in self._ids]
-        if new:
-            room = max(0, self._most_sites - len(self._ids))
-            opened = [self._open_new(name, now) for name in new[:room]]
-            if len(new) > room:
-                self._warn_of_most_sites(new[room])
-            if len(new) > sum(opened):
-                self._leave_out(page)
+        if not new:
+            return page
+        room = max(0, self._most_sites - len(self._ids))
+        opened = [self._open_new(name, now) for name in new[:room]]
+        if len(new) > room:
+            self._warn_of_most_sites(new[room])
+        return self._without_closed_sites(page) if len(new) > sum(opened) else page
 
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:
             logger.warning(
-                "%s and other new sites are not opened: SCOPE_MOST_SITES=%d; links to them are kept as external "
-                "ones. No more will be said of it",
+                "%s and other new sites are not opened because of SCOPE_MOST_SITES=%d; links to them are stored as "
+                "external ones. Further occurrences are not logged",
                 name,
                 self._most_sites,
             )
         self._is_full = True
 
-    def _leave_out(self, page: Page) -> None:
-        """Make links of *page* to sites that are not open external ones."""
+    def _without_closed_sites(self, page: Page) -> Page:
+        """Return *page* with the links to sites that are not open as external ones."""
+        links = list(page.cross_site_links)
         if page.moved_to is not None and page.moved_to.site not in self._ids:
-            page.state, page.reason = State.REFUSED, f"redirects to another site: {page.moved_to.url}"
-            page.cross_site_links.append((page.moved_to, 1))
-            page.moved_to = None
-        outside = [(target, count) for target, count in page.cross_site_links if target.site not in self._ids]
-        page.cross_site_links = [(target, count) for target, count in page.cross_site_links if target.site in self._ids]
-        for target, count in outside:
-            page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", ""), count))
-        if (analysis := page.analysis) is not None:
+            links.append((page.moved_to, 1))
+            reason = f"redirects to another site: {page.moved_to.url}"
+            page = replace(page, state=State.REFUSED, reason=reason, moved_to=None)
+        outside = [(target, count) for target, count in links if target.site not in self._ids]
+        external = [(ExternalLink(to.url, to.key, to.site, "", "", "", "", ""), count) for to, count in outside]
+        analysis = page.analysis
+        if analysis is not None:
             left_out = {target.key for target, _ in outside}
-            page.analysis = analysis._replace(
+            analysis = analysis._replace(
                 link_values={key: value for key, value in analysis.link_values.items() if key not in left_out},
                 link_texts=[text for text in analysis.link_texts if text.key not in left_out],
             )
+        return replace(
+            page,
+            cross_site_links=[(target, count) for target, count in links if target.site in self._ids],
+            external=[*page.external, *external],
+            analysis=analysis,
+        )
 
     # robots.txt -------------------------------------------------------------------------------------
 
@@ -202,9 +211,9 @@ class SitePolicies:
     def drained(self, site_id: int) -> None:
         """Nothing of the site waits: what is known of its texts can be read again, should it ever wake."""
         if site_id in self._watches:
-            self._give_up(site_id)
+            self._unwatch(site_id)
 
-    def _give_up(self, site_id: int) -> None:
+    def _unwatch(self, site_id: int) -> None:
         del self._watches[site_id]
         del self._observed[site_id]
         self._unwatched.add(site_id)
@@ -216,7 +225,7 @@ class SitePolicies:
             return watch
         by_level = self._session.goes_by_level
         while len(self._watches) >= (MOST_WATCHES if by_level else MOST_SHARING):
-            self._give_up(next(iter(self._watches)))
+            self._unwatch(next(iter(self._watches)))
         if by_level:  # verdicts depend on the web alone
             watch = TrapWatch()
         else:

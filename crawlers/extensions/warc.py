@@ -83,7 +83,7 @@ class Warc:
             self._file.add(exchange)
             self._crawler.stats.inc_value("warc/answers")
         except CrawlersError as error:  # a page that is missing in the file must not be stored either
-            self._crawler.engine.scheduler.give_up(error)  # type: ignore[union-attr]  # our own scheduler
+            self._crawler.engine.scheduler.abort(error)  # type: ignore[union-attr]  # our own scheduler
 
     def _closed(self) -> None:
         self._file.close()

@@ -1,10 +1,11 @@
 """Reads the responses of a news crawl: feeds, sitemaps, and pages that may be articles.
 
-Slow functions of bytes are called through *run*, in another process.
+The slow part, which depends on the bytes of a response only, runs in another process (*run*).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
@@ -16,27 +17,27 @@ from crawlers.extraction.article.article_reader import extract_article
 from crawlers.extraction.feeds.feed_discovery import feeds_of
 from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.extraction.response import page_of
-from crawlers.items import DUPLICATE, FEED, SITEMAP, Announced, Article, ExternalLink, News, Page, State, Target
+from crawlers.items import DUPLICATE, FEED, SITEMAP, Announced, ExternalLink, KnownCopy, News, Page, State, Target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from crawlers.algorithms.dedup.document_fingerprints import DocumentFingerprint
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.errors import BadUrl
     from crawlers.extraction.feeds.feed_items import FeedContent
     from crawlers.extraction.html import ParsedPage
     from crawlers.extraction.response import ResponseReader, WebResponse
+    from crawlers.items import Article, DocumentFingerprint
 
-PROMISING = 1.5  # log-odds from which an article is extracted although the URL matches no rule
-NEAREST_LEVELS = 1  # feeds are discovered on the home page and the pages that it links to
+PROMISING = 1.5  # log-odds from which an article is extracted although no rule classifies the URL as one
+NEAREST_LEVELS = 1  # feeds are searched on the home page and on the pages that it links to
 
 
 class NewsReader:
-    """Reads responses with the result of *reader*, which must use `analysis` as its analysis.
+    """Reads responses with the *reader*, whose `analysis` must be that of this object.
 
-    *content_rules* are the selectors by domain, see `article.content_rules`; *is_known* returns why no article needs
-    to be extracted from a page, or "".
+    *content_rules* are the selectors of domains, see `extraction.content_rules`. *copy_of* returns the document that
+    was made of the same bytes as a page, if there is one; then no article is extracted.
     """
 
     def __init__(
@@ -45,107 +46,137 @@ class NewsReader:
         classifier: UrlClassifier,
         content_rules: Mapping[str, Mapping[str, str]],
         run: Callable[..., Awaitable[Any]],
-        is_known: Callable[[Page], str],
+        copy_of: Callable[[Page], KnownCopy | None],
     ) -> None:
         self._classifier = classifier
         self._content_rules = content_rules
         self._run = run
-        self._is_known = is_known
+        self._copy_of = copy_of
         self._reader = reader(self)
 
     async def read(
-        self, answer: WebResponse, page_id: int, level: int, kind: str, is_announced: bool, is_in_feed: bool, now: float
+        self,
+        response: WebResponse,
+        page_id: int,
+        level: int,
+        kind: str,
+        is_announced: bool,
+        is_in_feed: bool,
+        now: float,
     ) -> Page:
-        """Return the page of *answer*; *kind* is the kind of poll, or "" if it is not a poll. Never raises."""
-        is_list = kind == SITEMAP or answer.url.partition("?")[0].endswith((".txt", ".txt.gz"))
-        if answer.status == 200 and looks_like_feed(answer.body, answer.content_type, is_list):
-            return await self._feed(answer, page_id, level, now)
-        page = self._reader.read(answer, page_id, level, now)
-        news = page.news = page.news or News()
-        news.kind = kind
+        """Return the page of a *response*; *kind* is the kind of poll, "" if it is none. Never raises."""
+        is_list = kind == SITEMAP or response.url.partition("?")[0].endswith((".txt", ".txt.gz"))
+        if response.status == 200 and looks_like_feed(response.body, response.content_type, is_list):
+            return await self._feed(response, page_id, level, now)
+        page = self._reader.read(response, page_id, level, now)
+        news = replace(page.news or News(), kind=kind)
         site = self._reader.site(page.url)
         if not self._reader.holds(site):
-            page.links.clear()  # a host outside the scope that only serves feeds of a source
-        if page.state is not State.DONE or page.is_unchanged:
-            return page
-        if kind in (FEED, SITEMAP):
-            news.problem = f"is not a {kind}"
-        news.fits = is_announced or self._classifier.weight(site, page.url) > 0.0
-        if is_in_feed:
-            news.odds += IN_FEED
-        if news.fits:
-            news.feeds = []  # the feeds of an article are those of its site
-        if news.fits or news.odds >= PROMISING:
-            news.reason = self._is_known(page)
-            if news.reason:
-                news.outcome = DUPLICATE
-            else:
-                await self._article(news, answer, now)
-        return page
+            page = replace(page, links=())  # the host only has feeds of the crawl's sources
+        if page.state is State.DONE and not page.is_unchanged:
+            news = await self._judged(response, page, news, site, is_announced, is_in_feed, now)
+        return replace(page, news=news)
 
-    def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
-        """Set the evidence for an article, and on the nearest levels the feeds that the page links to."""
+    async def _judged(
+        self,
+        response: WebResponse,
+        page: Page,
+        news: News,
+        site: str,
+        is_announced: bool,
+        is_in_feed: bool,
+        now: float,
+    ) -> News:
+        """Return *news* with the article of the page, if it is one."""
+        fits = is_announced or self._classifier.weight(site, page.url) > 0.0
+        news = replace(
+            news,
+            fits=fits,
+            odds=news.odds + IN_FEED * is_in_feed,
+            feeds=() if fits else news.feeds,  # the feeds that an article names are those of its site
+            problem=f"is not a {news.kind}" if news.kind in (FEED, SITEMAP) else "",
+        )
+        if not fits and news.odds < PROMISING:
+            return news
+        copy = self._copy_of(page)
+        if copy is not None:
+            return replace(news, outcome=DUPLICATE, reason=copy.reason, is_detour=copy.is_detour)
+        return await self._article(news, response, site, now)
+
+    def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+        """Return *page* with the evidence for an article, and near the home page with the feeds that it names."""
         here = page.url.rstrip("/") + "/"
         below = sum(target.url.startswith(here) for target, _ in page.links)
         seen = evidence(parsed, text, is_prefix_of=below)
-        page.news = News(odds=log_odds(seen), has_date=seen.has_date)
-        if page.level <= NEAREST_LEVELS:
-            page.news.feeds = _good(targets, feeds_of(parsed))
+        feeds = _good(targets, feeds_of(parsed)) if page.level <= NEAREST_LEVELS else ()
+        return replace(page, news=News(odds=log_odds(seen), has_date=seen.has_date, feeds=feeds))
 
-    async def _article(self, news: News, answer: WebResponse, now: float) -> None:
-        """Extract the article of the page, if it is one."""
-        site = self._reader.site(answer.url)
+    async def _article(self, news: News, response: WebResponse, site: str, now: float) -> News:
+        """Return *news* with the extracted article, or the reason why there is none."""
         rules = dict(self._content_rules.get(rule_domain(site), {}))
-        found = await self._run(site, article_of, answer.body, answer.url, answer.content_type, rules, now)
+        found = await self._run(site, article_of, response.body, response.url, response.content_type, rules, now)
         if isinstance(found, str):
-            news.reason = found
-            return
+            return replace(news, reason=found)
         article, fingerprint = found
+        odds = news.odds
         if article.published_at is not None and not news.has_date:
-            news.odds += DATED  # the date was found without markup
-        if news.fits or news.odds > SURE:
-            news.article, news.fingerprint = article, fingerprint
-        else:
-            news.reason = "too little evidence for an article"
+            odds += DATED  # the text contains a date although the markup does not
+        if news.fits or odds > SURE:
+            return replace(news, odds=odds, article=article, fingerprint=fingerprint)
+        return replace(news, odds=odds, reason="too little evidence for an article")
 
-    async def _feed(self, answer: WebResponse, page_id: int, level: int, now: float) -> Page:
-        here = self._reader.site(answer.url)
-        content: FeedContent | str = await self._run(here, read_feed, answer.body, answer.url, answer.content_type, now)
-        page = page_of(answer, page_id, level, State.DONE)
-        page.content_hash = content_hash(answer.body)
-        news = page.news = News(FEED)
+    async def _feed(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
+        here = self._reader.site(response.url)
+        content: FeedContent | str = await self._run(
+            here, read_feed, response.body, response.url, response.content_type, now
+        )
+        body_hash = content_hash(response.body)
         if isinstance(content, str):
-            news.problem = content
-            return page
-        if "sitemap" in content.kind:
-            news.kind = SITEMAP
-        news.announces = content.kind != SITEMAP
-        page.title, news.problem = content.title[:500], content.problem
-        targets = self._reader.resolver.directory(answer.url)
-        news.feeds = _good(targets, content.further)
+            news = News(FEED, problem=content)
+            return page_of(response, page_id, level, State.DONE, content_hash=body_hash, news=news)
+        targets = self._reader.resolver.directory(response.url)
         found = [(target, item) for item in content.items if isinstance(target := targets[item.url], Target)]
-        news.items = [Announced(target, item.published_at, item.title) for target, item in found if item.is_article]
-        dates = [item.published_at for item in news.items if item.published_at is not None]
-        if dates and len(dates) == len(news.items):
-            news.span_s = max(0.0, now - min(dates))
+        items = [Announced(target, item.published_at, item.title) for target, item in found if item.is_article]
+        dates = [item.published_at for item in items if item.published_at is not None]
+        links: list[tuple[Target, int]] = []
+        cross_site: list[tuple[Target, int]] = []
+        external: list[tuple[ExternalLink, int]] = []
         for target in dict.fromkeys(target for target, _ in found):
             if target.site == here:
-                page.links.append((target, 1))
+                links.append((target, 1))
             elif self._reader.holds(target.site):
-                page.cross_site_links.append((target, 1))
+                cross_site.append((target, 1))
             else:
-                page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", FEED), 1))
-        return page
+                external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", FEED), 1))
+        return page_of(
+            response,
+            page_id,
+            level,
+            State.DONE,
+            content_hash=body_hash,
+            title=content.title[:500],
+            links=links,
+            cross_site_links=cross_site,
+            external=external,
+            news=News(
+                SITEMAP if "sitemap" in content.kind else FEED,
+                announces=content.kind != SITEMAP,
+                items=items,
+                feeds=_good(targets, content.further),
+                span_s=max(0.0, now - min(dates)) if dates and len(dates) == len(items) else None,
+                problem=content.problem,
+            ),
+        )
 
 
 def _good(targets: Mapping[str, Target | BadUrl], urls: Iterable[str]) -> list[Target]:
-    """Return the valid targets of *urls*, without duplicates."""
+    """Return the distinct targets of *urls*, without malformed ones."""
     return list(dict.fromkeys(target for url in urls if isinstance(target := targets[url], Target)))
 
 
 def article_of(
     body: bytes, url: str, content_type: str | None, rules: dict[str, str], now: float
 ) -> tuple[Article, DocumentFingerprint] | str:
-    """Return the article of a page and its fingerprint, or the reason for having none. Runs in another process."""
+    """Return the article on a page and its fingerprint, or the reason why there is none. Runs in another process."""
     found = extract_article(body, url, content_type, rules, now)
     return found if isinstance(found, str) else (found, document_fingerprint(url, found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -56,10 +57,10 @@ class PageAnalyzer:
         self._seen.add(counts)
         return self._topic.tf_idf_similarity(counts, self._seen)
 
-    def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> None:
-        """Analyse *page*, whose links must be sorted already."""
+    def __call__(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
+        """Return *page* with the results of its analysis."""
         counts = self._terms(f"{page.title}\n{text}")
-        page.similarity = self._similarity(counts)
+        similarity = self._similarity(counts)
         followed = {target.key for target, _ in (*page.links, *page.cross_site_links)}
         urls: dict[int, str] = {}
         links: dict[str, set[tuple[str, str]]] = {}
@@ -74,5 +75,6 @@ class PageAnalyzer:
         if self._learner is None:
             worth = {url: max(self._worth(context) for _, context in said) for url, said in links.items()}
         else:
-            worth = self._learner.read(page.url, page.similarity, links)
-        page.analysis = PageAnalysis(dict(counts), {key: worth[url] for key, url in urls.items()}, list(texts))
+            worth = self._learner.read(page.url, similarity, links)
+        analysis = PageAnalysis(dict(counts), {key: worth[url] for key, url in urls.items()}, list(texts))
+        return replace(page, similarity=similarity, analysis=analysis)

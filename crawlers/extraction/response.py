@@ -1,10 +1,10 @@
-"""Turns an HTTP response into a `Page` with its links."""
+"""Turns an HTTP response into a `Page`: its state, its texts and its links."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
 from crawlers.algorithms.traps.trap_watch import content_signature
@@ -12,7 +12,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import ParsedPage, parse_page
-from crawlers.extraction.link_places import LinkPlaces
+from crawlers.extraction.page_link_groups import PageLinkGroups
 from crawlers.items import BadLink, ExternalLink, Page, State, Target
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
-VALIDATOR_CHARS = 500  # of an ETag or date; the rest is cut off
+CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut
+VALIDATOR_CHARS = 500  # of an ETag or a date; longer ones are cut
 
 
 @dataclass(frozen=True, slots=True)
 class WebResponse:
-    """The response to a request; header values are text, or None if the header is missing."""
+    """The response to a request for a URL; header values as text, None where the header is missing."""
 
     url: str
     status: int
@@ -38,15 +39,16 @@ class WebResponse:
     is_truncated: bool = False  # the body ended before its announced length
     etag: str | None = None
     last_modified: str | None = None
-    is_conditional: bool = False  # the request had validators of the previous visit
+    is_conditional: bool = False  # the request was for the case that the page changed since the last visit
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseReader:
-    """Reads the responses of sites. *tags* are the elements whose links count, *types* the content types of pages.
+    """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *groups*, a page can return the group of each of its links. Links to other sites in *scope* are not external.
-    *analysis* is called with each page, its parsed HTML, the targets of its links by raw href, and its text.
+    With *groups* pages know the groups of their links. Links to other sites in *scope* are not external. *analysis*
+    returns each page with the results of an analysis; it receives the page, its parsed document, the targets of its
+    links by their raw text, and its text.
     """
 
     resolver: LinkResolver
@@ -54,69 +56,69 @@ class ResponseReader:
     types: frozenset[str]
     groups: bool = False
     scope: Scope | None = None
-    analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], None] | None = None
+    analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], Page] | None = None
 
-    def read(self, answer: WebResponse, page_id: int, level: int, now: float) -> Page:
+    def read(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         """Return the page, with its links sorted into internal, external and bad ones. Never raises."""
-        page = page_of(answer, page_id, level, State.REFUSED)
-        if answer.status == 304 and answer.is_conditional:
-            page.state = State.DONE
-            page.is_unchanged = True
-        elif answer.redirect is not None:
-            self._redirect(page, answer.redirect)
-        elif answer.status != 200:
-            page.reason = f"status {answer.status}"
-            if answer.status in REST_STATUSES:
-                page.retry_after_s = retry_after_s(answer.retry_after, now)
-        elif not self.is_html(answer.content_type):
-            page.reason = f"content type {page.content_type}" if page.content_type else "no content type"
-        else:
-            page.state = State.DONE
-            self._parse(page, answer)
-        return page
+        if response.status == 304 and response.is_conditional:
+            return page_of(response, page_id, level, State.DONE, is_unchanged=True)
+        if response.redirect is not None:
+            return self._redirect(response, response.redirect, page_id, level)
+        if response.status != 200:
+            rests = response.status in REST_STATUSES
+            pause_s = retry_after_s(response.retry_after, now) if rests else None
+            reason = f"status {response.status}"
+            return page_of(response, page_id, level, State.REFUSED, reason=reason, retry_after_s=pause_s)
+        if not self.is_html(response.content_type):
+            content_type = (response.content_type or "")[:CONTENT_TYPE_CHARS]
+            reason = f"content type {content_type}" if content_type else "no content type"
+            return page_of(response, page_id, level, State.REFUSED, reason=reason)
+        return self._parse(response, page_id, level)
 
     def is_html(self, content_type: str | None) -> bool:
         """Return whether *content_type* is that of a page.
 
-        A missing type is not: a browser would sniff it, but the graphs of RCCrawler ignore such pages.
+        A missing content type is not: browsers would guess it, the graph of RCCrawler ignores it.
         """
         return (content_type or "").partition(";")[0].strip().lower() in self.types
 
     def site(self, url: str) -> str:
-        """Return the site of *url*, as for links: the host name if an IP address stands for one."""
+        """Return the site of a page in the form used for its links: an IP address that stands for a name becomes it."""
         target = self.resolver.directory(url)[""]
         return target.site if isinstance(target, Target) else site_of(url)
 
-    def _redirect(self, page: Page, redirect: Redirect) -> None:
+    def _redirect(self, response: WebResponse, redirect: Redirect, page_id: int, level: int) -> Page:
         target = redirect.target
         if target is None:
-            page.reason = redirect.problem
-        elif target.site != self.site(page.url) and not self.holds(target.site):
-            page.reason = f"redirects to another site: {target.url}"
-            page.external.append((ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect"), 1))
-        else:
-            page.state = State.MOVED
-            page.moved_to = target
+            return page_of(response, page_id, level, State.REFUSED, reason=redirect.problem)
+        if target.site == self.site(response.url) or self.holds(target.site):
+            return page_of(response, page_id, level, State.MOVED, moved_to=target)
+        link = ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect")
+        reason = f"redirects to another site: {target.url}"
+        return page_of(response, page_id, level, State.REFUSED, reason=reason, external=((link, 1),))
 
     def holds(self, site: str) -> bool:
         """Return whether *site* is in the scope of the crawl."""
         return self.scope is not None and self.scope.holds(site)
 
-    def _parse(self, page: Page, answer: WebResponse) -> None:
-        parsed = parse_page(answer.body, answer.content_type, self.tags)
-        page.title = parsed.title
-        page.canonical = parsed.canonical[:2000]
-        page.content_hash = content_hash(answer.body)
-        targets = self._targets(answer.url, parsed)
-        self._sort_links(page, parsed, targets)
-        if self.groups:
-            page.group_of = LinkPlaces(parsed, targets).group_of
+    def _parse(self, response: WebResponse, page_id: int, level: int) -> Page:
+        parsed = parse_page(response.body, response.content_type, self.tags)
+        targets = self._targets(response.url, parsed)
         text = parsed.text()
-        page.content_signature = content_signature(text)
-        if self.analysis is not None:
-            self.analysis(page, parsed, targets, text)
-        if answer.is_truncated:
-            page.reason = "the body ended early"
+        page = page_of(
+            response,
+            page_id,
+            level,
+            State.DONE,
+            title=parsed.title,
+            canonical=parsed.canonical[:2000],
+            content_hash=content_hash(response.body),
+            content_signature=content_signature(text),
+            link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
+            reason="the body ended early" if response.is_truncated else "",
+            **self._sorted_links(response.url, parsed, targets),
+        )
+        return page if self.analysis is None else self.analysis(page, parsed, targets, text)
 
     def _targets(self, url: str, parsed: ParsedPage) -> Mapping[str, Target | BadUrl]:
         base = self.resolver.directory(url)
@@ -126,39 +128,48 @@ class ResponseReader:
                 return self.resolver.directory(target.url, parsed.charset)
         return self.resolver.directory(url, parsed.charset)
 
-    def _sort_links(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
-        here = self.site(page.url)
+    def _sorted_links(
+        self, url: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]
+    ) -> dict[str, list[Any]]:
+        """Return the links as fields of the page."""
+        here = self.site(url)
+        links: list[tuple[Target, int]] = []
+        cross_site: list[tuple[Target, int]] = []
+        external: list[tuple[ExternalLink, int]] = []
+        bad: list[BadLink] = []
         outside: set[str] = set()
         for href, count in Counter(parsed.hrefs).items():
             target = targets[href]
             if isinstance(target, BadUrl):
-                page.bad.append(BadLink(href[:2000], str(target)))
+                bad.append(BadLink(href[:2000], str(target)))
             elif target.site == here:
-                page.links.append((target, count))
+                links.append((target, count))
             elif self.holds(target.site):
-                page.cross_site_links.append((target, count))
+                cross_site.append((target, count))
             else:
                 outside.add(href)
-        if outside:  # only external links need the texts around them
+        if outside:  # only external links are stored with the texts around them
             for index, href in enumerate(parsed.hrefs):
                 if href in outside:
                     link = parsed.link(index)
                     target = targets[href]
                     assert isinstance(target, Target)
                     texts = (link.anchor, link.context, link.position, link.rel, link.tag)
-                    page.external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
+                    external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
+        return {"links": links, "cross_site_links": cross_site, "external": external, "bad": bad}
 
 
-def page_of(answer: WebResponse, page_id: int, level: int, state: State) -> Page:
-    """Return a page with the values of the status line and headers of *answer*."""
+def page_of(response: WebResponse, page_id: int, level: int, state: State, **fields: Any) -> Page:
+    """Return the page with the facts of the head of *response*, and further *fields*."""
     return Page(
         page_id,
-        answer.url,
+        response.url,
         level,
         state,
-        answer.status,
-        content_type=(answer.content_type or "")[:200],
-        size_bytes=len(answer.body),
-        etag=(answer.etag or "")[:VALIDATOR_CHARS],
-        last_modified=(answer.last_modified or "")[:VALIDATOR_CHARS],
+        response.status,
+        content_type=(response.content_type or "")[:CONTENT_TYPE_CHARS],
+        size_bytes=len(response.body),
+        etag=(response.etag or "")[:VALIDATOR_CHARS],
+        last_modified=(response.last_modified or "")[:VALIDATOR_CHARS],
+        **fields,
     )

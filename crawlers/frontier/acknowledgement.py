@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
@@ -12,22 +15,24 @@ from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.tables import OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from crawlers.frontier.discovery import UrlDiscovery
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.protocols import Decision, Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.items import Page, Target
+    from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 
 
-class Acknowledged(NamedTuple):
-    """The result of an acknowledgement."""
+def redirects_to_variant(lease: Lease, page: Page) -> bool:
+    """Return whether *page* redirects to another variant of its own URL, which then takes its place."""
+    target = page.moved_to
+    return target is not None and target.key == lease.key and not _is_loop(lease, target)
 
-    new: int  # URLs that were never seen before
-    is_over: bool = True  # else the server redirects to another variant of the page's URL
-    revisit_at: float | None = None  # time of the scheduled revisit; None: no scheduled revisit
+
+def _is_loop(lease: Lease, target: Target) -> bool:
+    return target.url == lease.url or lease.hops >= MAX_HOPS
 
 
 class Acknowledgements:
@@ -43,24 +48,25 @@ class Acknowledgements:
         self._scoring = scoring
         self._site_called = site_called
 
-    def take(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> Acknowledged:
-        """Add all rows of *page* to *changes*, and update the scores."""
-        previous, moved_to, new, revisit_at = lease.previous, None, 0, None
-        if page.moved_to is not None:
+    def take(self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet) -> Acknowledged:
+        """Add all rows of a page to *changes*, and update the scores."""
+        page, previous, moved_to, new = decision.page, lease.previous, None, 0
+        if page.moved_to is not None and _is_loop(lease, page.moved_to):
+            reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
+            page = replace(page, state=State.FAILED, reason=reason)
+        elif page.moved_to is not None:
             there = self._site_called(page.moved_to.site) or site
-            moved_to, new = self._discovery.follow(there, lease, page, page.moved_to, now, changes)
-            if moved_to == lease.id:
-                return Acknowledged(0, is_over=False)
+            moved_to, new = self._discovery.follow(there, lease, page.moved_to, now, changes, decision.slots)
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
             add_unchanged(changes, lease, page, previous)
             worth: Mapping[int, float] = previous.links
         else:
-            links, worth, found = self._discover(site, lease, page, now, changes)
+            links, worth, found = self._discover(site, lease, page, decision.slots, now, changes)
             new += found
-            if previous is not None and page.again is None:
+            if previous is not None and decision.records_changes:
                 links = add_change(changes, lease, previous, links, now)
-            elif previous is not None:  # a scheduled page always changes: the other pages with its new links suffice
+            elif previous is not None:
                 links = {}
                 changes.add(OutdatedBadLinks(lease.id))
             if links:
@@ -84,11 +90,10 @@ class Acknowledgements:
         if self._scoring is not None:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
-            revisit_at = page.again() if page.again is not None else None
-            self._score(self._scoring, site, lease, moved_to, worth if is_there else None, page, revisit_at)
-        if page.rows is not None:
-            changes.extend(page.rows)
-        return Acknowledged(new, revisit_at=revisit_at)
+            links_worth = worth if is_there else None
+            self._score(self._scoring, site, lease, moved_to, links_worth, page, decision.revisit_at)
+        changes.extend(decision.changes)
+        return Acknowledged(new, page)
 
     def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""
@@ -99,7 +104,13 @@ class Acknowledgements:
         return [*(place for place in found if place is not None and place is not site), site]
 
     def _discover(
-        self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet
+        self,
+        site: SiteQueue,
+        lease: Lease,
+        page: Page,
+        slots: Mapping[int, QueueSlot],
+        now: float,
+        changes: ChangeSet,
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
         """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages."""
         level = lease.level + 1
@@ -108,7 +119,9 @@ class Acknowledgements:
         by_site: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.cross_site_links:
             by_site.setdefault(target.site, []).append((target, count))
-        places = [(self._site_called(name), found) for name, found in by_site.items()]
+        places: list[tuple[SiteQueue | None, Sequence[tuple[Target, int]]]] = [
+            (self._site_called(name), found) for name, found in by_site.items()
+        ]
         if page.links:
             places.insert(0, (site, page.links))
         ids: dict[int, int] = {}  # of the targets, by key; only page analyses need them
@@ -116,7 +129,7 @@ class Acknowledgements:
             if place is None:
                 continue
             counts, found_new = self._discovery.discover(
-                place, found, level, 0, lease.id, now, changes, group_of=page.group_of, places=page.places
+                place, found, level, 0, lease.id, now, changes, group_names=page.link_groups, slots=slots
             )
             new += found_new
             links.update(counts)

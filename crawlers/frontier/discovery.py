@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.urls.resolution import variant_rank
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.url_cache import (
@@ -27,7 +26,7 @@ from crawlers.storage.crawls import too_deep
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, SiteAvailability, WaitingPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import FrontierStore
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.url_cache import UrlCache
-    from crawlers.items import Page, QueueSlots, Target
+    from crawlers.items import QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 
 ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of these, the least URL is requested
@@ -67,26 +66,27 @@ class UrlDiscovery:
         self._cache_urls = cache_urls
         self._cached = 0
         self._sites: list[SiteQueue] = []
+        self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `unseen`
         self.head_urls = 1000
 
     def discover(
         self,
         site: SiteQueue,
-        found: list[tuple[Target, int]],
+        found: Sequence[tuple[Target, int]],
         level: int,
         hops: int,
         found_on: int | None,
         now: float,
         changes: ChangeSet,
         request: str | None = None,
-        group_of: Callable[[Target], str] | None = None,
+        group_names: Mapping[int, str] | None = None,
         group: int = 0,
-        places: QueueSlots | None = None,
+        slots: Mapping[int, QueueSlot] | None = None,
     ) -> tuple[dict[int, int], int]:
         """Return {page id: number of links to it} of the *found* targets, and the number of new ones.
 
-        *group_of* returns the name of the group of a new target; without it, *group* is the number of its group.
-        *places* are the queue slots, for orders that have them.
+        *group_names* are the names of their groups, by key; without them, *group* is the number of the group of all.
+        *slots* are queue slots by key, for orders that have them.
         """
         level = min(level, MAX_LEVEL)
         seen = site.seen
@@ -102,14 +102,16 @@ class UrlDiscovery:
         for target, count in found:
             value = lately.get(target.key) or settled.get(target.key)
             if value is None:
-                if group_of is not None:
-                    group = _group(site, group_of(target), changes)
-                value = self._new(site, target, group, level, hops, found_on, now, changes, request, places)
+                if group_names is not None:
+                    group = _group(site, group_names[target.key], changes)
+                slot = slots.get(target.key) if slots else None
+                value = self._new(site, target, group, level, hops, found_on, now, changes, request, slot)
                 new += 1
-            elif not value & TAKEN:
-                self._improve(site, value, target, level, hops, nearness, now, changes, request)
-            if places is not None and self._scoring is not None and target.key in places.announced:
-                self._scoring.placed(id_of(value), places.announced[target.key])  # even while it is leased
+            else:
+                if not value & TAKEN:
+                    self._improve(site, value, target, level, hops, nearness, now, changes, request)
+                if slots and self._scoring is not None and target.key in slots:
+                    self._scoring.placed(id_of(value), slots[target.key])  # even while it is leased
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
         self._grew(seen, before)
@@ -126,12 +128,12 @@ class UrlDiscovery:
         now: float,
         changes: ChangeSet,
         request: str | None,
-        places: QueueSlots | None,
+        slot: QueueSlot | None,
     ) -> int:
         page_id = self._store.new_id()
         url, variant = target.url, variant_rank(target)
         priority = self._order.priority(level, hops)
-        reason = self._admit(target)
+        reason = self._reasons.pop(target.key) if target.key in self._reasons else self._admit(target)
         flags = 0
         if reason is not None:
             flags = TAKEN
@@ -167,7 +169,7 @@ class UrlDiscovery:
         if reason is None:
             site.pending += 1
             if self._scoring is not None:
-                self._scoring.found(site.id, page_id, level, None if places is None else places.of_new(target))
+                self._scoring.found(site.id, page_id, level, slot)
             site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         return value
 
@@ -224,22 +226,46 @@ class UrlDiscovery:
             site.push(entry, self.head_urls)
 
     def follow(
-        self, site: SiteQueue, lease: Lease, page: Page, target: Target, now: float, changes: ChangeSet
-    ) -> tuple[int | None, int]:
-        """Queue the *target* of a redirect in the group of the *lease*; return its page id, and 1 if it is new.
-
-        If the redirects form a loop, *page* has failed, and the id is None.
-        """
-        if target.url == lease.url or lease.hops >= MAX_HOPS:
-            page.state = State.FAILED
-            page.reason = "redirects to itself" if target.url == lease.url else f"more than {MAX_HOPS} redirects"
-            return None, 0
+        self,
+        site: SiteQueue,
+        lease: Lease,
+        target: Target,
+        now: float,
+        changes: ChangeSet,
+        slots: Mapping[int, QueueSlot],
+    ) -> tuple[int, int]:
+        """Queue the *target* of a redirect in the group of the *lease*; return its page id, and 1 if it is new."""
         place = (lease.level, lease.hops + 1, lease.id, now, changes)
         is_here = site.id == lease.site_id and self._scoring is None  # groups belong to a site; scores have queues
-        counts, new = self.discover(
-            site, [(target, 1)], *place, group=lease.group if is_here else 0, places=page.places
-        )
+        counts, new = self.discover(site, [(target, 1)], *place, group=lease.group if is_here else 0, slots=slots)
         return next(iter(counts)), new
+
+    def unseen(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
+        """Return those of the *targets* on *site* (None: not open) that are new and may be fetched, each once.
+
+        The reasons against the others are kept for the next `discover`, so that each URL is judged once.
+        """
+        by_key: dict[int, Target] = {}
+        for target in targets:
+            by_key.setdefault(target.key, target)
+        if site is not None:
+            before = len(site.seen)
+            known = site.seen.known(list(by_key))
+            missing = [key for key in by_key if key not in known]
+            if missing and not site.seen.is_complete:
+                self._recall(site, missing)
+                known |= site.seen.known(missing)
+                self._grew(site.seen, before)
+            if _reason_against(min(level, MAX_LEVEL), site) is not None:
+                return []
+            for key in known:
+                del by_key[key]
+        self._reasons.update((key, self._admit(target)) for key, target in by_key.items())
+        return [target for key, target in by_key.items() if self._reasons[key] is None]
+
+    def forget_reasons(self) -> None:
+        """Forget what `unseen` kept of URLs that were not discovered after all."""
+        self._reasons.clear()
 
     # The cache --------------------------------------------------------------------------------------
 

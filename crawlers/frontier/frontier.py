@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
-from crawlers.frontier.acknowledgement import Acknowledgements
+from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
-from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Lease
+from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import SMALLEST_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
-from crawlers.items import QueueSlots, State
+from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import UnchangedPage
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.politeness import HostGate
-    from crawlers.frontier.protocols import Candidate, Counts, Earned, Position, SeenPage, SiteState
+    from crawlers.frontier.protocols import Candidate, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
 
@@ -150,7 +150,11 @@ class QueuedFrontier:
         for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
             where = (sites[site_id], found, level, hops, found_on, now, changes, request)
-            new += self._discovery.discover(*where, places=place and QueueSlots.all_at(place))[1]
+            slots: dict[int, QueueSlot] | None = None
+            if place is not None:
+                new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
+                slots = dict.fromkeys((target.key for target in new_ones), place)
+            new += self._discovery.discover(*where, slots=slots)[1]
         self._submit(changes, now)
         for site in sites.values():
             self._schedule.settle(site, now)
@@ -188,37 +192,38 @@ class QueuedFrontier:
 
     # Ending leases --------------------------------------------------------------------------------
 
-    def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
+    def acknowledge(self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING) -> Acknowledged:
+        page = decision.page
         asked = page.state is not State.REJECTED
         site = self._end(lease, asked=asked)
         self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
+        if redirects_to_variant(lease, page):
+            return Acknowledged(0, self._retry_variant(site, lease, page, now))
         changes = ChangeSet()
-        acknowledged = self._acknowledgements.take(site, lease, page, now, changes)
-        if not acknowledged.is_over:
-            self._retry_variant(site, lease, page, now, changes)
-            return 0
-        if acknowledged.revisit_at is None:
+        acknowledged = self._acknowledgements.take(site, lease, decision, now, changes)
+        self._discovery.forget_reasons()
+        if decision.revisit_at is None or self._scoring is None:
             self._held.discard(lease.id)
         else:
-            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), acknowledged.revisit_at)
+            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
         if asked:
             self.pulls.ended(site, lease, earned, now, changes)
         else:
             self.pulls.cancelled(site, lease)
         self._submit(changes, now)
-        for place in self._acknowledgements.places(site, page):
-            self._schedule.settle(place, now)
-        return acknowledged.new
+        for other in self._acknowledgements.places(site, page):
+            self._schedule.settle(other, now)
+        return acknowledged
 
-    def _retry_variant(self, site: SiteQueue, lease: Lease, page: Page, now: float, changes: ChangeSet) -> None:
-        """Queue the variant of the same URL to which the server redirects."""
+    def _retry_variant(self, site: SiteQueue, lease: Lease, page: Page, now: float) -> Page:
+        """Queue the variant of the same URL to which the server redirects; return *page*, which waits again."""
         assert page.moved_to is not None
-        page.state = State.WAITING
         variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
-        self._failed(site, variant, f"redirected to {variant.url}", now, changes)  # it was a download
+        self._failed(site, variant, f"redirected to {variant.url}", now, ChangeSet())  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
         self._schedule.settle(site, now)
+        return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
@@ -301,6 +306,17 @@ class QueuedFrontier:
     def slot(self, page_id: int) -> QueueSlot | None:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
         return None if self._scoring is None else self._scoring.slot(page_id)
+
+    def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
+        """Return those of the *targets*, found on *level*, that are new and may be fetched, each once."""
+        by_site: dict[str, list[Target]] = {}
+        for target in targets:
+            by_site.setdefault(target.site, []).append(target)
+        return [
+            one
+            for name, its in by_site.items()
+            for one in self._discovery.unseen(self._schedule.called(name), its, level)
+        ]
 
     def requeue(
         self,

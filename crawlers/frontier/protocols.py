@@ -8,17 +8,18 @@ Time is the argument *now*, in seconds of any monotonic clock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crawlers.items import State
+from crawlers.items import QueueSlot, State
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from crawlers.frontier.frontier_store import PreviousVisit
     from crawlers.frontier.politeness import HostGate
-    from crawlers.items import Page, QueueSlot, Target
+    from crawlers.items import Page, Target
 
 
 class Candidate(NamedTuple):
@@ -75,6 +76,27 @@ class Earned(NamedTuple):
 
 
 NOTHING = Earned()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision of a mission about a fetched page."""
+
+    page: Page  # as it is to be stored
+    # Under an order with slots, by key: those of its links that are new; known ones that still wait are moved there.
+    slots: Mapping[int, QueueSlot] = field(default_factory=dict)
+    revisit_at: float | None = None  # None: no scheduled revisit
+    records_changes: bool = True  # keep the differences to the previous visit; of polls only new links matter
+    changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page
+
+
+class Acknowledged(NamedTuple):
+    """The result of an acknowledgement."""
+
+    new: int  # URLs that were never seen before
+    page: Page  # as it was stored: redirects in a loop have failed
+
+
 Counts = dict[State, int]
 Position = tuple[float, int]  # priority and number of a page, among those that wait on a site
 BEFORE_ALL: Position = (float("-inf"), 0)
@@ -91,8 +113,11 @@ class Frontier(Protocol):
     def lease(self, now: float, n: int) -> list[Lease]:
         """Return up to *n* URLs that may be fetched now, in the order of rule and order."""
 
-    def acknowledge(self, lease: Lease, page: Page, now: float, earned: Earned = NOTHING) -> int:
-        """End the lease with its results: the page, its links, its reward. Returns the number of new URLs."""
+    def acknowledge(self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING) -> Acknowledged:
+        """End the lease with its results: the page, its links, its reward.
+
+        If the page redirects to another variant of its own URL, that variant is queued instead.
+        """
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""
@@ -133,6 +158,9 @@ class SiteControl(Protocol):
 
     def slot(self, page_id: int) -> QueueSlot | None:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
+
+    def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
+        """Return those of the *targets*, found on *level*, that are new and may be fetched, each once."""
 
     def requeue(
         self,

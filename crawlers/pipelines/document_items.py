@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import CHANGED, NEW, Page
-from crawlers.storage.schema.news_tables import DocumentRow
 
 if TYPE_CHECKING:
     from typing import Self
@@ -59,7 +58,6 @@ class DocumentPipeline:
             return item
         article = item.news.article
         assert article is not None
-        row = item.rows[DocumentRow][-1]
         return Document(
             item.url,
             article.canonical_url,
@@ -71,7 +69,7 @@ class DocumentPipeline:
             article.language,
             article.image,
             site_of(item.url),
-            datetime.fromtimestamp(row.changed_at or row.stored_at, UTC).isoformat(timespec="seconds"),
-            row.version,
+            datetime.fromtimestamp(item.news.stored_at, UTC).isoformat(timespec="seconds"),
+            item.news.version,
             article.extractor,
         )

@@ -24,5 +24,5 @@ class StorePipeline:
 
     def process_item(self, item: Any) -> Any:
         if isinstance(item, Page):
-            self._crawler.engine.scheduler.finish(item)  # type: ignore[union-attr]  # our own scheduler
+            return self._crawler.engine.scheduler.finish(item)  # type: ignore[union-attr]  # our own scheduler
         return item

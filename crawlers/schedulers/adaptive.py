@@ -8,6 +8,7 @@ text in the frontier (see `foreign`).
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy import __version__ as scrapy_version
@@ -215,9 +216,9 @@ class AdaptiveScheduler(BaseScheduler):
         try:
             return self._next_request()
         except StoreError as error:
-            self.give_up(error)
+            self.abort(error)
         except Exception as error:
-            self._give_up_by_mistake("nothing can be asked for", error)
+            self._abort_by_mistake("nothing can be asked for", error)
         return None
 
     def _next_request(self) -> Request | None:
@@ -262,7 +263,7 @@ class AdaptiveScheduler(BaseScheduler):
         try:
             return self._foreign.add(request, now, self.frontier.add)
         except StoreError as error:
-            self.give_up(error)
+            self.abort(error)
             return False
 
     def _is_open(self, lease: Lease) -> bool:
@@ -270,19 +271,23 @@ class AdaptiveScheduler(BaseScheduler):
 
     # What comes back --------------------------------------------------------------------------------
 
-    def finish(self, page: Page) -> None:
-        """End the lease of *page* with what came of it; a transient failure goes back to wait."""
+    def finish(self, page: Page) -> Page:
+        """End the lease of *page* with its results; after a transient failure the URL waits again.
+
+        Returns the page as it was stored.
+        """
         lease = self.frontier.leased(page.id)
         if lease is None or self.failure is not None:
-            return  # after a failure the frontier may know URLs that the store does not: nothing may follow
+            return page  # after a failure the frontier may know URLs that the store does not: nothing may follow
         try:
-            self._finish(lease, page)
+            return self._finish(lease, page)
         except StoreError as error:
-            self.give_up(error)
+            self.abort(error)
         except Exception as error:
-            self._give_up_by_mistake(f"{page.url} can't be stored", error)
+            self._abort_by_mistake(f"{page.url} can't be stored", error)
+        return page
 
-    def _finish(self, lease: Lease, page: Page) -> None:
+    def _finish(self, lease: Lease, page: Page) -> Page:
         assert self.session is not None
         now = self._clock()
         attempts = lease.attempts + 1
@@ -295,22 +300,25 @@ class AdaptiveScheduler(BaseScheduler):
             if delay_s is not None:
                 self.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
                 self._crawl_stats.retried(page, now)
-                return
+                return page
             if attempts > 1:
-                page.state = State.FAILED
-                page.reason += f", {attempts} attempts"
+                page = replace(page, state=State.FAILED, reason=f"{page.reason}, {attempts} attempts")
         earned = self.session.rewards.of(lease.site_id, page)
         self._crawl_stats.rewarded(earned.reward)
         if page.state is State.DONE:
-            page.content_signature = signature_with(page.content_signature, earned.keys)
+            if earned.keys:
+                page = replace(page, content_signature=signature_with(page.content_signature, earned.keys))
             self.frontier.gate(lease.site_id).answered()
             self._sites.observe(lease, page)
-        self._policy.ending(lease, page, now)
-        self._sites.open_cross_site(page, now)
-        new = self.frontier.acknowledge(lease, page, now, earned)
+        decision = self._policy.decide(lease, page, now)
+        page = self._sites.open_cross_site(decision.page, now)
+        if page is not decision.page:
+            decision = replace(decision, page=page)
+        new, page = self.frontier.acknowledge(lease, decision, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self._sites.drained(lease.site_id)
         self._crawl_stats.ended(lease, page, new, now)
+        return page
 
     def _robots_known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
         assert self.session is not None
@@ -318,23 +326,23 @@ class AdaptiveScheduler(BaseScheduler):
         try:
             self.session.writer.submit(ChangeSet(SiteRobots(site_id, rules.status, text, self._clock())))
         except StoreError as error:
-            self.give_up(error)
+            self.abort(error)
             return
         self.frontier.resume(site_id, self._clock())
         self._add_urls(self._policy.found_by_robots(text or ""), self._clock())
 
-    def give_up(self, error: CrawlersError, reason: str = "store_failed") -> None:
-        """End the crawl because of *error*, which is reported; what is stored stays."""
+    def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
+        """Report *error*, and end the crawl; everything stored is kept."""
         if self.failure is None:
             self._fail(error)
             deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
 
-    def _give_up_by_mistake(self, what: str, error: Exception) -> None:
+    def _abort_by_mistake(self, what: str, error: Exception) -> None:
         logger.exception("A mistake of ours")  # better to stop, and ask for the page again, than to lose it
-        self.give_up(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
+        self.abort(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
 
-    def go_on(self) -> None:
-        """The spider is ready."""
+    def resume(self) -> None:
+        """Request pages, because the policy is now ready."""
         self._wakeup.at(now := self._clock(), now)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ErrorHandlers:
     """Gives *finish* the page that an error makes of the URL in flight."""
 
-    def __init__(self, finish: Callable[[Page], None]) -> None:
+    def __init__(self, finish: Callable[[Page], object]) -> None:
         self._finish = finish
 
     def watch(

@@ -116,7 +116,7 @@ class NewsSpider(SiteSpider):
             policy.classifier,
             stored_rules.content_rules(database),
             self._pool.run,
-            policy.articles.is_known,
+            policy.articles.copy_of,
         )
         return policy
 

@@ -109,12 +109,12 @@ class TopicSpider(SiteSpider):
                 self._examples.append(await self._download(url))
             policy.settle(self._spec.keywords, self._examples)
             self._reader = self.reader(self._settings, analysis=policy.analyzer)
-            control.go_on()
+            control.resume()
         except ConfigError as error:
             policy.forget()  # so that the example may be left out when the same command goes on
-            control.give_up(error, "no_topic")
+            control.abort(error, "no_topic")
         except StoreError as error:
-            control.give_up(error)
+            control.abort(error)
 
     async def _download(self, url: str) -> Counter[str]:
         engine = self.crawler.engine

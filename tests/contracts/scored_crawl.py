@@ -7,12 +7,12 @@ moved, can't be had today, or must not be asked for; chance decides anew at each
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State
 from crawlers.storage import crawls
 from tests.contracts.scored_engines import changes
@@ -166,44 +166,47 @@ class ScoredCrawl:
             return
         page = Page(lease.id, lease.url, lease.level, State.DONE, 200)
         if chance < 0.09:
-            page.state, page.status = State.REFUSED, rng.choice([404, 503])
+            page = replace(page, state=State.REFUSED, status=rng.choice([404, 503]))
         elif chance < 0.13:
-            page.state, page.status = State.FAILED, 0
+            page = replace(page, state=State.FAILED, status=0)
         elif chance < 0.15 and self.way.rejects:
-            page.state, page.status, page.reason = State.REJECTED, 0, "robots"
+            page = replace(page, state=State.REJECTED, status=0, reason="robots")
         elif chance < 0.18:
-            page.state, page.status = State.MOVED, 301
-            page.moved_to = target_of(rng.choice([name for name in self.names if name[0] in self.opened]))
+            target = target_of(rng.choice([name for name in self.names if name[0] in self.opened]))
+            page = replace(page, state=State.MOVED, status=301, moved_to=target)
         elif lease.is_revisit and chance < 0.35:
-            page.is_unchanged, page.status = True, 304
+            page = replace(page, is_unchanged=True, status=304)
         else:
-            self._text(name, page)
+            page = self._text(name, page)
         self.tell(lease, page, name)
         if page.state is not State.REJECTED:
             self.pulls.append((lease.site_id, 0, 0.0))
-        self.frontier.acknowledge(lease, page, self.now)
+        self.frontier.acknowledge(lease, Decision(page), self.now)
 
     def read(self, lease: Lease, links: Links) -> None:
         """The page is there, a moment later, with these links."""
         self.now += 1.0
         page = Page(lease.id, lease.url, lease.level, State.DONE, 200)
-        self._show(page, name_of(lease.url), self.texts.get(name_of(lease.url), (0, {}))[0] + 1, links)
-        self.frontier.acknowledge(lease, page, self.now)
+        page = self._show(page, name_of(lease.url), self.texts.get(name_of(lease.url), (0, {}))[0] + 1, links)
+        self.frontier.acknowledge(lease, Decision(page), self.now)
 
-    def _text(self, name: Name, page: Page) -> None:
+    def _text(self, name: Name, page: Page) -> Page:
         """The page as it is now: every third visit finds it changed."""
         text, links = self.texts.get(name, (0, {}))
         if not text or self.rng.random() < 0.33:
             number = self.rng.choice([0, 1, 3, 6])
             links = {self.rng.choice(self.names): self.rng.choice([1, 1, 2]) for _ in range(number)}
             text += 1
-        self._show(page, name, text, links)
+        return self._show(page, name, text, links)
 
-    def _show(self, page: Page, name: Name, text: int, links: Links) -> None:
+    def _show(self, page: Page, name: Name, text: int, links: Links) -> Page:
         self.texts[name] = text, links
-        page.content_hash = repr((name, text)).encode()
-        for to, count in links.items():
-            (page.links if to[0] == name[0] else page.cross_site_links).append((target_of(to), count))
+        return replace(
+            page,
+            content_hash=repr((name, text)).encode(),
+            links=[(target_of(to), count) for to, count in links.items() if to[0] == name[0]],
+            cross_site_links=[(target_of(to), count) for to, count in links.items() if to[0] != name[0]],
+        )
 
     def tell(self, lease: Lease, page: Page, name: Name) -> None:
         url_history = self.url_history

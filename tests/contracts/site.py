@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.protocols import Candidate, Lease, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ class Site:
         return leases[0]
 
     def end(self, lease: Lease, state: State = State.DONE, *links: str, moved_to: str = "", now: float = NOW) -> Page:
-        page = Page(lease.id, lease.url, lease.level, state, links=[(self.target(link), 1) for link in links])
-        page.moved_to = self.target(moved_to) if moved_to else None
-        self.frontier.acknowledge(lease, page, now)
-        return page
+        target = self.target(moved_to) if moved_to else None
+        found = [(self.target(link), 1) for link in links]
+        page = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=target)
+        return self.frontier.acknowledge(lease, Decision(page), now).page
 
     def paths(self, leases: list[Lease]) -> list[str]:
         return [lease.url.removeprefix(self.root) for lease in leases]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, SPELLINGS, Site
@@ -28,7 +28,7 @@ def test_acknowledge_says_how_many_links_are_new(site: Site) -> None:
     site.add("/")
     lease = site.one()
     page = Page(lease.id, lease.url, 0, State.DONE, links=[(site.target(p), 2) for p in ("/", "/a/", "/b/")])
-    assert site.frontier.acknowledge(lease, page, NOW) == 2
+    assert site.frontier.acknowledge(lease, Decision(page), NOW) == (2, page)
     rows = site.rows()
     assert site.engine.links() == {
         (lease.id, rows["/"]["id"]): 2,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.page_orders import LinkGroups
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import LARGEST_QUEUE
-from crawlers.frontier.protocols import Candidate, Earned, Lease, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SMALLEST_QUEUE
 from crawlers.frontier.url_cache import MAX_GROUP
 from crawlers.items import Page, State
@@ -36,9 +36,16 @@ class GroupedSite(Site):
         super().__init__(engine, frontier, id=id, **limits)
 
     def read(self, lease: Lease, *links: str, reward: float = 0.0) -> None:
-        page = Page(lease.id, lease.url, lease.level, State.DONE, links=[(self.target(link), 1) for link in links])
-        page.group_of = lambda target: target.url.removeprefix(self.root).split("/")[1]
-        self.frontier.acknowledge(lease, page, NOW, Earned(reward))
+        found = [self.target(link) for link in links]
+        page = Page(
+            lease.id,
+            lease.url,
+            lease.level,
+            State.DONE,
+            links=[(target, 1) for target in found],
+            link_groups={target.key: target.url.removeprefix(self.root).split("/")[1] for target in found},
+        )
+        self.frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
 
     def begin(self, *links: str) -> None:
         self.add("/")
@@ -220,18 +227,23 @@ class Crawl:
             self._model.failed(path)
             return
         others = [f"/p{web.randrange(self._size)}" for _ in range(web.choice([0, 2, 6, 40]) if path != "/p0" else 30)]
-        page = Page(lease.id, lease.url, lease.level, State.DONE)
         if fate < 0.2 and path != "/p0" and others and others[0] != path and lease.hops < 10:
-            page.state, page.moved_to = State.MOVED, self._target(others[0])
-            self._frontier.acknowledge(lease, page, NOW)
+            page = Page(lease.id, lease.url, lease.level, State.MOVED, moved_to=self._target(others[0]))
+            self._frontier.acknowledge(lease, Decision(page), NOW)
             self._model.moved(path, 0.0, others[0])
             return
         others = list(dict.fromkeys(others))  # a page's links are distinct
         names = {other: f"{fate:.1f} {int(other[2:]) % self._groups}" for other in others}
         reward = web.choice([0.0, 1.0, 300.0]) if int(path[2:]) % 3 else 0.0
-        page.links = [(self._target(other), 1) for other in others]
-        page.group_of = lambda target: names[target.url.removeprefix(self._root)]
-        self._frontier.acknowledge(lease, page, NOW, Earned(reward))
+        page = Page(
+            lease.id,
+            lease.url,
+            lease.level,
+            State.DONE,
+            links=[(self._target(other), 1) for other in others],
+            link_groups={self._target(other).key: name for other, name in names.items()},
+        )
+        self._frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
         self._model.read(path, reward, list(names.items()))
 
 

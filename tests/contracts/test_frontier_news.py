@@ -10,8 +10,8 @@ import pytest
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.frontier.protocols import Candidate
-from crawlers.items import Page, QueueSlot, QueueSlots, State
+from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
 from tests.contracts.site import NOW, Site
@@ -35,20 +35,32 @@ def news_site(engine: Engine, site_id: int | None = None, order: str = "fit*opic
     return Site(engine, frontier, id=site_id, parallel=100)
 
 
-def end(site: Site, lease: Lease, *links: str, revisit_at: float | None = None, now: float = NOW, **more: Any) -> int:
-    page = Page(lease.id, lease.url, lease.level, State.DONE, 200, content_hash=b"%d" % int(now), **more)
-    page.links = [(site.target(link), 1) for link in links]
-    page.places = page.places or QueueSlots(place_of)
-    page.rows = ChangeSet()
+def end(
+    site: Site,
+    lease: Lease,
+    *links: str,
+    revisit_at: float | None = None,
+    announced: dict[str, QueueSlot] | None = None,
+    now: float = NOW,
+) -> None:
+    targets = [site.target(link) for link in links]
+    page = Page(
+        lease.id,
+        lease.url,
+        lease.level,
+        State.DONE,
+        200,
+        content_hash=b"%d" % int(now),
+        links=[(target, 1) for target in targets],
+    )
+    slots = {target.key: place_of(target) for target in site.frontier.unseen(targets, lease.level + 1)}
+    slots |= {site.target(path).key: slot for path, slot in (announced or {}).items()}
+    changes = ChangeSet()
     if revisit_at is not None:
-
-        def again() -> float | None:
-            rate = json.dumps([0.0, 0.0, 20])
-            page.rows.add(PollRow(lease.id, site.id, "page", revisit_at, now, 1, 0, 0, None, rate, None))
-            return revisit_at
-
-        page.again = again
-    return site.frontier.acknowledge(lease, page, now)
+        rate = json.dumps([0.0, 0.0, 20])
+        changes.add(PollRow(lease.id, site.id, "page", revisit_at, now, 1, 0, 0, None, rate, None))
+    decision = Decision(page, slots, revisit_at, records_changes=revisit_at is None, changes=changes)
+    site.frontier.acknowledge(lease, decision, now)
 
 
 def begun(site: Site, *links: str, **more: Any) -> None:
@@ -79,27 +91,18 @@ def test_a_share_goes_to_what_does_not_fit(engine: Engine) -> None:
 
 def test_what_is_fresh_comes_first_the_newest_at_once(engine: Engine) -> None:
     site = news_site(engine)
-    announced = {
-        site.target(path).key: QueueSlot(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))
-    }
-    begun(
-        site,
-        "/a1",
-        "/x1",
-        "/a9",
-        "/x2",
-        places=QueueSlots(lambda target: announced.get(target.key) or place_of(target)),
-    )
+    announced = {path: QueueSlot(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))}
+    begun(site, "/a1", "/x1", "/a9", "/x2", announced=announced)
     assert drained(site) == ["/a9", "/x2", "/x1", "/a1"]
 
 
 def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
     site = news_site(engine)
-    begun(site, "/a1", "/x1", "/feed", places=QueueSlots(place_of))
+    begun(site, "/a1", "/x1", "/feed")
     feed = next(lease for lease in site.frontier.lease(NOW, 9) if lease.url.endswith("/feed"))
     for lease in [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None and lease is not feed]:
         site.frontier.release(lease, NOW)
-    end(site, feed, "/x1", places=QueueSlots(place_of, {site.target("/x1").key: QueueSlot(FRESH, NOW)}))
+    end(site, feed, "/x1", announced={"/x1": QueueSlot(FRESH, NOW)})
     assert drained(site) == ["/x1", "/a1"]
 
 
@@ -139,8 +142,8 @@ def test_page_that_fails_comes_back_too(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, revisit_at=NOW + 60)
     lease = site.one(NOW + 60)
-    page = Page(lease.id, lease.url, 0, State.FAILED, reason="timeout", again=lambda: NOW + 90)
-    site.frontier.acknowledge(lease, page, NOW + 60)
+    page = Page(lease.id, lease.url, 0, State.FAILED, reason="timeout")
+    site.frontier.acknowledge(lease, Decision(page, revisit_at=NOW + 90), NOW + 60)
     assert site.frontier.next_due(NOW + 60) == 30
     assert site.rows()["/"]["state"] == State.DONE
 
@@ -155,7 +158,7 @@ def test_page_that_no_longer_comes_back_is_over(engine: Engine) -> None:
 
 def test_places_and_times_survive_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
-    begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60, places=QueueSlots(place_of))
+    begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60)
     durable.close_writer()
     again = news_site(durable, site.id)
     assert [lease.url.removeprefix(again.root) for lease in again.frontier.lease(NOW, 1)] == ["/a1"]
@@ -176,7 +179,7 @@ def test_redirect_hands_its_place_on(engine: Engine) -> None:
     begun(site, "/a1", "/a2", "/s1")
     lease = site.one()
     page = Page(lease.id, lease.url, 1, State.MOVED, 301, moved_to=site.target("/moved"))
-    site.frontier.acknowledge(lease, page, NOW)
+    site.frontier.acknowledge(lease, Decision(page), NOW)
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 

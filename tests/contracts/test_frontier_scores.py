@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, Scored
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage import crawls
 from tests.contracts.fading import Fading
@@ -224,7 +224,9 @@ def test_home_page_that_was_not_to_be_had_is_asked_for_when_the_crawl_goes_on(li
     limited.open()
     limited.frontier.add([Candidate(other, target_of((other, 0)))], limited.now)
     lease = next(lease for lease in limited.frontier.lease(limited.now, 9) if lease.site_id == other)
-    limited.frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.REFUSED, 404, "status 404"), limited.now)
+    limited.frontier.acknowledge(
+        lease, Decision(Page(lease.id, lease.url, 0, State.REFUSED, 404, "status 404")), limited.now
+    )
     limited.engine.held.flush()
     with limited.engine.database.write() as connection:
         crawls._try_again(connection, other, 0.0)

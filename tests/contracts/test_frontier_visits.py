@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.frontier.protocols import Decision
 from crawlers.items import Page, State
 from tests.contracts.scored_crawl import ScoredCrawl, Way
 from tests.contracts.scored_engines import changes, opened
@@ -31,7 +32,7 @@ class Visits:
         for _ in range(2):
             lease = self.next()
             page = Page(lease.id, lease.url, lease.level, State.REFUSED, 404, "status 404")
-            self.crawl.frontier.acknowledge(lease, page, self.crawl.now)
+            self.crawl.frontier.acknowledge(lease, Decision(page), self.crawl.now)
 
     def links(self, *numbers: int) -> dict[tuple[int, int], int]:
         return {(self.site, number): numbers.count(number) for number in numbers}
@@ -47,9 +48,9 @@ class Visits:
         lease = self.next()
         assert (lease.id, lease.is_revisit) == (self.lease.id, True)
         crawl.now += 1.0
-        page = Page(lease.id, lease.url, lease.level, state, status, **more)
-        page.links = [(target_of(name), count) for name, count in self.links(*links).items()]
-        crawl.frontier.acknowledge(lease, page, crawl.now)
+        found = [(target_of(name), count) for name, count in self.links(*links).items()]
+        page = Page(lease.id, lease.url, lease.level, state, status, links=found, **more)
+        crawl.frontier.acknowledge(lease, Decision(page), crawl.now)
         return crawl.now
 
     @property
@@ -206,7 +207,7 @@ def test_links_to_another_site_wake_it_under_orders_without_scores(engine: Engin
     home.add("/")
     lease = home.one()
     page = Page(lease.id, lease.url, 0, State.DONE, 200, cross_site_links=[(other.target("/a/"), 1)])
-    home.frontier.acknowledge(lease, page, NOW)
+    home.frontier.acknowledge(lease, Decision(page), NOW)
     assert home.frontier.has_pending
     assert other.paths(other.lease()) == ["/a/"]
 
@@ -216,6 +217,8 @@ def test_redirect_to_another_site_wakes_it_under_orders_without_scores(engine: E
     other = Site(engine, home.frontier)
     home.add("/")
     lease = home.one()
-    home.frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.MOVED, 301, moved_to=other.target("/a/")), NOW)
+    home.frontier.acknowledge(
+        lease, Decision(Page(lease.id, lease.url, 0, State.MOVED, 301, moved_to=other.target("/a/"))), NOW
+    )
     assert home.frontier.has_pending
     assert other.paths(other.lease()) == ["/a/"]

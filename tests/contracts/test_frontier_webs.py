@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.frontier.protocols import Candidate, Lease, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.webs import (
@@ -138,16 +138,16 @@ class Crawl:
                 self._frontier.release(lease, self._now + self._rng.choice([0, 2]), "no answer", failed=True)
             else:
                 failed = Page(lease.id, lease.url, lease.level, State.FAILED)
-                self._frontier.acknowledge(lease, failed, self._now)
+                self._frontier.acknowledge(lease, Decision(failed), self._now)
             return
         state, links, moved = answer(self._web, page, lease.url)
         counts: dict[Way, int] = {}
         for way in links:
             counts[way] = counts.get(way, 0) + 1
-        result = Page(lease.id, lease.url, lease.level, state, links=[(target(w), n) for w, n in counts.items()])
-        if moved is not None:
-            result.moved_to = target(moved)
-        self._frontier.acknowledge(lease, result, self._now)
+        found = [(target(way), count) for way, count in counts.items()]
+        moved_to = None if moved is None else target(moved)
+        result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
+        self._frontier.acknowledge(lease, Decision(result), self._now)
         if self._frontier.leased(lease.id) is None and result.moved_to and moved.page == page:
             self._asked.discard(lease.id)  # it may be asked for again, under its other variant
 

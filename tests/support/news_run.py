@@ -73,6 +73,7 @@ class Crawl:
         duplicates = Duplicates(database, keys, self.writer.flush, 3)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
         self.policy = NewsPolicy(
+            self.frontier,
             classifier,
             requeue,
             self.polls,
@@ -107,13 +108,19 @@ class Crawl:
         return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(now, 99)}
 
     def end(self, lease: Lease, *links: str, now: float = NOW, state: State = State.DONE, **more: Any) -> Page:
-        news = more.pop("news", None) or News(self.policy.kind(lease))
-        page = Page(lease.id, lease.url, lease.level, state, more.pop("status", 200), news=news, **more)
-        page.content_hash = f"{lease.id} {now}".encode()
-        page.links = [(target(link), 1) for link in links]
-        self.policy.ending(lease, page, now)
-        self.frontier.acknowledge(lease, page, now)
-        return page
+        page = Page(
+            lease.id,
+            lease.url,
+            lease.level,
+            state,
+            more.pop("status", 200),
+            news=more.pop("news", None) or News(self.policy.kind(lease)),
+            content_hash=f"{lease.id} {now}".encode(),
+            links=[(target(link), 1) for link in links],
+            **more,
+        )
+        self.decision = self.policy.decide(lease, page, now)
+        return self.frontier.acknowledge(lease, self.decision, now).page
 
     def place(self, path: str) -> tuple[int, float]:
         """Queue and value, as they are written."""

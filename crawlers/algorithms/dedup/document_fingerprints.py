@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawlers.algorithms.dedup.simhash import Simhash, simhash, words
+from crawlers.algorithms.dedup.simhash import simhash, words
 from crawlers.algorithms.urls.domains import domain_group
 from crawlers.algorithms.urls.keys import signed
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import normalize, site_of
 from crawlers.errors import BadUrl
+from crawlers.items import DocumentFingerprint
 from crawlers.settings import URL_IGNORED_PARAMETERS
 
 if TYPE_CHECKING:
-    from crawlers.items import Article
-
-Key = tuple[int, int]  # the high and the low 64 bits, both signed, because databases have no unsigned integers
+    from crawlers.items import Article, Key128
 
 FEW_WORDS = 50  # shorter texts (a caption, "for subscribers only") are compared together with their title
 _HALF = (1 << 64) - 1
@@ -35,21 +34,6 @@ _REFERRER = re.compile(
     r"(?:atom|email|facebook|fb|feed|mail|newsletter|push|rss|share|telegram|tg|twitter|vk|whatsapp)(?:&|$)",
     re.IGNORECASE,
 )
-
-
-class DocumentFingerprint(NamedTuple):
-    """The keys by which a document is compared with the others of its domain."""
-
-    domain: str
-    url: Key
-    canonical: Key | None  # of the canonical URL of the page, if that is credible and another one
-    text: Key
-    simhash: Simhash  # of the text
-
-    @property
-    def text_hash(self) -> str:
-        """The key of the text, in 32 hexadecimal digits."""
-        return "".join(f"{half & _HALF:016x}" for half in self.text)
 
 
 def document_fingerprint(url: str, article: Article) -> DocumentFingerprint:
@@ -88,7 +72,7 @@ def compared_words(title: str, text: str) -> list[str]:
     return found if len(found) >= FEW_WORDS else [*words(title), *found]
 
 
-def url_key128(domain: str, url: str) -> Key:
+def url_key128(domain: str, url: str) -> Key128:
     """Return the key that all variants of *url* share: http and https, with and without www. and campaigns.
 
     Raises `BadUrl` if *url* is not http or https.
@@ -101,7 +85,7 @@ def url_key128(domain: str, url: str) -> Key:
     return _key("url", domain, form)
 
 
-def text_key128(domain: str, words: list[str]) -> Key:
+def text_key128(domain: str, words: list[str]) -> Key128:
     """Return the key of a text with these *words*; case, punctuation and layout do not matter.
 
     >>> text_key128("a.org", words("Hello, World")) == text_key128("a.org", words("hello\\n world!"))
@@ -110,12 +94,12 @@ def text_key128(domain: str, words: list[str]) -> Key:
     return _key("text", domain, " ".join(words))
 
 
-def body_key128(domain: str, content_hash: bytes) -> Key:
+def body_key128(domain: str, content_hash: bytes) -> Key128:
     """Return the key of a response body, given its *content_hash*: equal bodies are parsed only once."""
     return _key("body", domain, content_hash.hex())
 
 
-def _canonical_key(domain: str, canonical: str) -> Key | None:
+def _canonical_key(domain: str, canonical: str) -> Key128 | None:
     try:
         form = normalize(canonical)
         if not canonical or domain_of(form) != domain or (form.count("/") == 3 and form.endswith("/")):
@@ -125,6 +109,6 @@ def _canonical_key(domain: str, canonical: str) -> Key | None:
         return None
 
 
-def _key(kind: str, domain: str, text: str) -> Key:
+def _key(kind: str, domain: str, text: str) -> Key128:
     number = xxhash.xxh3_128_intdigest(f"{kind} {domain} {text}".encode("utf-8", "surrogatepass"))
     return signed(number >> 64), signed(number & _HALF)

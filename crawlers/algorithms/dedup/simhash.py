@@ -18,12 +18,12 @@ from itertools import chain, combinations, starmap
 from math import sqrt
 from operator import or_
 from struct import pack
-from typing import NamedTuple
 
 import numpy as np
 import xxhash
 
 from crawlers.algorithms.urls.keys import signed
+from crawlers.items import Simhash
 
 BANDS = 4  # parts of a fingerprint used for look-ups: 16 bits distinguish 65,536 texts, enough within a domain
 BAND_BITS = 64 // BANDS
@@ -45,13 +45,6 @@ _UNSPACED = (
 )
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _DIGIT = re.compile(r"\d")
-
-
-class Simhash(NamedTuple):
-    """A fingerprint, with the numbers of its bits by certainty."""
-
-    value: int  # signed, 64 bits
-    least_certain: tuple[int, ...]  # the numbers of all 64 bits, the least certain first
 
 
 def words(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from crawlers.algorithms.url_rules.url_tokens import look_alike, target_of_url
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
-from crawlers.items import DUPLICATE
+from crawlers.items import CHANGED, DUPLICATE, NEW, KnownCopy
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT
 from crawlers.storage.news.documents import EARLIER, add_document
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.frontier.protocols import Lease
-    from crawlers.items import Page, Target
+    from crawlers.items import News, Page, Target
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_copies import Duplicates
@@ -54,30 +54,32 @@ class ArticlePolicy:
         holder = self._duplicates.holder(target.url, domain_of(target.url))
         return None if holder is None else EARLIER.format(holder)
 
-    def is_known(self, page: Page) -> str:
-        """Why the article of a page need not be taken out of it: a document was made of the same bytes. Or ""."""
-        holder = self._duplicates.same_bytes(page.id, page.url, page.content_hash)
-        if holder is None:
-            return ""
-        assert page.news is not None
-        page.news.is_detour = self._is_detour(page, holder)
-        return f"same bytes as document {holder}"
+    def copy_of(self, page: Page) -> KnownCopy | None:
+        """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
+        document = self._duplicates.same_bytes(page.id, page.url, page.content_hash)
+        if document is None:
+            return None
+        return KnownCopy(f"same bytes as document {document}", self._is_detour(page, document))
 
-    def judge(self, lease: Lease, page: Page, changes: ChangeSet, now: float) -> None:
-        """Add the rows of the article of *page*, if it has one, to *changes*, and note the outcome in its `news`."""
-        news = page.news
-        if news is None or news.article is None:
-            return
-        article = news.article
-        copy = self._duplicates.judge(lease.id, page.url, article, changes, news.fingerprint, page.content_hash)
+    def judge(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> News:
+        """Return *news* of *page* with the outcome; the rows of the document, if it is one, are added to *changes*."""
+        article, fingerprint = news.article, news.fingerprint
+        if article is None or fingerprint is None:
+            return news
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash)
         if copy is not None:
-            news.outcome, news.reason = DUPLICATE, f"{copy.reason} as document {copy.page_id}"
-            news.is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.page_id)
-            return
+            is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.page_id)
+            reason = f"{copy.reason} as document {copy.page_id}"
+            return replace(news, outcome=DUPLICATE, reason=reason, is_detour=is_detour)
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
-        where = (lease.id, lease.site_id, page.url, article, news.fingerprint, now)
-        news.outcome = add_document(self._database, changes, *where, is_revisit=lease.is_revisit)
+        where = (lease.id, lease.site_id, page.url, article, fingerprint, now)
+        document = add_document(self._database, changes, *where, is_revisit=lease.is_revisit)
+        if document is None:
+            return news
+        outcome = NEW if document.version == 1 else CHANGED
+        stored_at = document.changed_at or document.stored_at
+        return replace(news, article=article, outcome=outcome, version=document.version, stored_at=stored_at)
 
     def _is_detour(self, page: Page, document: int) -> bool:
         """Whether *page* is but another way to a *document* of its site, by a URL that looks otherwise.

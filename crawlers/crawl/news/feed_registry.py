@@ -10,7 +10,7 @@ from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.storage.schema.news_tables import FoundFeed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.news.sources import SourceOwners
     from crawlers.items import Page, Target
@@ -82,7 +82,7 @@ class FeedRegistry:
         self._fed.add(rule_domain(site_of(url)))
         return self._resolve(url, "").key not in self._removed
 
-    def of_home(self, url: str, named: list[Target]) -> list[Target]:
+    def of_home(self, url: str, named: Sequence[Target]) -> list[Target]:
         """Where to look, for the start page at *url* and the feeds *named* there: without any, in the usual places."""
         domain = rule_domain(site_of(url))
         if not named and domain not in self._fed:

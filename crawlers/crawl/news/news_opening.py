@@ -76,6 +76,7 @@ def open_news_policy(
     requeue = Requeue(classifier, frontier)
     writer.submit(requeue.recall(sites))
     return NewsPolicy(
+        frontier,
         classifier,
         requeue,
         polls,

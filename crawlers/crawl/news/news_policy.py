@@ -1,11 +1,11 @@
-"""What a news crawl decides of each page before it is stored: where its links wait, whether it comes back, whether
-it is a document. The scheduler asks before a lease ends, whatever came of it."""
+"""The decisions of a news crawl about a page: the queue slots of its links, its next visit, and its document."""
 
 from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
@@ -14,13 +14,13 @@ from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
-from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, QueueSlots, State
+from crawlers.frontier.acknowledgement import redirects_to_variant
+from crawlers.frontier.protocols import Decision
+from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import Announcements
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.feed_registry import FeedRegistry
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.items import Announced, Page, Target
     from crawlers.storage.news.iterations import Iterations
 
@@ -38,22 +38,23 @@ _FIGURES = re.compile(r"\d[\d.,]*")
 LISTS = (FEED, SITEMAP)
 
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
-MOST_LISTS = 20  # sitemaps of an index that are read before all articles; the others are archives
+MOST_LISTS = 20  # sitemaps of an index that are read before articles; the others are archives
 MOST_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
-LATE = QueueSlot(ARCHIVE, SOON.value)  # where those wait
-LOOK_S = 60.0  # between two looks whether there is room for all polls
-SAY_S = 3600.0  # after which it is said again
+LATE = QueueSlot(ARCHIVE, SOON.value)  # the slot of these
+CHECK_S = 60.0  # between two checks whether there is time for all polls
+REPEAT_S = 3600.0  # after which a warning is repeated
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
 
 
 class NewsPolicy(CrawlPolicy):
-    """Asks for each page those who know of one thing: rules, polls, places of feeds, announcements, articles.
+    """Coordinates rules, polls, feeds, announcements and documents.
 
-    *recheck_s*: after so long an article is fetched once more; 0: never.
+    An article is fetched once more after *recheck_s* seconds; 0: never.
     """
 
     def __init__(
         self,
+        frontier: CrawlFrontier,
         classifier: UrlClassifier,
         requeue: Requeue,
         polls: Polls,
@@ -64,6 +65,7 @@ class NewsPolicy(CrawlPolicy):
         scope: Scope,
         recheck_s: float,
     ) -> None:
+        self._frontier = frontier
         self.classifier = classifier
         self._requeue = requeue
         self._polls = polls
@@ -73,19 +75,19 @@ class NewsPolicy(CrawlPolicy):
         self._iterations = iterations
         self._scope = scope
         self._recheck_s = recheck_s
-        self._look_at = self._say_at = 0.0  # when it is to be seen, and said, next whether the polls have room
-        self._said = ""
+        self._check_at = self._repeat_at = 0.0
+        self._warned = ""
 
     def reason_against(self, target: Target) -> str | None:
-        """Why a new URL is not to be fetched."""
+        """Return why a new URL must not be fetched."""
         return self._feeds.reason_against(target.key) or self.articles.reason_against(target)
 
     def reason_to_skip(self, lease: Lease) -> str | None:
-        """Why a leased URL is not to be asked for."""
+        """Return why a leased URL must not be requested: it is that of a removed feed."""
         return self._feeds.reason_against(lease.key)
 
     def found_by_robots(self, text: str) -> list[str]:
-        """The sitemaps that a robots.txt names, of sites of the crawl, and that nobody removed."""
+        """Return the sitemaps that a robots.txt names on sites of the crawl, without removed ones."""
         return [url for url in sitemaps_of_robots(text) if self._is_ours(url) and self._feeds.found(url)]
 
     def _is_ours(self, url: str) -> bool:
@@ -95,92 +97,111 @@ class NewsPolicy(CrawlPolicy):
             return False
 
     def kind(self, lease: Lease) -> str:
-        """What sort of poll a lease is; "" for none."""
+        """Return the kind of poll of a lease; "" if it is none."""
         return self._polls.kind(lease.id) or self._feeds.kind(lease.key)
 
     def is_in_feed(self, lease: Lease) -> bool:
-        """Whether a feed announced the leased URL in this run."""
+        """Return whether a feed announced the leased URL in this run."""
         return lease.key in self._announcements
 
     def is_announced(self, lease: Lease) -> bool:
-        """Whether the leased URL was announced, or appeared on a page that comes back."""
+        """Return whether the leased URL was announced, or appeared on a polled page."""
         if lease.level == 0:
             return False
         if lease.is_revisit and not self._polls.kind(lease.id):
             return True  # fetched once more for that
         return self._announcements.led_to(lease)
 
-    def ending(self, lease: Lease, page: Page, now: float) -> None:
-        """Complete *page*, whose lease is about to end."""
-        news = page.news = page.news or News(self.kind(lease))
-        changes = page.rows = ChangeSet()
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        if redirects_to_variant(lease, page):
+            return Decision(page)  # the frontier requests that variant instead
+        changes = ChangeSet()
         self._requeue.met(lease.site_id, site_of(lease.url))
         self._requeue.step(changes, now)
+        news = page.news or News(self.kind(lease))
         new = self._announcements.new_of(lease, news.items)
-        if page.state is State.DONE and not page.is_unchanged:
-            self._place_links(lease, page, news, new, now)
-            self.articles.judge(lease, page, changes, now)
+        is_read = page.state is State.DONE and not page.is_unchanged
+        found = _NOTHING_FOUND
+        if is_read or self._is_closed_home(lease, page):  # whose feeds may be accessible
+            page, news = self._with_feeds(lease, page, news)
+        if is_read:
+            news = self.articles.judge(lease, page, news, changes, now)
+            page = replace(page, reason=page.reason or news.reason)
             if not lease.is_revisit and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, changes, now)
-            page.reason = page.reason or news.reason
             if not news.outcome or lease.is_revisit:
                 self._announcements.was_read(lease.key)
-        elif self._is_closed_home(lease, page):
-            self._place_links(lease, page, news, new, now)  # the feeds may be open
-        self._plan(lease, page, news, new, changes, now)
+        if is_read or self._is_closed_home(lease, page):
+            found = self._slots(lease, page, news, new, now)
+        page, slots = replace(page, news=news), found.slots
+        is_poll, revisit_at = False, None
+        if self._has_moved(lease, page):
+            slots = self._moved(lease, page, news, changes, now)
+        elif is_read and self._is_announced_meanwhile(lease, news):
+            page = replace(page, etag="", last_modified="")  # so that the next response is complete
+            is_poll, revisit_at = True, now
+        else:
+            is_poll, revisit_at = self._next_visit(lease, page, news, new, found, changes, now)
         if page.state is State.DONE and news.kind in LISTS and (news.announces or lease.group != ARCHIVE):
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._warn_of_polls(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
+        return Decision(page, slots, revisit_at, records_changes=not is_poll, changes=changes)
 
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
-        """Say that a known feed can't be read at its first poll; later ones are for alarms."""
+        """Warn of a known feed whose first poll fails; later failures raise alarms."""
         kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
         if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
             logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), problem)
 
     def _warn_of_polls(self, now: float) -> None:
-        """Say what is too little for all polls, when it changes, and each hour."""
-        if now < self._look_at:
+        """Warn when there is too little time for all polls: on every change, and once an hour."""
+        if now < self._check_at:
             return
-        self._look_at = now + LOOK_S
+        self._check_at = now + CHECK_S
         warning = self._polls.warning
-        said = _FIGURES.sub("", warning)  # which change all the time
-        if said != self._said or now >= self._say_at:
-            self._said, self._say_at = said, now + SAY_S
+        pattern = _FIGURES.sub("", warning)  # which change all the time
+        if pattern != self._warned or now >= self._repeat_at:
+            self._warned, self._repeat_at = pattern, now + REPEAT_S
             if warning:
                 logger.warning("%s", warning)
 
     def _is_closed_home(self, lease: Lease, page: Page) -> bool:
-        """Whether the server answers for the first time, but not with its start page."""
+        """Whether the first response of a server is not its start page."""
         is_closed = page.state in (State.FAILED, State.REFUSED) and page.status > 0
         return is_closed and not lease.is_revisit and self._feeds.is_home(lease.key)
 
-    def _place_links(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> None:
-        place_of = self.classifier.slot_of
-        if lease.is_revisit:  # what it did not show before has just appeared
-
-            def of_new(target: Target) -> QueueSlot:
-                place = place_of(target)
-                return QueueSlot(FRESH, now) if place.queue == FIT else place
-        else:
-            of_new = place_of
-        was_had = lease.previous is not None and lease.previous.state == State.DONE
-        if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_had:
-            news.feeds = self._feeds.of_home(page.url, news.feeds)
+    def _with_feeds(self, lease: Lease, page: Page, news: News) -> tuple[Page, News]:
+        """Return *page* and *news* with the feeds to fetch, which are also links of the page."""
+        was_read = lease.previous is not None and lease.previous.state == State.DONE
+        if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
+            feeds = self._feeds.of_home(page.url, news.feeds)
         else:
             nested = news.kind in LISTS and lease.level > MOST_NESTED
-            news.feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
-        announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
-        announced.update((target.key, SOON if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds))
-        if news.feeds:  # of few pages: the others need no look at all their links
+            feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
+        if feeds:  # of few pages, so that most pages are not copied
             here = site_of(page.url)
             known = {target.key for target, _ in (*page.links, *page.cross_site_links)}
-            for target in news.feeds:
-                if target.key not in known:
-                    (page.links if target.site == here else page.cross_site_links).append((target, 1))
-        page.places = _Counting(of_new, announced)
+            added = [(target, 1) for target in feeds if target.key not in known]
+            inside = [link for link in added if link[0].site == here]
+            across = [link for link in added if link[0].site != here]
+            page = replace(page, links=[*page.links, *inside], cross_site_links=[*page.cross_site_links, *across])
+        return page, replace(news, feeds=feeds)
+
+    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> _Found:
+        """Return the queue slots of the page's new and announced links."""
+        announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
+        announced.update((target.key, SOON if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds))
+        links = (target for target, _ in (*page.links, *page.cross_site_links))
+        slots: dict[int, QueueSlot] = {}
+        for target in self._frontier.unseen(links, lease.level + 1):
+            slot = announced.get(target.key) or self.classifier.slot_of(target)
+            if lease.is_revisit and slot.queue == FIT:
+                slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
+            slots[target.key] = slot
+        fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
+        return _Found({**announced, **slots}, len(slots), fits)
 
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> None:
         site = site_of(page.url)
@@ -191,68 +212,89 @@ class NewsPolicy(CrawlPolicy):
         if self.classifier.learn(site, now):
             self._requeue.changed(rule_domain(site), changes)
 
-    def _plan(self, lease: Lease, page: Page, news: News, new: list[Announced], changes: ChangeSet, now: float) -> None:
-        """Say when the page comes back; asked when its links are known."""
+    def _is_loop(self, lease: Lease, page: Page) -> bool:
+        return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
+
+    def _has_moved(self, lease: Lease, page: Page) -> bool:
+        """Whether the page redirects, and not only for the time of a repair or of a consent."""
+        is_brief = bool(self._polls.kind(lease.id)) and page.status not in PERMANENT
+        return page.state is State.MOVED and not (is_brief or self._is_loop(lease, page))
+
+    def _moved(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> dict[int, QueueSlot]:
+        """Let the target of a redirect take the place of a poll or root; return its slot."""
+        assert page.moved_to is not None
+        kind = self.kind(lease)
+        if kind in LISTS and self._feeds.reason_against(lease.key) is None:
+            self._polls.failed(lease.id, lease.site_id, kind, now, changes, _went(page))  # for people to see
+        self._polls.forget(lease.id)
+        if not news.kind and lease.level > 0:
+            return {}
+        self._feeds.moved(lease.key, page.moved_to.key)
+        return {page.moved_to.key: SOON}
+
+    def _is_announced_meanwhile(self, lease: Lease, news: News) -> bool:
+        """Whether a feed announced the page while it was read as an ordinary one: it is read again as an article."""
+        is_article = news.fits or news.outcome or news.announces
+        return not is_article and not lease.is_revisit and lease.key in self._announcements
+
+    def _next_visit(
+        self,
+        lease: Lease,
+        page: Page,
+        news: News,
+        new: list[Announced],
+        found: _Found,
+        changes: ChangeSet,
+        now: float,
+    ) -> tuple[bool, float | None]:
+        """Return whether the page is a poll, and the time of its next visit, if there is to be one."""
         polls, here = self._polls, (lease.id, lease.site_id)
         is_home = self._feeds.is_home(lease.key)
-        is_brief = bool(polls.kind(lease.id)) and page.status not in PERMANENT  # a pause for repair, or for consent
-        is_loop = page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
-        if page.state is State.REJECTED or (page.state is State.MOVED and not (is_brief or is_loop)):
+        if page.state is State.REJECTED:
             kind = self.kind(lease) or (HOME if is_home else "")
-            is_wanted = kind in (HOME, *LISTS) and self._feeds.reason_against(lease.key) is None
-            if is_wanted and page.state is State.REJECTED:  # robots.txt may be read later, or allow it
-                page.again = lambda: polls.failed(*here, kind, now, changes, page.reason)
-                return
-            if is_wanted and kind in LISTS:
-                polls.failed(*here, kind, now, changes, _went(page))  # for people to see
+            if kind in (HOME, *LISTS) and self._feeds.reason_against(lease.key) is None:
+                # robots.txt may be accessible later, or allow the page.
+                return True, polls.failed(*here, kind, now, changes, page.reason)
             polls.forget(lease.id)
-            if page.moved_to is not None and (news.kind or lease.level == 0):
-                self._feeds.moved(lease.key, page.moved_to.key)
-                page.places = QueueSlots(lambda _: SOON, {page.moved_to.key: SOON})
-        elif page.state is not State.DONE:
-            is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # later it may be there
-            if polls.kind(lease.id) or is_root or is_loop:
+            return False, None
+        if page.state is not State.DONE:
+            is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # which may appear later
+            if polls.kind(lease.id) or is_root or self._is_loop(lease, page):
                 kind = self.kind(lease) or (HOME if is_home else FEED)
-                page.again = lambda: polls.failed(*here, kind, now, changes, page.reason or _went(page))
-        elif page.is_unchanged:
-            if polls.kind(lease.id):
-                page.again = lambda: polls.ended(*here, polls.kind(lease.id), now, changes, new_items=0, shown=0)
-        elif news.announces:
+                return True, polls.failed(*here, kind, now, changes, page.reason or _went(page))
+            return False, None
+        if page.is_unchanged:
+            if kind := polls.kind(lease.id):
+                return True, polls.ended(*here, kind, now, changes, new_items=0, shown=0)
+            return False, None
+        if news.announces:
             changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
             self._announcements.read_again(new, now)
-            page.again = lambda: polls.ended(
-                *here,
-                news.kind,
-                now,
-                changes,
-                new_items=len(new),
-                shown=len(news.items),
-                span_s=news.span_s,
-                problem=news.problem,
-            )
-        elif news.outcome == NEW and self._recheck_s and not lease.is_revisit:
+            shown, span_s, problem = len(news.items), news.span_s, news.problem
+            counts = {"new_items": len(new), "shown": shown}
+            return True, polls.ended(*here, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
+        if news.outcome == NEW and self._recheck_s and not lease.is_revisit:
             due_at = now + self._recheck_s
             changes.add(PollRow(*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
-            page.again = lambda: due_at
-        elif not (news.fits or news.outcome or lease.is_revisit) and lease.key in self._announcements:
-            page.etag = page.last_modified = ""  # all of it is wanted
-            page.again = lambda: now  # announced while it was read: once more, with that in mind
-        elif not news.fits or polls.kind(lease.id) or lease.level == 0:
-            page.again = lambda: self._hub(lease, page, news, changes, now)
+            return True, due_at
+        if not news.fits or polls.kind(lease.id) or lease.level == 0:
+            return True, self._next_visit_of_hub(lease, page, news, found, changes, now)
+        return False, None
 
-    def _hub(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float | None:
-        places = page.places
-        assert isinstance(places, _Counting)
+    def _next_visit_of_hub(
+        self, lease: Lease, page: Page, news: News, found: _Found, changes: ChangeSet, now: float
+    ) -> float | None:
+        """Return the time of the next visit to a page that may show new articles."""
         is_poll = bool(self._polls.kind(lease.id))
-        found = places.fits if self.classifier.has_rules(site_of(page.url)) else places.new
+        count = found.fits if self.classifier.has_rules(site_of(page.url)) else found.new
         if lease.group == ARCHIVE and not is_poll:
-            return None  # the older sitemaps of an index, once
+            return None  # an older sitemap of an index, which is read once
         is_home = lease.level == 0 or news.kind == SITEMAP
-        is_near = places.fits or lease.level == 1  # without rules, the sections
-        is_worth = found >= LEAST_NEW and is_near and self._polls.has_room(lease.site_id)
+        is_near = found.fits or lease.level == 1  # without rules, the sections
+        is_worth = count >= LEAST_NEW and is_near and self._polls.has_room(lease.site_id)
         if not (is_poll or is_home) and (not is_worth or news.outcome == NEW):
             return None
-        kind, new = news.kind or (HOME if is_home else PAGE), found if is_poll else 0
+        kind, new = news.kind or (HOME if is_home else PAGE), count if is_poll else 0
         return self._polls.ended(
             lease.id, lease.site_id, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
         )
@@ -262,17 +304,12 @@ def _went(page: Page) -> str:
     return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no answer"
 
 
-class _Counting(QueueSlots):
-    """Places that count how many URLs were new, and how many of them fit."""
+class _Found(NamedTuple):
+    """The links of a page that get a queue slot."""
 
-    def __init__(self, of_new: Callable[[Target], QueueSlot], announced: dict[int, QueueSlot]) -> None:
-        super().__init__(self._of_new, announced)
-        self._place = of_new
-        self.new = 0
-        self.fits = 0
+    slots: dict[int, QueueSlot]  # by key, including announced links that are known
+    new: int  # links to URLs that were never seen before
+    fits: int  # of these, to possible articles
 
-    def _of_new(self, target: Target) -> QueueSlot:
-        place = self.announced.get(target.key) or self._place(target)
-        self.new += 1
-        self.fits += place.queue in (FIT, FRESH)
-        return place
+
+_NOTHING_FOUND = _Found({}, 0, 0)

@@ -8,6 +8,7 @@ middlewares and without a signal, so they are wrapped.
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -39,7 +40,7 @@ class _Work:
 class PendingCallbacks:
     """The answers that the spider is working on. *finish* ends the lease of a page; it may be asked twice."""
 
-    def __init__(self, finish: Callable[[Page], None]) -> None:
+    def __init__(self, finish: Callable[[Page], object]) -> None:
         self._finish = finish
         self._works: dict[int, _Work] = {}  # by id() of the response or failure
         self._requests: dict[int, _Work] = {}  # by id() of a yielded request that is not scheduled yet
@@ -77,8 +78,7 @@ class PendingCallbacks:
         if work is None:
             return False
         if work.page is not None:
-            work.page.state = State.FAILED
-            work.page.reason = reason
+            work.page = replace(work.page, state=State.FAILED, reason=reason)
         work.is_read = True
         self._end_if_done(work)
         return True

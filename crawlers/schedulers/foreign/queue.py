@@ -37,7 +37,7 @@ class ForeignRequests:
         self,
         spider: Spider,
         options: Normalization,
-        finish: Callable[[Page], None],
+        finish: Callable[[Page], object],
         is_open: Callable[[Lease], bool],
         site_id: Callable[[str, float], int],
     ) -> None:

@@ -15,7 +15,7 @@ from crawlers.storage.uncommitted import Uncommitted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.algorithms.dedup.simhash import Simhash
+    from crawlers.items import Simhash
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 

@@ -22,8 +22,7 @@ from crawlers.storage.uncommitted import Uncommitted
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from crawlers.algorithms.dedup.document_fingerprints import DocumentFingerprint
-    from crawlers.items import Article
+    from crawlers.items import Article, DocumentFingerprint
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys

@@ -18,7 +18,7 @@ from crawlers.storage.uncommitted import Uncommitted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawlers.algorithms.dedup.document_fingerprints import Key
+    from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
@@ -40,11 +40,11 @@ _text = cache(text)  # SQLAlchemy takes a statement apart once an object
 class DocumentKeys(Protocol):
     """The holders of keys. A key is held by one page, permanently."""
 
-    def find(self, keys: Sequence[Key]) -> list[int | None]:
+    def find(self, keys: Sequence[Key128]) -> list[int | None]:
         """The page that holds each of *keys*; *None*: nobody."""
 
     def claim(
-        self, keys: Sequence[Key], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+        self, keys: Sequence[Key128], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
     ) -> list[int]:
         """Give the page *owner* those of *keys* that nobody holds, or a page of *void*; return who holds each now.
 
@@ -67,9 +67,9 @@ class SqlDocumentKeys:
     def __init__(self, database: Database, flush: Callable[[], None], most_uncommitted: int = MOST_UNCOMMITTED) -> None:
         self._database = database
         self._statement = _text(_HOLDERS[database.engine.dialect.name])
-        self._claimed: Uncommitted[Key, int] = Uncommitted(flush, most_uncommitted)
+        self._claimed: Uncommitted[Key128, int] = Uncommitted(flush, most_uncommitted)
 
-    def find(self, keys: Sequence[Key]) -> list[int | None]:
+    def find(self, keys: Sequence[Key128]) -> list[int | None]:
         holders = [self._claimed.get(key) for key in keys]
         unknown = [place for place, holder in enumerate(holders) if holder is None]
         if unknown:
@@ -80,7 +80,7 @@ class SqlDocumentKeys:
         return holders
 
     def claim(
-        self, keys: Sequence[Key], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+        self, keys: Sequence[Key128], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
     ) -> list[int]:
         holders = []
         for key, holder in zip(keys, self.find(keys), strict=True):

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from crawlers.items import CHANGED, NEW
 from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, document
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.dedup.document_fingerprints import DocumentFingerprint
-    from crawlers.items import Article
+    from crawlers.items import Article, DocumentFingerprint
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
-EARLIER = "document {} of an earlier crawl"  # the reason why a URL is not fetched
-SAME = ""
+EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
 
 
 def add_document(
@@ -32,10 +29,10 @@ def add_document(
     now: float,
     *,
     is_revisit: bool,
-) -> str:
-    """Add the rows of a page's document to *changes*; return whether it is `NEW`, `CHANGED` or the `SAME`.
+) -> DocumentRow | None:
+    """Add the rows of the document on a page to *changes*; return its row, or None if the document did not change.
 
-    *is_revisit*: the page was fetched before. If it is a document that changed, its previous content becomes a version.
+    With *is_revisit* the page may already be a document, whose earlier text is kept as a version.
     """
     text_hash = fingerprint.text_hash
     version, stored_at, changed_at = 1, now, None
@@ -44,33 +41,32 @@ def add_document(
             row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
         if row is not None:
             if row.text_hash == text_hash and row.title == article.title:
-                return SAME
+                return None
             version, stored_at, changed_at = row.version + 1, row.stored_at, now
             since = row.changed_at or row.stored_at
             changes.add(DocumentVersionRow(page_id, row.version, row.title, row.text, row.published_at, since))
-    changes.add(
-        DocumentRow(
-            page_id,
-            site_id,
-            url,
-            article.canonical_url or None,
-            article.title,
-            article.text,
-            article.published_at,
-            article.published or None,
-            json.dumps(article.authors, ensure_ascii=False),
-            article.section or None,
-            article.language or None,
-            article.image or None,
-            article.extractor,
-            text_hash,
-            fingerprint.simhash.value,
-            version,
-            stored_at,
-            changed_at,
-        )
+    new = DocumentRow(
+        page_id,
+        site_id,
+        url,
+        article.canonical_url or None,
+        article.title,
+        article.text,
+        article.published_at,
+        article.published or None,
+        json.dumps(article.authors, ensure_ascii=False),
+        article.section or None,
+        article.language or None,
+        article.image or None,
+        article.extractor,
+        text_hash,
+        fingerprint.simhash.value,
+        version,
+        stored_at,
+        changed_at,
     )
-    return NEW if version == 1 else CHANGED
+    changes.add(new)
+    return new
 
 
 def has_earlier_documents(database: Database, crawl_id: int) -> bool:

@@ -23,7 +23,7 @@ from crawlers.storage.schema.tables import crawl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from crawlers.algorithms.dedup.document_fingerprints import Key
+    from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
@@ -92,7 +92,7 @@ class RedisDocumentKeys:
                 "documents here; name a Redis database of its own (…/1), or empty this one (redis-cli flushdb)"
             )
 
-    def find(self, keys: Sequence[Key]) -> list[int | None]:
+    def find(self, keys: Sequence[Key128]) -> list[int | None]:
         try:
             with self._redis.pipeline(transaction=False) as pipeline:
                 for key in keys:
@@ -102,7 +102,7 @@ class RedisDocumentKeys:
             raise _failure(error) from error
 
     def claim(
-        self, keys: Sequence[Key], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+        self, keys: Sequence[Key128], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
     ) -> list[int]:
         places = [self._place(key) for key in keys]
         fields = [field for _, field in places]
@@ -115,7 +115,7 @@ class RedisDocumentKeys:
     def close(self) -> None:
         self._redis.close()
 
-    def _place(self, key: Key) -> tuple[bytes, bytes]:
+    def _place(self, key: Key128) -> tuple[bytes, bytes]:
         data = _BYTES.pack(*key)
         number = int.from_bytes(data[:8]) >> (64 - self._bits)
         return _PREFIX + number.to_bytes(4), data[self._bits // 8 :]

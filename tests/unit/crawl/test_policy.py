@@ -1,4 +1,4 @@
-"""A mission that wants nothing special has a policy that refuses nothing and adds nothing."""
+"""The default policy admits every URL and adds nothing to a page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ LEASE = Lease(1, 2, TARGET.key, TARGET.url, 0, 0, 0, None, 0.0)
 
 def test_default_policy_is_ready_and_changes_nothing():
     policy, page = CrawlPolicy(), Page(1, TARGET.url, 0, State.DONE)
-    policy.ending(LEASE, page, 5.0)
-    assert page == Page(1, TARGET.url, 0, State.DONE)
+    decision = policy.decide(LEASE, page, 5.0)
+    assert decision.page is page
+    assert (decision.slots, decision.revisit_at, list(decision.changes)) == ({}, None, [])
     assert policy.is_ready
     assert policy.found_by_robots("Sitemap: http://one.test/s.xml") == []
     assert policy.reason_to_skip(LEASE) is None

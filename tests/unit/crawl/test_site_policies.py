@@ -26,16 +26,16 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
 
 
 def page(*names: str, moved_to: str | None = None) -> Page:
-    page = Page(1, "http://a.test/", 0, State.MOVED if moved_to else State.DONE)
-    page.cross_site_links = [(resolve(f"http://{name}.test/", "x"), 1) for name in names]
-    page.moved_to = resolve(moved_to, "") if moved_to else None
-    return page
+    return Page(
+        *(1, "http://a.test/", 0, State.MOVED if moved_to else State.DONE),
+        cross_site_links=[(resolve(f"http://{name}.test/", "x"), 1) for name in names],
+        moved_to=resolve(moved_to, "") if moved_to else None,
+    )
 
 
 def test_links_to_sites_that_the_list_omits_are_external() -> None:
     sites, opened = policies("http://gone.test", most=10)
-    found = page("b", "gone", "b", "c")
-    sites.open_cross_site(found, 0.0)
+    found = sites.open_cross_site(page("b", "gone", "b", "c"), 0.0)
     assert opened == ["http://b.test", "http://c.test"]
     assert [target.site for target, _ in found.cross_site_links] == ["http://b.test", "http://b.test", "http://c.test"]
     assert [link.url for link, _ in found.external] == ["http://gone.test/x"]
@@ -43,8 +43,7 @@ def test_links_to_sites_that_the_list_omits_are_external() -> None:
 
 def test_redirect_to_a_site_that_the_list_omits_is_refused() -> None:
     sites, opened = policies("http://gone.test", most=10)
-    found = page(moved_to="http://gone.test/")
-    sites.open_cross_site(found, 0.0)
+    found = sites.open_cross_site(page(moved_to="http://gone.test/"), 0.0)
     assert (opened, found.state, found.moved_to) == ([], State.REFUSED, None)
     assert found.reason == "redirects to another site: http://gone.test/"
 

@@ -59,8 +59,7 @@ def lease(site_id: int, number: int = 0, level: int = 1) -> Lease:
 def show(sites: SitePolicies, site_id: int, pages: int, level: int = 1) -> None:
     for number in range(pages):
         one = lease(site_id, number, level)
-        page = Page(one.id, one.url, level, State.DONE, 200)
-        page.content_signature = 5
+        page = Page(one.id, one.url, level, State.DONE, 200, content_signature=5)
         sites.observe(one, page)
 
 

@@ -13,7 +13,7 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import FEED, HOME, PAGE, SITEMAP, State
+from crawlers.items import FEED, HOME, PAGE, SITEMAP, KnownCopy, State
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
 HOUR_S = 3600.0
@@ -79,13 +79,13 @@ def read(pool):
         kind="",
         is_announced=False,
         is_in_feed=False,
-        is_known="",
+        copy=None,
         content_rules=None,
         **more,
     ):
-        known["why"] = is_known
+        known["copy"] = copy
         rules = {"paper.example": content_rules or {}}
-        news = NewsReader(reader, classifier, rules, pool.run, lambda page: known["why"])
+        news = NewsReader(reader, classifier, rules, pool.run, lambda page: known["copy"])
         answer = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(answer, 7, level, kind, is_announced, is_in_feed, NOW))
 
@@ -197,7 +197,7 @@ def test_feed_may_be_on_another_host(read):
 
 
 def test_no_feeds_are_discovered_on_pages_that_match_a_rule(read):
-    assert read(f"{ALTERNATE}/rss>", FITTING, level=1).news.feeds == []
+    assert read(f"{ALTERNATE}/rss>", FITTING, level=1).news.feeds == ()
 
 
 # Articles
@@ -261,7 +261,7 @@ def test_page_with_pages_below_it_is_probably_not_an_article(read):
 
 
 def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
-    page = read(STORY, FITTING, is_known="same bytes as document 3")
+    page = read(STORY, FITTING, copy=KnownCopy("same bytes as document 3", False))
     assert (page.news.outcome, page.news.reason) == ("duplicate", "same bytes as document 3")
     assert (page.news.article, pool.calls) == (None, [])
 
@@ -278,7 +278,7 @@ def test_extraction_that_takes_too_long_is_the_reason(read, pool):
 def test_host_that_only_serves_feeds_of_a_source_is_not_crawled(read):
     assert urls(read(RSS, f"{FOREIGN}/rss", "text/xml").cross_site_links) == [f"{ELSEWHERE}/3"]
     page = read(f"<a href=/x>x</a><a href={SITE}/y>y</a>", f"{FOREIGN}/page")
-    assert page.links == []
+    assert page.links == ()
     assert urls(page.cross_site_links) == [f"{SITE}/y"]
 
 

@@ -72,7 +72,7 @@ def test_content_types_of_pages_are_recognised_in_any_notation(content_type):
 def test_other_types_are_refused_with_the_type_as_reason(content_type, reason):
     page = read("<title>t</title><a href=x>", content_type=content_type)
     assert (page.state, page.reason) == (State.REFUSED, reason)
-    assert (page.links, page.external, page.bad, page.title, page.content_hash) == ([], [], [], "", b"")
+    assert (page.links, page.external, page.bad, page.title, page.content_hash) == ((), (), (), "", b"")
 
 
 @pytest.mark.parametrize("status", [100, 201, 204, 206, 300, 304, 400, 404, 410, 500, 503, 999])
@@ -82,7 +82,7 @@ def test_other_statuses_are_refused_with_the_status_as_reason(status):
         State.REFUSED,
         status,
         f"status {status}",
-        [],
+        (),
     )
 
 
@@ -125,7 +125,7 @@ def test_truncated_body_is_a_page_with_a_reason():
 )
 def test_redirect_within_the_site_moves_the_page(status, location, url):
     page = read("<a href=y>", status=status, location=location)
-    assert (page.state, page.reason, page.links) == (State.MOVED, "", [])
+    assert (page.state, page.reason, page.links) == (State.MOVED, "", ())
     assert (page.moved_to.url, page.moved_to.site) == (url, SITE)
 
 
@@ -163,7 +163,7 @@ def test_redirect_to_another_site_is_an_external_link(location):
 def test_redirect_to_another_site_of_the_crawl_moves_the_page():
     scope = Scope("sites", [SITE, "http://b.example"])
     page = read(status=301, location="http://b.example/x", scope=scope)
-    assert (page.state, page.moved_to.url, page.external) == (State.MOVED, "http://b.example/x", [])
+    assert (page.state, page.moved_to.url, page.external) == (State.MOVED, "http://b.example/x", ())
     page = read(status=301, location="http://c.example/x", scope=scope)
     assert (page.state, page.moved_to, len(page.external)) == (State.REFUSED, None, 1)
 

@@ -11,7 +11,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State
 from crawlers.storage.schema.tables import SiteAvailability
 
@@ -54,10 +54,17 @@ class Crawl:
         return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(self.now, 9)}
 
     def end(self, lease: Lease, state: State, reason: str = "", moved_to: str = "", link: str = "") -> None:
-        page = Page(lease.id, lease.url, lease.level, state, reason=reason, content_hash=f"{self.now}".encode())
-        page.moved_to = resolve(SITE, moved_to) if moved_to else None
-        page.links = [(resolve(SITE, link), 1)] if link else []
-        self.frontier.acknowledge(lease, page, self.now)
+        page = Page(
+            lease.id,
+            lease.url,
+            lease.level,
+            state,
+            reason=reason,
+            content_hash=f"{self.now}".encode(),
+            moved_to=resolve(SITE, moved_to) if moved_to else None,
+            links=[(resolve(SITE, link), 1)] if link else [],
+        )
+        self.frontier.acknowledge(lease, Decision(page), self.now)
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.REJECTED])

@@ -9,8 +9,6 @@ from scrapy.statscollectors import StatsCollector
 
 from crawlers.items import Article, News, Page, State
 from crawlers.pipelines.document_items import Document, DocumentPipeline
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.news_tables import DocumentRow
 
 ARTICLE = Article("Title", "Text", None, "2001-09-09", ("Ada",), "sport", "en", "http://a.example/c", "", "json-ld")
 
@@ -22,11 +20,9 @@ def pipeline():
     return DocumentPipeline.from_crawler(made)
 
 
-def page(outcome, **row):
-    news = News(outcome=outcome, article=ARTICLE)
-    found = {"version": 1, "stored_at": 1e9, "changed_at": None} | row
-    rows = ChangeSet(DocumentRow(*(found.get(name) for name in DocumentRow._fields)))
-    return Page(7, "http://a.example/news?id=1", 1, State.DONE, news=news, rows=rows)
+def page(outcome, version=1, stored_at=1e9):
+    news = News(outcome=outcome, article=ARTICLE, version=version, stored_at=stored_at)
+    return Page(7, "http://a.example/news?id=1", 1, State.DONE, news=news)
 
 
 def test_page_that_became_a_document_is_one(pipeline):
@@ -48,7 +44,7 @@ def test_page_that_became_a_document_is_one(pipeline):
 
 
 def test_document_that_changed_is_its_new_version(pipeline):
-    found = pipeline.process_item(page("changed", version=2, changed_at=1e9 + 60))
+    found = pipeline.process_item(page("changed", version=2, stored_at=1e9 + 60))
     assert (found.version, found.stored_at) == (2, "2001-09-09T01:47:40+00:00")
 
 

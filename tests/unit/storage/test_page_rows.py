@@ -24,10 +24,12 @@ def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
 
 
 def test_page_is_one_row_with_named_values() -> None:
-    page = Page(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5)
-    page.content_hash = bytes(range(16))
-    page.content_signature = -9
-    page.etag = '"7"'
+    page = Page(
+        *(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5),
+        content_hash=bytes(range(16)),
+        content_signature=-9,
+        etag='"7"',
+    )
     (row,) = rows_of(page)[EndedPage]
     assert row._asdict() == {
         "id": 7,

@@ -30,11 +30,12 @@ class Stored:
         url = f"http://a.test/{number}"
         new = NewPage(number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0, 0)
         self.write(ChangeSet(new))
-        page = Page(number, url, 0, State.REFUSED if state is State.WAITING else state)
+        found = []
         for n, target in enumerate(urls):
             full = f"http://{target}"
             link = ExternalLink(full, page_key(full), full.rpartition("/")[0], f"link {n}", "", "", "", "a")
-            page.external.append((link, 1))
+            found.append((link, 1))
+        page = Page(number, url, 0, State.REFUSED if state is State.WAITING else state, external=found)
         if state is not State.WAITING:
             changes = ChangeSet()
             add_page_rows(changes, page, attempts=attempts, fetched_at=0.0, now=0.0, moved_to=None)

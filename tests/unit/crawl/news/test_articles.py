@@ -14,7 +14,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.protocols import Lease
-from crawlers.items import NEW, Article, News, Page, State
+from crawlers.items import NEW, Article, KnownCopy, News, Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
@@ -65,16 +65,14 @@ class Desk:
         page = self.page(url, canonical, body)
         if canonical.startswith("/"):
             article = replace(article, canonical_url=resolve(SITE, canonical).url)
-        page.news = News(article=article, fingerprint=document_fingerprint(page.url, article))
+        news = News(article=article, fingerprint=document_fingerprint(page.url, article))
         self.changes = ChangeSet()
-        self.policy.judge(Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW), page, self.changes, NOW)
-        return page.news
+        lease = Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW)
+        return self.policy.judge(lease, page, news, self.changes, NOW)
 
-    def known(self, url: str, body: bytes, canonical: str = "") -> tuple[str, bool]:
-        """Why a page of these bytes is not read, and whether it is a detour."""
-        page = self.page(url, canonical, body)
-        page.news = News()
-        return self.policy.is_known(page), page.news.is_detour
+    def copy_of(self, url: str, body: bytes, canonical: str = "") -> KnownCopy | None:
+        """The known document of these bytes."""
+        return self.policy.copy_of(self.page(url, canonical, body))
 
     def languages(self) -> list[str]:
         return [row.language for row in self.changes[DocumentRow]]
@@ -92,11 +90,10 @@ def test_new_article_becomes_a_document(policy: Desk) -> None:
 
 
 def test_page_without_an_article_leaves_no_rows(policy: Desk) -> None:
-    for news in (None, News()):
-        page = policy.page("/about")
-        page.news = news
-        policy.policy.judge(Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW), page, policy.changes, NOW)
-        assert (list(policy.changes), page.news) == ([], news)
+    page, news = policy.page("/about"), News()
+    lease = Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW)
+    assert policy.policy.judge(lease, page, news, policy.changes, NOW) == news
+    assert list(policy.changes) == []
 
 
 def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> None:
@@ -151,8 +148,8 @@ def test_page_of_the_same_bytes_is_known_before_it_is_read(
     policy: Desk, url: str, canonical: str, is_detour: bool
 ) -> None:
     policy.judge("/news/1-story", body=b"bytes")
-    assert policy.known(url, b"bytes", canonical) == ("same bytes as document 1", is_detour)
-    assert policy.known(url, b"others", canonical) == ("", False)
+    assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same bytes as document 1", is_detour)
+    assert policy.copy_of(url, b"others", canonical) is None
 
 
 def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) -> None:

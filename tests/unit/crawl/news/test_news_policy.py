@@ -15,7 +15,7 @@ from crawlers.crawl.news.news_policy import MOST_LISTS
 from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
-from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, News, Page, State
+from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, Page, State
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
 
@@ -79,8 +79,8 @@ def test_item_that_was_announced_before_is_not_new(runs):
     crawl.end(crawl.leases()["/a1"])
     again = runs()
     lease = again.leases(NOW + 9 * HOUR)["/feed"]
-    page = again.end(lease, "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
-    assert [row.key for row in page.rows[FeedItemRow]] == [target("/a2").key]
+    again.end(lease, "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
+    assert [row.key for row in again.decision.changes[FeedItemRow]] == [target("/a2").key]
     assert again.poll("/feed") == (FEED, 0, 2)
 
 
@@ -361,5 +361,4 @@ def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_detour):
     read_article(crawl, "/news/1-story")
     ((number,),) = crawl.rows("SELECT id FROM page WHERE key", "/news/1-story")
     page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
-    assert crawl.articles.is_known(page) == f"same bytes as document {number}"
-    assert page.news.is_detour == is_detour
+    assert crawl.articles.copy_of(page) == KnownCopy(f"same bytes as document {number}", is_detour)

@@ -12,7 +12,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier import scoring
 from crawlers.frontier.backends.memory import MemoryFrontier
-from crawlers.frontier.protocols import BEFORE_ALL, Candidate, SiteState
+from crawlers.frontier.protocols import BEFORE_ALL, Candidate, Decision, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import QueuedSite
@@ -76,7 +76,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     add(frontier, "/old2.xml", place=QueueSlot(ARCHIVE, SOON.value))
     add(frontier, "/old3", place=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
-    frontier.acknowledge(lease, Page(lease.id, lease.url, 0, State.DONE, 200), NOW)
+    frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
     assert frontier.requeue(1, NAME, rules.slot, NOW) is None
     assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
     assert frontier.slot(2) == QueueSlot(ARCHIVE, SOON.value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.dedup.simhash import Simhash, simhash
+from crawlers.algorithms.dedup.simhash import simhash
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_bands import DocumentBands
@@ -15,6 +15,8 @@ from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from crawlers.items import Simhash
 
 DOMAIN = "example.org"
 

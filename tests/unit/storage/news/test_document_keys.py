@@ -21,7 +21,7 @@ from tests.support.services import fresh_database, running_redis
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.algorithms.dedup.document_fingerprints import Key
+    from crawlers.items import Key128
     from crawlers.storage.news.document_keys import DocumentKeys
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
@@ -49,7 +49,7 @@ class Store:
             return RedisDocumentKeys(self._redis_url)
         return SqlDocumentKeys(self._database, self._writer.flush, most_uncommitted)
 
-    def claim(self, keys: list[Key], owner: int, void: frozenset[int] = frozenset()) -> list[int]:
+    def claim(self, keys: list[Key128], owner: int, void: frozenset[int] = frozenset()) -> list[int]:
         changes = ChangeSet()
         holders = self.keys.claim(keys, owner, changes, void)
         self._writer.submit(changes)

@@ -24,9 +24,7 @@ def counting(crawl, pages=0, seconds=0.0):
 
 
 def page(state=State.DONE, **news):
-    found = Page(1, "http://one.example/", 1, state)
-    found.news = News(**news)
-    return found
+    return Page(1, "http://one.example/", 1, state, news=News(**news))
 
 
 def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):

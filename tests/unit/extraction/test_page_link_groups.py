@@ -10,7 +10,7 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.extraction.html import parse_page
-from crawlers.extraction.link_places import place
+from crawlers.extraction.page_link_groups import position
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import State
 
@@ -25,18 +25,18 @@ def read(body: str, *, groups: bool = True, status: int = 200, redirect: Redirec
     return ResponseReader(LinkResolver(), TAGS, TYPES, groups).read(answer, 7, 3, 0.0)
 
 
-def places(body: str) -> list[str]:
-    """The place of every link of *body*, in document order."""
+def positions(body: str) -> list[str]:
+    """The position of every link of *body*, in document order."""
     parsed = parse_page(body.encode(), HTML, TAGS)
     parents = (parsed.node(index).parent for index in range(len(parsed.hrefs)))
-    return ["" if parent is None else place(parent) for parent in parents]
+    return ["" if parent is None else position(parent) for parent in parents]
 
 
 def groups(body: str) -> dict[str, str]:
     """The group of every internal link of *body*, by its path."""
     page = read(body)
-    assert page.group_of is not None
-    return {target.url.removeprefix(SITE): page.group_of(target) for target, _ in page.links}
+    assert page.link_groups is not None
+    return {target.url.removeprefix(SITE): page.link_groups[target.key] for target, _ in page.links}
 
 
 # Places
@@ -71,13 +71,13 @@ def groups(body: str) -> dict[str, str]:
         ("<form><select><option><a href=x>x</a></select></form><a href=x>x</a>", "html/body"),
     ],
 )
-def test_place_of_a_link_is_given_by_the_surrounding_tags(body, wanted):
-    assert places(body)[-1] == wanted
+def test_position_of_a_link_is_given_by_the_surrounding_tags(body, wanted):
+    assert positions(body)[-1] == wanted
 
 
 @given(st.text("<>/ ='\"acdilpuv\n\t", max_size=80).map(lambda text: f"{text}<a href=x>x</a>"))
-def test_links_of_broken_pages_have_a_place(body):
-    for one in places(body):
+def test_links_of_broken_pages_have_a_position(body):
+    for one in positions(body):
         assert one.count("/") >= 1
 
 
@@ -104,10 +104,10 @@ def test_first_of_several_links_to_a_target_counts():
     assert groups(body) == {"/x": f"body/dt {SITE}/", "/y": f"body/p {SITE}/"}
 
 
-def test_url_variants_have_the_place_of_the_first_one():
+def test_url_variants_have_the_position_of_the_first_one():
     body = "<dt><a href=/x/>1</a></dt><ul><li><a href=/x>2</a><li><a href='//a.example/x/'>3</a></ul>"
     page = read(body)
-    assert {page.group_of(target).partition(" ")[0] for target, _ in page.links} == {"body/dt"}
+    assert {page.link_groups[target.key].partition(" ")[0] for target, _ in page.links} == {"body/dt"}
 
 
 def test_numbered_headings_and_classes_are_merged():
@@ -125,9 +125,9 @@ def test_links_are_resolved_under_the_base_of_the_page():
     assert groups(body) == {"/deep/er/x.html": f"body/p {SITE}/deep/er/", "/deep/y.html": f"body/p {SITE}/deep/"}
 
 
-def test_link_that_is_internal_only_by_the_base_has_a_place():
+def test_link_that_is_internal_only_by_the_base_has_a_position():
     page = read("<base href='http://a.example:80/b/'><p><a href='http:x.html'>1</a><p><a href=''>2</a>")
-    assert [page.group_of(target).partition(" ")[0] for target, _ in page.links] == ["body/p"] * len(page.links)
+    assert [page.link_groups[target.key].partition(" ")[0] for target, _ in page.links] == ["body/p"] * len(page.links)
     assert page.links
 
 
@@ -140,7 +140,7 @@ def test_frames_and_refreshes_have_groups():
     }
 
 
-def test_removing_scripts_keeps_the_places_of_adjacent_links():
+def test_removing_scripts_keeps_the_positions_of_adjacent_links():
     script = "<script>document.write('<a href=/no>')</script><style>a{}</style>"
     body = f"<ul>{script}<li>{script}<a href=/x>{script}1</a>{script}</ul>{script}<a href=/y>2</a>"
     assert groups(body) == {"/x": f"ul/li {SITE}/", "/y": f"html/body {SITE}/"}
@@ -148,8 +148,8 @@ def test_removing_scripts_keeps_the_places_of_adjacent_links():
 
 @pytest.mark.parametrize("outer", ["svg", "math"])
 @pytest.mark.parametrize("inner", ["script", "style"])
-def test_links_within_removed_elements_have_a_group_without_a_place(outer, inner):
-    """In SVG and MathML, scripts and styles are normal elements that may contain links."""
+def test_links_within_removed_elements_have_a_group_without_a_position(outer, inner):
+    """In SVG and MathML scripts and styles are elements like others, and may hold links."""
     body = f"<p><a href=/a>1</a></p><{outer}><{inner}><g><a href=/x>2</a></g></{inner}></{outer}><p><a href=/b>3</a>"
     found = groups(body)
     assert found.pop("/a") == found.pop("/b") == f"body/p {SITE}/"
@@ -159,8 +159,8 @@ def test_links_within_removed_elements_have_a_group_without_a_place(outer, inner
 def test_groups_can_be_queried_repeatedly_in_any_order():
     page = read("".join(f"<div class={'abc'[n % 3]}><a href=/f{n}/x>1</a></div>" for n in range(50)))
     targets = [target for target, _ in page.links]
-    once = [page.group_of(target) for target in reversed(targets)]
-    assert [page.group_of(target) for target in targets] == once[::-1]
+    once = [page.link_groups[target.key] for target in reversed(targets)]
+    assert [page.link_groups[target.key] for target in targets] == once[::-1]
     assert len(set(once)) == 3
 
 
@@ -182,7 +182,7 @@ def test_every_internal_link_of_any_page_has_a_group(parts):
 
 
 def test_reader_without_groups_returns_none():
-    assert read("<a href=/x>1</a>", groups=False).group_of is None
+    assert read("<a href=/x>1</a>", groups=False).link_groups is None
 
 
 MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
@@ -191,5 +191,5 @@ MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
 @pytest.mark.parametrize(("status", "redirect"), [(301, MOVED), (301, Redirect(None, "no location")), (404, None)])
 def test_response_that_is_not_a_page_has_no_groups(status, redirect):
     page = read("<a href=/x>1</a>", status=status, redirect=redirect)
-    assert page.group_of is None
+    assert page.link_groups is None
     assert page.state is (State.MOVED if redirect is MOVED else State.REFUSED)
