@@ -221,7 +221,7 @@ def quality(rules: list[UrlRule], schema: str, labels: dict[str, bool], rng: ran
 
     def matching(templates: tuple[str, ...], count: int) -> list[bool]:
         urls = [url for url in drawn(templates, count, rng) if url not in labels]
-        return [bool(expressions.fitting(url)) for url in urls]
+        return [bool(expressions.matching(url)) for url in urls]
 
     articles, others = matching(forms, 500), matching(siblings + COMMON, 1500)
     right, wrong = sum(articles), sum(others)

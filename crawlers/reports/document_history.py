@@ -63,7 +63,7 @@ def _rule(connection: Connection, row: Any) -> list[str]:
     rules = connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id)).all()
     nearest = max((rule.domain for rule in rules), key=len, default=None)
     its = [rule for rule in rules if rule.domain == nearest]
-    fitting = UrlExpressions([rule.regex for rule in its]).fitting(row.url[len(name) :])
+    fitting = UrlExpressions([rule.regex for rule in its]).matching(row.url[len(name) :])
     matching = [its[place] for place in sorted(fitting)]
     if not matching:
         return ["  matches no rule"]

@@ -245,7 +245,7 @@ def test_stored_rule_that_can_not_be_used_is_one_sentence_before_the_first_reque
     assert ended.status == 2
     assert len(ended.errors) == 1
     assert "of x.example can't be used; change it with `scrapy sites edit-rule" in ended.errors[0]
-    assert "RE2 has no lookaheads" in ended.errors[0]
+    assert "RE2 does not support lookaheads" in ended.errors[0]
     assert [len(press.web[name].paths) for name in ("fed", "bare")] == before
 
 

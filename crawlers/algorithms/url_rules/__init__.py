@@ -1,5 +1,5 @@
-"""Rules that classify URLs as articles: learnt from labelled URLs, matched many at once.
+"""Rules that classify URLs as articles: regular expressions, written by people or learnt from labelled URLs.
 
-`rule_learner` learns the rules of one domain (with `pattern_tree`); `rule_set` matches URLs against all rules of a
-domain. `url_expressions` defines valid expressions, and matches several at once.
+Begin with `rule_learner`, which learns the rules of one domain (with `pattern_tree`), and `rule_set`, which matches a
+URL against all rules of its domain. `url_expressions` defines which expressions are valid.
 """

@@ -1,8 +1,8 @@
-"""Learns patterns of URLs of one host: labelled URLs in, regular expressions out.
+"""Learns patterns of the URLs of one host: labelled URLs in, regular expressions out.
 
-Each node of a tree asks the question that is most informative about the label; a question must be significant, so that
-wrong labels do not grow branches. Patterns of a leaf are restricted to observed values (segments, extension,
-parameters), so that only labelled kinds of URLs match. A leaf with mostly articles becomes one expression.
+Each node of a decision tree asks the question with the highest information gain. A question must be significant, so
+that wrong labels do not grow branches. The patterns of a leaf are restricted to the shapes of its URLs (segments,
+extension, parameters), so that only labelled kinds of URLs match. A leaf with mostly articles becomes expressions.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.url_rules.url_tokens import Token, UrlTokens
 
-G_MIN = 12.0  # p < 0.0006 for one question; many are tested
-BOUND_MIN = 0.5  # of a leaf's precision; with a fifth of the labels wrong, a pure leaf has only 0.8
+G_MIN = 12.0  # test statistic: p < 0.0006 for one question, because many are tested
+BOUND_MIN = 0.5  # lower bound of a leaf's precision; with a fifth of the labels wrong, a pure leaf only has 0.8
 Z = 1.28  # one-sided 90 %
-PLACES = 6  # segments tested from the front; of later ones only the last
+POSITIONS = 6  # segments tested from the front; of the others, only the last one is tested
 DEPTH_MAX = 12
-TEXT_BITS = 4.0  # a literal text must be that much more informative than a kind
+TEXT_BITS = 4.0  # description length of a literal text, against 1 bit of a kind
 TEXTS_MAX = 8  # in one question
 TEXT_LENGTH_MAX = 40  # longer ones are titles
-TEXT_SEEN_MIN = 2
-AGREED_MIN = 5  # URLs of a leaf that establish a common value
-AGREED_SHARE = 0.9
+TEXT_SEEN_MIN = 2  # URLs with a text
+AGREED_MIN = 5  # URLs of a leaf that must agree on a common value
+AGREED_SHARE = 0.9  # of the URLs of a leaf that must agree
 LAST = -1
 NUMBERS = FAMILIES["digits"][0] | {"date"}
 
@@ -38,7 +38,7 @@ GROUPS = {name: kinds for name, (kinds, _) in FAMILIES.items()} | {name: frozens
 
 
 class Learnt(NamedTuple):
-    """An expression, the number of its labels, and the lower bound of the share of articles."""
+    """An expression, the number of its labels, and the lower bound of the share of articles among them."""
 
     regex: str
     support: int
@@ -53,27 +53,29 @@ class Sample(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The question of a node: `about` is "kind" or "text" of a place, or a property of the whole URL."""
+    """The question of a node: whether a property of a URL has one of some values."""
 
-    about: str  # kind, text; segments, slash, extension, query, parameter
-    place: int | str
+    about: str  # kind or text of a position; or segments, slash, extension, query, parameter of the whole URL
+    position: int | str  # index of a segment, or name of a parameter
     values: frozenset[Hashable]
-    bits: float  # its length
+    bits: float  # description length
 
     def holds(self, tokens: UrlTokens) -> bool:
-        """Whether the answer is yes."""
-        return not self.values.isdisjoint(_answers(tokens, self.about, self.place))
+        """Return whether the answer is yes for the URL with these *tokens*."""
+        return not self.values.isdisjoint(_values(tokens, self.about, self.position))
 
 
 class Leaf(NamedTuple):
-    """The path to a leaf, and its samples."""
+    """The path to a leaf, questions with their answers, and its samples."""
 
     path: tuple[tuple[Question, bool], ...]
     samples: list[Sample]
 
 
 def wilson_low(successes: int, count: int, z: float = Z) -> float:
-    """Return the lower bound of a share, given *successes* out of *count* > 0.
+    """Return the lower bound of a probability, given *successes* out of *count* > 0 trials (Wilson score interval).
+
+    *z* is the quantile of the standard normal distribution for the confidence level.
 
     >>> round(wilson_low(10, 10), 3)
     0.859
@@ -88,9 +90,9 @@ def wilson_low(successes: int, count: int, z: float = Z) -> float:
 
 
 def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
-    """Return the expressions of articles, given *labels*: path and query of URLs, each with whether it is an article.
+    """Return the expressions of articles, those with the most labels first.
 
-    Expressions with the most labels come first. The order of *labels* does not matter.
+    *labels* maps URLs (path and query) to whether they are articles; their order does not matter.
 
     References
     ----------
@@ -111,7 +113,7 @@ def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
 
 
 def samples_of(labels: Mapping[str, bool]) -> list[Sample]:
-    """Return the labelled URLs as tokens, in an order that depends only on them."""
+    """Return the labelled URLs as tokens, in an order that does not depend on that of *labels*."""
     found = ((tokens_of(target), is_article) for target, is_article in sorted(labels.items()))
     return [Sample(tokens, is_article) for tokens, is_article in found if tokens]
 
@@ -131,52 +133,53 @@ def leaves(samples: list[Sample]) -> Iterator[Leaf]:
 
 
 def closed(leaf: Leaf) -> Iterator[tuple[UrlPattern, list[Sample]]]:
-    """Yield the patterns of the URLs of *leaf*, each with its URLs."""
+    """Yield the patterns of *leaf*, each with its samples: one or more for each shape of URLs."""
     shapes = defaultdict(list)
     for sample in leaf.samples:
         shapes[sample.tokens.shape].append(sample)
     for shape, samples in shapes.items():
         pattern = UrlPattern(shape)
         for question, answer in leaf.path:
-            place = question.place
+            position = question.position
             if question.about == "slash":
                 pattern = replace(pattern, slash=answer is (True in question.values))
             elif question.about in ("kind", "text"):
-                place = shape.segments - 1 if place == LAST else place
-                # These URLs do not have the place: the answer was no, and is not informative.
-                if place in (shape.parameters or ()) or (isinstance(place, int) and 0 <= place < shape.segments):
-                    pattern = pattern.narrowed(place, question.about, question.values, answer)
+                position = shape.segments - 1 if position == LAST else position
+                # Without that position in the URLs, the answer was no, and restricts nothing.
+                is_segment = isinstance(position, int) and 0 <= position < shape.segments
+                if is_segment or position in (shape.parameters or ()):
+                    pattern = pattern.narrowed(position, question.about, question.values, answer)
         yield from _agreed(pattern, samples)
 
 
 def _agreed(pattern: UrlPattern, samples: list[Sample]) -> Iterator[tuple[UrlPattern, list[Sample]]]:
-    """Yield the URLs of *pattern* whose place has the value of nine in ten of them; then the others."""
-    places: list[int | str] = [*range(pattern.shape.segments), *sorted(set(pattern.shape.parameters or ()))]
-    for place in places:
-        for question in _agreements(samples, place):
+    """Restrict *pattern* to values on which nine in ten of its *samples* agree; yield the others as other patterns."""
+    positions: list[int | str] = [*range(pattern.shape.segments), *sorted(set(pattern.shape.parameters or ()))]
+    for position in positions:
+        for question in _agreements(samples, position):
             part = [sample for sample in samples if question.holds(sample.tokens)]
             if len(part) < max(AGREED_MIN, AGREED_SHARE * len(samples)):
                 continue
             if len(part) < len(samples):
                 yield (
-                    pattern.narrowed(place, question.about, question.values, False),
+                    pattern.narrowed(position, question.about, question.values, False),
                     [sample for sample in samples if not question.holds(sample.tokens)],
                 )
-            pattern, samples = pattern.narrowed(place, question.about, question.values, True), part
+            pattern, samples = pattern.narrowed(position, question.about, question.values, True), part
             break
     yield pattern, samples
 
 
-def _agreements(samples: list[Sample], place: int | str) -> Iterator[Question]:
-    tokens = [token for token in (_token(sample.tokens, place) for sample in samples) if token]
-    texts = Counter(token.text for token in tokens if _is_spelt_out(token.text))
+def _agreements(samples: list[Sample], position: int | str) -> Iterator[Question]:
+    tokens = [token for token in (_token(sample.tokens, position) for sample in samples) if token]
+    texts = Counter(token.text for token in tokens if _is_literal(token.text))
     for text, _ in sorted(texts.items(), key=lambda one: (-one[1], one[0]))[:1]:
-        yield Question("text", place, frozenset({text}), 0.0)
+        yield Question("text", position, frozenset({text}), 0.0)
     for family in ("digits", "dashed"):
-        yield Question("kind", place, GROUPS[family], 0.0)
+        yield Question("kind", position, GROUPS[family], 0.0)
 
 
-def _answers(tokens: UrlTokens, about: str, place: int | str) -> tuple[Hashable, ...]:
+def _values(tokens: UrlTokens, about: str, position: int | str) -> tuple[Hashable, ...]:
     if about == "segments":
         return (tokens.shape.segments,)
     if about == "slash":
@@ -187,21 +190,21 @@ def _answers(tokens: UrlTokens, about: str, place: int | str) -> tuple[Hashable,
         return (tokens.shape.parameters is not None,)
     if about == "parameter":
         return tokens.shape.parameters or ()
-    token = _token(tokens, place)
+    token = _token(tokens, position)
     return () if token is None else (token.kind if about == "kind" else token.text,)
 
 
-def _is_spelt_out(text: str) -> bool:
-    """Return whether *text* may be in an expression: numbers would not match next year, long texts are titles."""
+def _is_literal(text: str) -> bool:
+    """Return whether *text* may be a literal: numbers would not match next year, and long texts are titles."""
     return 0 < len(text) <= TEXT_LENGTH_MAX and kind_of(text) not in NUMBERS
 
 
-def _token(tokens: UrlTokens, place: int | str) -> Token | None:
-    if isinstance(place, str):
-        return tokens.values.get(place)
-    if place == LAST:
+def _token(tokens: UrlTokens, position: int | str) -> Token | None:
+    if isinstance(position, str):
+        return tokens.values.get(position)
+    if position == LAST:
         return tokens.segments[-1] if tokens.segments else None
-    return tokens.segments[place] if place < len(tokens.segments) else None
+    return tokens.segments[position] if position < len(tokens.segments) else None
 
 
 def _best_question(samples: list[Sample]) -> Question | None:
@@ -211,7 +214,7 @@ def _best_question(samples: list[Sample]) -> Question | None:
     best, best_score = None, 0.0
     for question, counts in _questions(samples, total):
         gain = _gain_bits(total, counts)
-        # The test statistic G is twice the gain in nats.
+        # The statistic G of the test is twice the gain in nats.
         if 2 * math.log(2) * gain >= G_MIN and gain - question.bits > best_score + 1e-9:
             best, best_score = question, gain - question.bits
     return best
@@ -229,29 +232,29 @@ def _bits(counts: tuple[int, int]) -> float:
 
 
 def _questions(samples: list[Sample], total: tuple[int, int]) -> Iterator[tuple[Question, tuple[int, int]]]:
-    """Yield useful questions, each with the numbers of others and of articles whose answer is yes."""
+    """Yield all questions worth testing, with the numbers of others and of articles for which the answer is yes."""
     keys = sorted({key for sample in samples for key in sample.tokens.values})
-    places: list[int | str] = [*range(PLACES), LAST, *keys]
-    for place in places:
-        kinds = _counted(samples, "kind", place)
+    positions: list[int | str] = [*range(POSITIONS), LAST, *keys]
+    for position in positions:
+        kinds = _counted(samples, "kind", position)
         for group in GROUPS.values():
             if not group.isdisjoint(kinds):
-                yield Question("kind", place, group, 1.0), _summed(kinds, group)
+                yield Question("kind", position, group, 1.0), _summed(kinds, group)
     for about in ("segments", "slash", "extension", "query", "parameter"):
         counted = _counted(samples, about, 0)
         for value in sorted(counted, key=str):
             yield Question(about, 0, frozenset({value}), 1.0), counted[value]
-    for place in places:
-        texts = _counted(samples, "text", place)
+    for position in positions:
+        texts = _counted(samples, "text", position)
         for values in _text_sets(texts, total):
-            yield Question("text", place, values, TEXT_BITS * len(values)), _summed(texts, values)
+            yield Question("text", position, values, TEXT_BITS * len(values)), _summed(texts, values)
 
 
-def _counted(samples: list[Sample], about: str, place: int | str) -> dict[Hashable, tuple[int, int]]:
+def _counted(samples: list[Sample], about: str, position: int | str) -> dict[Hashable, tuple[int, int]]:
     articles: Counter[Hashable] = Counter()
     others: Counter[Hashable] = Counter()
     for sample in samples:
-        (articles if sample.is_article else others).update(set(_answers(sample.tokens, about, place)))
+        (articles if sample.is_article else others).update(set(_values(sample.tokens, about, position)))
     return {value: (others[value], articles[value]) for value in others.keys() | articles.keys()}
 
 
@@ -261,14 +264,14 @@ def _summed(counted: Mapping[Hashable, tuple[int, int]], values: Iterable[Hashab
 
 
 def _text_sets(texts: Mapping[Hashable, tuple[int, int]], total: tuple[int, int]) -> Iterator[frozenset[Hashable]]:
-    """Yield the first one, two … of the texts that indicate articles most, and of those that indicate others most."""
+    """Yield the best one, two, … of the texts that indicate articles, and of those that indicate other pages."""
     share = total[1] / sum(total)
-    signs: tuple[Callable[[float], bool], ...] = (lambda rate: rate > share, lambda rate: rate < share)
-    for is_meant in signs:
+    directions: tuple[Callable[[float], bool], ...] = (lambda rate: rate > share, lambda rate: rate < share)
+    for indicates in directions:
         chosen = [
             (_gain_bits(total, counts), str(text))
             for text, counts in texts.items()
-            if sum(counts) >= TEXT_SEEN_MIN and _is_spelt_out(str(text)) and is_meant(counts[1] / sum(counts))
+            if sum(counts) >= TEXT_SEEN_MIN and _is_literal(str(text)) and indicates(counts[1] / sum(counts))
         ]
         ranked = [text for _, text in sorted(chosen, key=lambda one: (-one[0], one[1]))[:TEXTS_MAX]]
         for size in range(1, len(ranked) + 1):

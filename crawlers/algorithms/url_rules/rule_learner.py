@@ -1,4 +1,4 @@
-"""Rules that classify URLs as articles, and the learner of one domain's rules from labelled URLs."""
+"""Rules that classify URLs as articles, and a learner of the rules of one domain from labelled URLs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from crawlers.algorithms.url_rules.url_tokens import target_of_url
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-LABELS_MAX = 2_000  # 0.3 MB, and 0.1 s to learn from
-KIND_MIN = 5  # labels of each kind: without other pages, every URL that resembles the few articles would be one
-DUE_AT = (30, 100, 300, 1_000)  # labels; afterwards at each doubling
-JUDGED = 50  # fetched URLs that matched
-PRECISION_MIN = 0.8
-NEW_LABELS_MIN = 20  # before failing rules are learnt again, because the same labels give the same rules
-
+LABELS_MAX = 2_000  # 0.3 MB; learning from them takes 0.1 s
+KIND_MIN = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
+DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
+JUDGED = 50  # latest matching URLs by which precision is measured
+PRECISION_MIN = 0.8  # of the rules: with a lower one, they have failed
+NEW_LABELS_MIN = 20  # before failed rules are learnt again, because the same labels give the same rules
 
 HAND, LEARNT = "hand", "learnt"  # origins of rules
 
@@ -28,9 +27,9 @@ HAND, LEARNT = "hand", "learnt"  # origins of rules
 class UrlRule:
     """An expression for URLs of a domain: see `url_expressions`.
 
-    *weight* in (0, 1] is the confidence that a matching URL is an article; 0 means it never is. *support* is the
-    number of labels that the rule was learnt from, *precision_low* the lower bound (one-sided 90 %, Wilson) of
-    the share of articles among them, *learnt_at* the time of learning.
+    *weight* in (0, 1] is the confidence that a matching URL is an article; 0 forbids matching URLs. *support* is the
+    number of labels from which the rule was learnt, *precision_low* the lower bound (Wilson, one-sided 90 %) of the
+    share of articles among them, and *learnt_at* the time of learning, in seconds since 1970.
     """
 
     regex: str
@@ -43,18 +42,18 @@ class UrlRule:
 
 
 class RuleLearner:
-    """Learns the rules of one *domain* from labels, and decides when to learn them again.
+    """Learns the rules of one *domain* from labels, and decides when they should be learnt again.
 
-    The newest `LABELS_MAX` labels are kept, one per URL; beyond that, the oldest label of the more frequent kind
-    (articles, others) is dropped.
+    It keeps `LABELS_MAX` labels, one per URL; beyond that, the oldest label of the more frequent kind (articles or
+    others) is dropped.
     """
 
     def __init__(self, domain: str) -> None:
         self.domain = domain
-        self._articles: dict[str, None] = {}  # from old to new
-        self._others: dict[str, None] = {}
+        self._articles: dict[str, None] = {}  # the oldest first
+        self._others: dict[str, None] = {}  # the oldest first
         self._seen = 0  # URLs ever labelled
-        self._seen_then = 0  # at the latest learning
+        self._learnt_from = 0  # URLs labelled before the rules were last learnt
         self._due_at = DUE_AT[0]
         self._judged: deque[bool] = deque(maxlen=JUDGED)
 
@@ -70,31 +69,31 @@ class RuleLearner:
             larger = max(self._articles, self._others, key=len)
             del larger[next(iter(larger))]
 
-    def judged(self, fits: bool, is_article: bool) -> None:
+    def judged(self, matches: bool, is_article: bool) -> None:
         """Record whether a fetched URL matched a rule, and whether it was an article."""
-        if fits:
+        if matches:
             self._judged.append(is_article)
 
     @property
     def is_due(self) -> bool:
-        """Whether rules should be learnt now: there are enough new labels, or rules fail."""
+        """Whether rules should be learnt now: there are enough new labels, or the rules have failed."""
         if min(len(self._articles), len(self._others)) < KIND_MIN:
             return False
         has_failed = len(self._judged) == JUDGED and sum(self._judged) < PRECISION_MIN * JUDGED
-        return self._seen >= self._due_at or (has_failed and self._seen - self._seen_then >= NEW_LABELS_MIN)
+        return self._seen >= self._due_at or (has_failed and self._seen - self._learnt_from >= NEW_LABELS_MIN)
 
     def has_learnt(self) -> None:
-        """Mark the labels as learnt: rules are not due before there are more labels."""
-        self._seen_then = self._seen
+        """Mark the labels as learnt, so that rules are not due before there are more labels."""
+        self._learnt_from = self._seen
         while self._due_at <= self._seen:
             self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
         self._judged.clear()
 
     def learn(self, now: float, known: Collection[UrlRule] = ()) -> list[UrlRule]:
-        """Return the rules learnt from the labels, those with the most labels first; none if there are too few.
+        """Return the rules learnt from the labels, those with the most labels first; none if there are too few labels.
 
-        Expressions that are forbidden manually, among the rules *known*, are left out. The result is a function
-        of the set of labels.
+        The expressions of manual rules with weight 0 in *known* are omitted. The result is a function of the set of
+        labels.
         """
         self.has_learnt()
         if min(len(self._articles), len(self._others)) < KIND_MIN:
@@ -111,5 +110,5 @@ class RuleLearner:
                 learnt_at=now,
             )
             for regex, support, precision_low in learn_patterns(labels)
-            if regex not in forbidden and is_expression(regex)  # one of a thousand directories may be too large
+            if regex not in forbidden and is_expression(regex)  # with a thousand directories it may be too large
         ]

@@ -1,4 +1,4 @@
-"""Matches URLs against the rules of their domain; the cost does not depend on the number of domains."""
+"""Matches URLs against the rules of their domain, at a cost that does not depend on the number of domains."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
 
 SITES_MAX = 65_536  # sites with a cached domain; beyond that the cache is cleared
-RULES_MAX = 1_000  # of one domain, manual ones; a learner creates fewer
-COMPILED_MAX = 10_000  # rules; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
+RULES_MAX = 1_000  # manual rules per domain; a learner creates fewer
+COMPILED_MAX = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
 
 
 class _Matcher(NamedTuple):
@@ -27,20 +27,19 @@ class _Matcher(NamedTuple):
 class RuleSet:
     """The rules of all domains.
 
-    A host uses the rules of its longest parent domain with rules, including itself. Manual rules of a domain also
-    apply to hosts below it that only have learnt rules. Rules are compiled when the first URL of their domain is
-    matched.
+    A host uses its own rules, or those of its longest parent domain that has rules. Manual rules of a domain also apply
+    to hosts below it that only have learnt rules. Rules are compiled when the first URL of their domain is matched.
     """
 
     def __init__(self) -> None:
         self._rules: dict[str, tuple[UrlRule, ...]] = {}
-        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # shared between sites of the same software
-        self._compiled = 0  # rules in these
+        self._expressions: dict[tuple[str, ...], UrlExpressions] = {}  # by their texts: shared by equal sets of rules
+        self._compiled = 0  # number of rules in `_expressions`
         self._matchers: dict[str, _Matcher] = {}
         self._of_site: dict[str, _Matcher | None] = {}
 
     def replace(self, domain: str, rules: Iterable[UrlRule]) -> None:
-        """Replace the rules of *domain*; without any it uses those of its parent domains."""
+        """Replace the rules of *domain*; without rules, it uses those of its parent domains."""
         kept = tuple(rules)
         if kept:
             self._rules[domain] = kept
@@ -48,18 +47,18 @@ class RuleSet:
             self._rules.pop(domain, None)
         for name in [name for name in self._matchers if name == domain or name.endswith(f".{domain}")]:
             del self._matchers[name]
-        for site in [site for site in self._of_site if domain in site]:  # and a few that only contain its name
+        for site in [site for site in self._of_site if domain in site]:  # also drops a few that only contain the name
             del self._of_site[site]
 
     def rules_of(self, host: str) -> tuple[UrlRule, ...]:
         """Return the rules that apply to *host*."""
         domain = self._domain(host)
-        return () if domain is None else self._with_those_above(domain)
+        return () if domain is None else self._inherited(domain)
 
     def weight(self, site: str, url: str) -> float:
-        """Return the largest weight of the rules that *url* of *site* matches; 0.0 if none does, or one forbids it.
+        """Return the largest weight of the rules that *url* of *site* matches; 0 if it matches none, or is forbidden.
 
-        *site* is scheme://host[:port], and *url* begins with it.
+        *site* is scheme://host[:port], and *url* begins with it. Raises `ConfigError` if a rule is invalid.
 
         Notes
         -----
@@ -68,16 +67,16 @@ class RuleSet:
         try:
             matcher = self._of_site[site]
         except KeyError:
-            matcher = self._remembered(site)
+            matcher = self._cached(site)
         if matcher is None:
             return 0.0
-        fitting = matcher.expressions.fitting(url[len(site) :])
-        if not fitting:
+        matching = matcher.expressions.matching(url[len(site) :])
+        if not matching:
             return 0.0
-        weights = [matcher.weights[place] for place in fitting]
+        weights = [matcher.weights[index] for index in matching]
         return max(weights) if min(weights) > 0.0 else 0.0
 
-    def _remembered(self, site: str) -> _Matcher | None:
+    def _cached(self, site: str) -> _Matcher | None:
         if len(self._of_site) >= SITES_MAX:
             self._of_site.clear()
         domain = self._domain(_host(site))
@@ -87,12 +86,12 @@ class RuleSet:
     def _matcher(self, domain: str) -> _Matcher:
         matcher = self._matchers.get(domain)
         if matcher is None:
-            rules = self._with_those_above(domain)
-            expressions = self._compiled_once(tuple(rule.regex for rule in rules))
+            rules = self._inherited(domain)
+            expressions = self._compile(tuple(rule.regex for rule in rules))
             matcher = self._matchers[domain] = _Matcher(expressions, [rule.weight for rule in rules])
         return matcher
 
-    def _compiled_once(self, texts: tuple[str, ...]) -> UrlExpressions:
+    def _compile(self, texts: tuple[str, ...]) -> UrlExpressions:
         expressions = self._expressions.get(texts)
         if expressions is None:
             if self._compiled + len(texts) > COMPILED_MAX:
@@ -103,16 +102,16 @@ class RuleSet:
             self._compiled += len(texts)
         return expressions
 
-    def _with_those_above(self, domain: str) -> tuple[UrlRule, ...]:
-        """Return the rules of *domain*, and at least the manual ones of its nearest parent domain with rules."""
-        rules, above = self._rules[domain], domain
-        by_hand = [rule for rule in rules if rule.origin == HAND]
-        if by_hand:
+    def _inherited(self, domain: str) -> tuple[UrlRule, ...]:
+        """Return the rules of *domain*; if none is manual, also the manual ones of the nearest parent with any."""
+        rules, parent = self._rules[domain], domain
+        manual = [rule for rule in rules if rule.origin == HAND]
+        if manual:
             return rules
-        while above and not by_hand:
-            above = above.partition(".")[2]
-            by_hand = [rule for rule in self._rules.get(above, ()) if rule.origin == HAND]
-        return (*rules, *by_hand)
+        while parent and not manual:
+            parent = parent.partition(".")[2]
+            manual = [rule for rule in self._rules.get(parent, ()) if rule.origin == HAND]
+        return (*rules, *manual)
 
     def _domain(self, host: str) -> str | None:
         name = host

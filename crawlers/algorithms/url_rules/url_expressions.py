@@ -1,7 +1,7 @@
-"""Expressions of URL rules: RE2 syntax, which is matched in linear time.
+"""Expressions of URL rules: RE2 syntax, matched in linear time, with exceptions.
 
-RE2 has no lookaheads: `/news/.* except /news/page/.*` defines exceptions. URLs contain no spaces, so ` except ` is
-unambiguous. Expressions must match the whole part after the host: path and query.
+RE2 does not support lookaheads; `/news/.* except /news/page/.*` defines exceptions instead. URLs contain no spaces, so
+` except ` is unambiguous. Expressions must match the whole part after the host, path and query.
 """
 
 from __future__ import annotations
@@ -17,62 +17,65 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXCEPT = " except "
-MEMORY_BYTES = 1 << 20  # of one rule: a learnt one uses some 10 KB, a list of 500 directories 170 KB
+MEMORY_BYTES = 1 << 20  # limit per rule: a learnt one takes some 10 KB, a list of 500 directories 170 KB
 _ANYTHING = "(?s).*"
-_AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # text in RE2, but a repetition in Python
+_AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # literal text in RE2, a repetition in Python
 
-_REMEDIES = (  # RE2's message, and ours
+_REMEDIES = (  # pattern of RE2's message, and our message
     (
         r"perl operator: \(\?[=!<]",
-        "RE2 has no lookaheads and lookbehinds; "
-        f"write what the rule leaves out at its end, as in '/news/.*{EXCEPT}/news/page/.*'",
+        "RE2 does not support lookaheads and lookbehinds; "
+        f"append exceptions to the rule, as in '/news/.*{EXCEPT}/news/page/.*'",
     ),
-    (r"escape sequence: \\[1-9]|perl operator: \(\?P", "RE2 has no references to groups; write the text itself"),
-    (r"escape sequence: \\Z", r"RE2 has no \Z; leave it out, a rule is matched up to the end of the URL"),
-    ("repetition size", "a repetition is invalid or of more than 1,000; correct it, or write + or *"),
+    (
+        r"escape sequence: \\[1-9]|perl operator: \(\?P",
+        "RE2 does not support backreferences; repeat the text or the expression",
+    ),
+    (r"escape sequence: \\Z", r"RE2 does not support \Z; omit it, because a rule matches the whole path and query"),
+    ("repetition size", "a repetition count is invalid or above 1,000; correct it, or write + or *"),
 )
 
 
 class UrlExpressions:
-    """Several expressions that are matched at once; raises `ConfigError` for an invalid one.
+    """Several expressions that are matched at once; raises `ConfigError` if one is invalid or too large.
 
-    >>> UrlExpressions(["/news/.* except /news/page/.*", "/.*[0-9]"]).fitting("/news/page/2")
+    >>> UrlExpressions(["/news/.* except /news/page/.*", "/.*[0-9]"]).matching("/news/page/2")
     [1]
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._set = re2.Set.FullMatchSet(_options(MEMORY_BYTES * max(len(texts), 1)))
         self._set.Add(_ANYTHING)
-        numbers: dict[str, int] = {}  # of the parts, in the set
-        self._rules: dict[int, list[tuple[int, frozenset[int]]]] = {}  # a part -> places of rules, and their exceptions
-        for place, text in enumerate(texts):
+        numbers: dict[str, int] = {}  # of the parts of expressions, in the set
+        self._rules: dict[int, list[tuple[int, frozenset[int]]]] = {}  # first part -> (index, exceptions) of each rule
+        for index, text in enumerate(texts):
             for part in (parts := text.split(EXCEPT)):
                 if part not in numbers:
                     numbers[part] = self._added(part)
             first, *exceptions = (numbers[part] for part in parts)
-            self._rules.setdefault(first, []).append((place, frozenset(exceptions)))
+            self._rules.setdefault(first, []).append((index, frozenset(exceptions)))
         try:
             self._set.Compile()
         except re2.error:
-            raise ConfigError(f"{_shown(' '.join(texts))} is too large; make several smaller rules of it") from None
+            raise ConfigError(f"{_shown(' '.join(texts))} is too large; split it into several rules") from None
 
-    def fitting(self, target: str) -> list[int]:
-        """Return the places of the expressions that *target* matches, in any order."""
+    def matching(self, target: str) -> list[int]:
+        """Return the indices of the expressions that *target*, a path and query, matches; in any order."""
         found = self._set.Match(target.encode())
-        if found is None:  # `_ANYTHING` always matches, so RE2's set ran out of memory
-            raise MemoryError(f"RE2 ran out of memory while it matched {_shown(target)}")
+        if found is None:  # `_ANYTHING` always matches, so RE2 ran out of memory
+            raise MemoryError(f"RE2 ran out of memory while matching {_shown(target)}")
         if len(found) == 1:
             return []
         return [
-            place
+            index
             for number in found
-            for place, exceptions in self._rules.get(number, ())
+            for index, exceptions in self._rules.get(number, ())
             if exceptions.isdisjoint(found)
         ]
 
     def _added(self, part: str) -> int:
         if match := _AT_MOST.search(part):
-            raise ConfigError(f"{_shown(part)}: RE2 takes {match[0]} as text; write {{0{match[1]}}}")
+            raise ConfigError(f"{_shown(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
         try:
             number: int = self._set.Add(part)
         except re2.error:
@@ -86,7 +89,7 @@ def check_expression(text: str) -> None:
     >>> check_expression("/news/[^/?]+-[0-9]+/?")
     >>> check_expression("/(?!video/).*")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    crawlers.errors.ConfigError: '/(?!video/).*': RE2 has no lookaheads and lookbehinds; write what ...
+    crawlers.errors.ConfigError: '/(?!video/).*': RE2 does not support lookaheads and lookbehinds; append ...
     """
     UrlExpressions([text])
 
@@ -100,27 +103,27 @@ def is_expression(text: str) -> bool:
     return True
 
 
-def fits(text: str, target: str) -> bool:
-    """Return whether *target*, a path and query, matches the expression *text*."""
-    return bool(UrlExpressions([text]).fitting(target))
+def matches(text: str, target: str) -> bool:
+    """Return whether *target*, a path and query, matches the expression *text*; `ConfigError` if that is invalid."""
+    return bool(UrlExpressions([text]).matching(target))
 
 
 def _problem(part: str) -> str:
     """Return why RE2 rejects *part*, and the remedy."""
-    said = ""
+    message = ""
     try:
         re2.compile(part, _options(MEMORY_BYTES))
     except re2.error as error:
-        said = error.args[0].decode()
-    for reason, sentence in _REMEDIES:
-        if re.search(reason, said):
-            return sentence
-    return f"RE2 can't read it ({said}); correct it, see https://github.com/google/re2/wiki/Syntax"
+        message = error.args[0].decode()
+    for pattern, remedy in _REMEDIES:
+        if re.search(pattern, message):
+            return remedy
+    return f"RE2 cannot parse it ({message}); correct it, see https://github.com/google/re2/wiki/Syntax"
 
 
 def _options(max_mem: int) -> re2.Options:
     options = re2.Options()
-    options.log_errors = False  # they would go to standard error; they are raised instead
+    options.log_errors = False  # to standard error; errors are raised instead
     options.never_capture = True
     options.max_mem = max_mem
     return options

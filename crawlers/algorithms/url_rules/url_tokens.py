@@ -1,6 +1,7 @@
-"""Splits URLs into tokens for rules: segments and parameter values, each of a kind that has an expression.
+"""Splits URLs into the tokens of rules: segments and parameter values, each of a kind.
 
-A text has the first kind whose expression it matches. The expressions are RE2's, so they have no lookaheads.
+The kind of a text is the first one in `KINDS` whose expression it matches. The expressions are also valid for RE2, so
+they have no lookaheads.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-_PLAIN = "[^/?&=._-]"  # within a word of a title; includes %D0%BF
-_PIECE = "[^/?&=.]"
+_PLAIN = "[^/?&=._-]"  # a character of a word in a title; includes %D0%BF
+_PIECE = "[^/?&=.]"  # a character of a title
 
 KINDS = {
     "empty": "",
@@ -26,9 +27,9 @@ KINDS = {
     "pair": f"{_PLAIN}*[-_]{_PLAIN}*",  # two words: a section, or a title
     "slug": f"{_PLAIN}*[-_]{_PLAIN}*[-_]{_PIECE}*",
 }
-OTHER = "other"  # everything else; its expression depends on the place
+OTHER = "other"  # all other texts; their expression depends on the position
 
-# Unions of kinds. Questions about them come first: they are short and general.
+# Unions of kinds. Questions about them come first, because they are short and general.
 FAMILIES = {
     "digits": (frozenset({"day", "year", "date8", "number"}), "[0-9]+"),
     "long": (frozenset({"year", "date8", "number"}), "[0-9]{3,}"),
@@ -39,7 +40,7 @@ FAMILIES = {
     ),
 }
 
-# Kinds that these expressions match in part.
+# Kinds of which the expressions match some texts.
 MATCHED_TOO = {
     "number": frozenset({"year", "date8"}),
     "idslug": frozenset({"date"}),
@@ -51,7 +52,7 @@ MATCHED_TOO = {
 _SIGNS = f"[0-9_-]*[^/?&=._0-9-]{_PIECE}*"  # not only digits and dashes
 IDSLUG_ONLY = f"(?:[0-9]{{4,}}[-_]{_SIGNS}|(?:{_SIGNS}|[_-][0-9_-]*)?[-_][0-9]{{4,}})"
 
-# A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 are the same.
+# A word with a number: /article123456 and /gallery123456 differ, /article123456 and /article123457 do not.
 NUMBERED = "#"  # replaces the number; no path or query contains this character
 NUMBER = "[0-9]{4,}"
 _DIGITS = re.compile("[0-9]+")
@@ -68,11 +69,11 @@ class Token(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The common shape of the URLs of a rule: number of segments, extension, and ordered parameters."""
+    """The common shape of the URLs of a rule: number of segments, extension, and names of parameters in order."""
 
     segments: int
     extension: str  # with its dot, or ""
-    parameters: tuple[str, ...] | None  # "id=" of id=5, "" of a value without a name; None without a query
+    parameters: tuple[str, ...] | None  # "id=" for id=5, "" for a value without a name; None without a query
 
 
 class UrlTokens(NamedTuple):
@@ -85,7 +86,7 @@ class UrlTokens(NamedTuple):
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of *text*, or of a token's text: one of `KINDS` or `OTHER`.
+    """Return the kind of *text*, one of `KINDS` or `OTHER`; *text* may be that of a `Token`.
 
     >>> [kind_of(text) for text in ("2024", "17", "politics", "who-won-the-cup", "cup-123456", "v1.2")]
     ['year', 'day', 'word', 'slug', 'idslug', 'other']
@@ -95,7 +96,7 @@ def kind_of(text: str) -> str:
 
 
 def target_of_url(url: str) -> str:
-    """Return the part of *url* after the host, without the fragment: rules are matched against it.
+    """Return path and query of *url*, against which rules are matched.
 
     >>> target_of_url("https://example.com/story.php?id=5#top")
     '/story.php?id=5'
@@ -106,8 +107,9 @@ def target_of_url(url: str) -> str:
 
 
 def tokens_of(target: str) -> UrlTokens | None:
-    """Return the tokens of *target*, a path and query; None if a segment or a name before an extension is empty,
-    because no rules are learnt from such URLs.
+    """Return the tokens of *target*, a path and query; None for URLs from which no rules are learnt.
+
+    Those are URLs with an empty segment, or with an extension without a name.
 
     >>> tokens_of("/news/who-won-it.html").shape
     Shape(segments=2, extension='.html', parameters=None)
@@ -138,8 +140,7 @@ def tokens_of(target: str) -> UrlTokens | None:
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return whether two targets differ only in numbers and titles, so that articles of one site cannot be
-    distinguished by these URLs.
+    """Return whether two targets (path and query) differ only in numbers and titles, as two articles of a site do.
 
     >>> look_alike("/news/who-won", "/news/who-won-it"), look_alike("/news/who-won", "/news/who-won?print=1")
     (True, False)

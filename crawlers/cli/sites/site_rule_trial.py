@@ -43,7 +43,7 @@ class Trial(NamedTuple):
         """Whether the rule fits an absolute URL."""
         if self.domain is not None and not is_in_domain(url, self.domain):
             return False
-        return bool(self.expressions.fitting(target_of_url(url)))
+        return bool(self.expressions.matching(target_of_url(url)))
 
 
 def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> None:

@@ -95,8 +95,8 @@ def test_duplicate_addresses_in_one_source_are_merged():
         ("- {site: b.example, feeds: ['http://u@b.example/']}", "3: 'http://u@b.example/' is not a feed address"),
         ("- {site: b.example, feeds: {a: b}}", "3: feeds is a mapping, expected a list"),
         ("- {site: b.example, feeds: [/a], sitemaps: [/a]}", "3: http://b.example/a is also listed under feeds"),
-        ("- {site: b.example, rules: ['/(']}", "3: '/(': RE2 can't read it (missing ): /(); correct it"),
-        ("- {site: b.example, rules: ['/(?!a).*']}", "3: '/(?!a).*': RE2 has no lookaheads"),
+        ("- {site: b.example, rules: ['/(']}", "3: '/(': RE2 cannot parse it (missing ): /(); correct it"),
+        ("- {site: b.example, rules: ['/(?!a).*']}", "3: '/(?!a).*': RE2 does not support lookaheads"),
         (
             "- {site: b.example, rules: ['news/.*']}",
             "3: 'news/.*' matches no URL because the part after the host begins with /",

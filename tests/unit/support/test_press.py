@@ -74,7 +74,7 @@ def test_hand_written_rule_matches_the_articles_and_nothing_else(number):
     (rule,) = press.rules(press.hosts[number])
     expressions = UrlExpressions([rule])
     for address in walk(number):
-        assert bool(expressions.fitting(address)) == press.is_article(origin + address, NOW), address
+        assert bool(expressions.matching(address)) == press.is_article(origin + address, NOW), address
 
 
 @walked
@@ -92,7 +92,7 @@ def test_rules_of_all_schemas_match_their_articles():
         (rule,) = press.rules(host)
         expressions = UrlExpressions([rule])
         for article in press.articles(host, NOW):
-            assert expressions.fitting(article.url.partition(host)[2])
+            assert expressions.matching(article.url.partition(host)[2])
             assert press.page(host, article.url.partition(host)[2], NOW).status == 200
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bench.news.url_rules import SCHEMAS, UNSEEN, labelled, quality
 from crawlers.algorithms.url_rules.pattern_tree import closed, learn_patterns, leaves, samples_of, wilson_low
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression, fits
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression, matches
 from crawlers.algorithms.url_rules.url_pattern import merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import tokens_of
 
@@ -43,13 +43,13 @@ def check_that_leaves_are_their_expressions(labels: dict[str, bool]) -> None:
         for pattern, part in closed(leaf):
             mine = {url_of[id(sample)] for sample in part}
             expression = UrlExpressions([regex_of(pattern)])
-            assert {url for url in labels if expression.fitting(url)} == mine
+            assert {url for url in labels if expression.matching(url)} == mine
             found.append((pattern, mine))
     assert sorted(url for _, mine in found for url in mine) == urls
     chosen = found[::2]
     united = merged([(pattern, 0, len(mine)) for pattern, mine in chosen])
     expressions = UrlExpressions([regex_of(pattern) for pattern, _, _ in united])
-    matched = [url for url in labels for _ in expressions.fitting(url)]
+    matched = [url for url in labels for _ in expressions.matching(url)]
     assert sorted(matched) == sorted(url for _, mine in chosen for url in mine)
     assert sum(count for _, _, count in united) == len(matched)
 
@@ -129,8 +129,8 @@ def test_a_year_is_not_spelt_out_as_it_would_not_hold_next_year() -> None:
     labels = {f"/2026/{n:02}/some-title-{n}": True for n in range(1, 29)}
     labels |= {f"/archive/{n:02}/some-title-{n}": False for n in range(1, 29)}
     (rule,) = learn_patterns(labels)
-    assert fits(rule.regex, "/2027/01/another-good-title")
-    assert not fits(rule.regex, "/archive/01/another-good-title")
+    assert matches(rule.regex, "/2027/01/another-good-title")
+    assert not matches(rule.regex, "/archive/01/another-good-title")
 
 
 def test_a_word_with_a_number_is_told_from_another_word_with_a_number() -> None:
@@ -150,7 +150,7 @@ def test_the_last_segment_tells_articles_however_many_are_before_it() -> None:
 def test_what_no_label_has_shown_is_not_matched() -> None:
     labels = {f"/news/{10_000 + n}.html": True for n in range(30)} | {f"/tag/t{n}": False for n in range(30)}
     (rule,) = learn_patterns(labels)
-    assert fits(rule.regex, "/news/5.html")
+    assert matches(rule.regex, "/news/5.html")
     for target in (
         "/news/5.jpg",
         "/news/5",
@@ -159,7 +159,7 @@ def test_what_no_label_has_shown_is_not_matched() -> None:
         "/news/index.html",
         "/photo/5.html",
     ):
-        assert not fits(rule.regex, target)
+        assert not matches(rule.regex, target)
 
 
 @pytest.mark.parametrize("labels", [{}, {"/": False, "/a": False}, {"/a//b": True, "//": True}])

@@ -6,7 +6,7 @@ import random
 
 from bench.news.url_rules import labelled
 from crawlers.algorithms.url_rules.rule_learner import LABELS_MAX, RuleLearner, UrlRule
-from crawlers.algorithms.url_rules.url_expressions import fits
+from crawlers.algorithms.url_rules.url_expressions import matches
 
 SITE = "https://www.example.org"
 
@@ -90,7 +90,7 @@ def test_the_newest_labels_hold_when_a_site_changes_its_urls() -> None:
     for number in range(LABELS_MAX // 2):
         learner.label(f"{SITE}/2026/the-new-title-{number}-of-it", True)
     (rule,) = learner.learn(0.0)
-    assert fits(rule.regex, "/2026/the-newest-title-of-all")
+    assert matches(rule.regex, "/2026/the-newest-title-of-all")
     assert rule.support == LABELS_MAX // 2
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, fits
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, matches
 from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, UrlPattern, escaped, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import KINDS, OTHER, Shape, kind_of
 
@@ -57,12 +57,12 @@ def test_conditions_unite_where_one_of_their_form_says_both(
 
 def test_patterns_unite_if_they_differ_in_one_thing() -> None:
     one = UrlPattern(TWO, True, {0: only("news"), 1: kinds("slug")})
-    assert one.united(UrlPattern(TWO, False, one.places)) == UrlPattern(TWO, None, one.places)
+    assert one.united(UrlPattern(TWO, False, one.positions)) == UrlPattern(TWO, None, one.positions)
     assert one.united(UrlPattern(TWO, False, {0: only("sport"), 1: kinds("slug")})) is None
-    assert one.united(UrlPattern(Shape(2, ".html", None), True, one.places)) is None
+    assert one.united(UrlPattern(Shape(2, ".html", None), True, one.positions)) is None
     many = [(UrlPattern(TWO, True, {0: only(name), 1: kinds("slug")}), 2, 3) for name in "abcd"]
     ((pattern, articles, count),) = merged(many)
-    assert (pattern.places[0], articles, count) == (only(*"abcd"), 8, 12)
+    assert (pattern.positions[0], articles, count) == (only(*"abcd"), 8, 12)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_the_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_
     for text in [*texts, "1999", "19990101", "2024-05", "cup-12345", "12345-cup", "a-1", "--", "who-won-it"]:
         if text or place == "id=":
             url = {0: f"/{text}/b.x?id=5", 1: f"/a/{text}.x?id=5", "id=": f"/a/b.x?id={text}"}[place]
-            assert bool(expressions.fitting(url)) == (kind_of(text) in names)
+            assert bool(expressions.matching(url)) == (kind_of(text) in names)
 
 
 def test_any_text_can_be_spelt_out() -> None:
     for text in ("a.b", "(a|b)*", "[x]{2}^$", "c:\\d", "%D0%BF-%D1%80"):
-        assert fits(escaped(text), text)
+        assert matches(escaped(text), text)
