@@ -29,5 +29,5 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
         command.exitcode = 2
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # else Python would flush again, and report an error, at exit
+        os.dup2(nowhere, sys.stdout.fileno())  # otherwise Python flushes again at exit, and reports an error
         os.close(nowhere)

@@ -35,7 +35,7 @@ ABOVE_ZERO = {
     "FEED_MIN_SECONDS",
     "FEED_POLLS_PER_SECOND",
 }
-TO_COME = {"FRONTIER_URL"}  # names that are reserved
+RESERVED = {"FRONTIER_URL"}  # for later versions
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 OR_NONE = {
     "MAX_LEVEL": 0,
@@ -58,7 +58,7 @@ def _check_names(settings: BaseSettings) -> None:
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
-        if name in TO_COME:
+        if name in RESERVED:
             raise ConfigError(f"{name} has no effect yet; leave it out")
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
         if near:

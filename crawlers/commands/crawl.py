@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
-    _scheduler: AdaptiveScheduler | None = None  # None: the crawl did not begin, or another scheduler is in use
+    _scheduler: AdaptiveScheduler | None = None  # None = the crawl did not begin, or uses another scheduler
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -58,13 +58,13 @@ class Command(ScrapyCrawl):
             self.exitcode = 1
 
     def _opened(self) -> None:
-        scheduler = self._crawler.engine.scheduler  # the engine forgets it at its end
+        scheduler = self._crawler.engine.scheduler  # kept because the engine drops it when it stops
         if isinstance(scheduler, AdaptiveScheduler):
             self._scheduler = scheduler
 
     def _done(self, task: Any) -> None:
         if not task.cancelled() and (error := task.exception()) is not None and not self._report(error):
-            logger.error("The crawl could not begin", exc_info=error)  # retrieved here, so that nothing else logs it
+            logger.error("The crawl could not begin", exc_info=error)  # retrieved here, so that it is logged only once
 
     def _failed(self, failure: Failure) -> Failure | None:
         return None if failure.value and self._report(failure.value) else failure

@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.sites.site_parts import seed_meant
+from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import BadUrl
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.url_settings import normalization
@@ -72,7 +72,7 @@ class Command(ScrapyCommand):
         most = whole_number("--limit", opts.limit, 1)
         site_ids = None
         if opts.site is not None:
-            site_ids = sites_named(database, opts.site) or sites_named(database, seed_meant(database, opts.site).site)
+            site_ids = sites_named(database, opts.site) or sites_named(database, seed_named(database, opts.site).site)
         found = search(database, opts.search, most, site_ids=site_ids, crawl_id=crawl_id)
         if not found:
             return [f"no documents found for: {opts.search}"]

@@ -25,7 +25,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
     def syntax(self) -> str:
-        return " | ".join(f"{name} {action.takes}".strip() for name, action in ACTIONS.items())
+        return " | ".join(f"{name} {action.arguments}".strip() for name, action in ACTIONS.items())
 
     def short_desc(self) -> str:
         return "Manage the sites that harvests crawl, their feeds and rules"
@@ -69,7 +69,7 @@ class Action(NamedTuple):
     """An action with its numbers of arguments and its options."""
 
     do: Callable[[BaseSettings, list[str], argparse.Namespace], None]
-    takes: str
+    arguments: str
     least: int = 1
     most: int = sys.maxsize
     options: Sequence[str] = ()

@@ -30,14 +30,14 @@ def main() -> int:
         print(f"A small web of {len(web.origins)} sites is served on this machine. It is crawled now:\n")
         print("    scrapy crawl sitegraph -a hosts=hosts.txt -s LINK_TAGS=a,area,frame,iframe,meta\n", flush=True)
         status = crawl(folder, "sitegraph", "hosts=hosts.txt", GRAPH_FORMATS="gexf,csv")
-        status = status or tell(folder, web.origins) or harvest(folder)
+        status = status or report_crawl(folder, web.origins) or harvest(folder)
     status = status or explore(folder / "town")
     if status:
         print(f"A crawl failed; see crawl.log in {folder} or its subfolders.", file=sys.stderr)
     return status
 
 
-def tell(folder: Path, origins: Mapping[str, str]) -> int:
+def report_crawl(folder: Path, origins: Mapping[str, str]) -> int:
     """Report the results of the crawl; return the exit status."""
     database = Database(f"sqlite:///{folder / 'crawl.sqlite'}", create=False)
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawlers.demo.pages import Web, WebResponse
 
 RECORDS = 60
-DESKS = 12  # pages of the reading room: real, but each has endlessly many addresses
+DESKS = 12  # pages of the reading room: real, but each has endlessly many URLs
 DAYS = 28
 
 
@@ -22,7 +22,7 @@ def _home() -> str:
 
 
 def _record(number: int) -> str:
-    # Every real page is reachable without entering a trap, so a crawler that avoids the traps loses nothing.
+    # Every real page is reachable without entering a trap, so a crawler that avoids the traps misses none.
     near = [f"{n}.html" for n in (number - 1, number + 1, number * 2) if 1 <= n <= RECORDS]
     return links(near) + link("/calendar/2024-05/", "opening hours")
 
@@ -37,14 +37,14 @@ def _calendar(year: int, month: int, day: int) -> str:
 
 
 def _desk(desk: int, query: str) -> str:
-    # The parameter is not on any list of session ids, and its value depends on the whole address: each step creates
-    # new values, yet the same address always gives the same page.
+    # The parameter is not on any list of session ids, and its value depends on the whole URL: each step creates
+    # new values, yet the same URL always gives the same page.
     visit = hashlib.sha256(query.encode(errors="replace")).hexdigest()[:16]
     near = [n for n in (desk - 1, desk + 1, desk * 3 % DESKS + 1) if 1 <= n <= DESKS]
     return links(f"/room?desk={n}&reader={visit}" for n in near) + link("/records/1.html", "the first record")
 
 
-def answer(web: Web, path: str, query: str) -> WebResponse:
+def respond(web: Web, path: str, query: str) -> WebResponse:
     """Return the archive's response; *query* counts in the reading room only."""
     seed = path
     if path == "/":

@@ -121,7 +121,7 @@ def _of_type(web: Web, path: str) -> WebResponse:
     return typed(content_type, whole.encode())
 
 
-def answer(web: Web, path: str, query: str) -> WebResponse:
+def respond(web: Web, path: str, query: str) -> WebResponse:
     """Return babel's response; the query is ignored."""
     if path in TEXTS:
         return _text(web, path)

@@ -141,7 +141,7 @@ def _main(web: Web, path: str) -> str | None:
     return None
 
 
-def answer(web: Web, path: str, query: str) -> WebResponse:
+def respond(web: Web, path: str, query: str) -> WebResponse:
     """Return the faculty's response; the query is ignored."""
     if path in REDIRECTS:
         status, target = REDIRECTS[path]

@@ -185,7 +185,7 @@ def _moved(path: str, query: str) -> WebResponse | None:
     return redirect(f"/chain/{int(found[1]) - 1}") if found else None
 
 
-def answer(web: Web, path: str, query: str) -> WebResponse:
+def respond(web: Web, path: str, query: str) -> WebResponse:
     """Return the site's response to a patient visitor; *query* counts for /grow only."""
     if moved := _moved(path, query):
         return moved

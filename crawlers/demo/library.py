@@ -86,7 +86,7 @@ def _chapter(web: Web, path: str, book: str, chapter: int) -> WebResponse:
     return page(web, "library", path, name, "\n".join(parts), trail=_trail(web, number))
 
 
-def answer(web: Web, path: str, query: str) -> WebResponse:
+def respond(web: Web, path: str, query: str) -> WebResponse:
     """Return the library's response; the query is ignored, as by file servers."""
     found = re.fullmatch(r"(.+)/chapter-(\d{1,3})\.html", path)
     if found:

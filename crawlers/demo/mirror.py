@@ -1,4 +1,4 @@
-"""The site of duplicates: one content under many URL variants, and copies at other addresses.
+"""The site of duplicates: one content under many URL variants, and copies at other URLs.
 
 There are two kinds. *Variants* (order of the query, utm_*, sid, empty parameters, double slashes, a missing
 trailing slash) are normalised by `key_of` before anything else, so that all variants of a key give the same
@@ -27,7 +27,7 @@ def _articles(web: Web) -> int:
 
 
 def key_of(path: str, query: str) -> tuple[str, str]:
-    """Return the canonical variant of an address: path and query.
+    """Return the canonical variant of a URL: path and query.
 
     >>> key_of("//article//7", "utm_source=x&b=2&a=1&c=&sid=9")
     ('/article/7/', 'a=1&b=2')
@@ -117,7 +117,7 @@ def _main(web: Web, path: str, query: str) -> list[str] | None:
     return None
 
 
-def answer(web: Web, path: str, query: str) -> WebResponse:
+def respond(web: Web, path: str, query: str) -> WebResponse:
     """Return the mirror's response: a function of `key_of` alone."""
     path, query = key_of(path, query)
     if found := re.fullmatch(r"/article/(0|[1-9]\d{0,5})\.html", path):

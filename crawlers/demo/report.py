@@ -22,7 +22,7 @@ MOST_REASONS = 12
 
 
 def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
-    """Return some forty lines; *names* are the display names of sites, by address."""
+    """Return some forty lines; *names* are the display names of sites, by URL."""
     crawl = crawl_named(database, None)
     lines = ["", "Results", ""]
     states = {row.site: row for row in progress(database, crawl.id)}
@@ -33,7 +33,7 @@ def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
         row = states[crawled.site]
         lines.append(
             f"  {names.get(crawled.site, crawled.site):<9} {len(graph):>4} pages, {edges:>5} links between them, "
-            f"{copies} duplicates folded, {row.counts.get(State.MOVED, 0)} redirects followed, "
+            f"{copies} duplicates merged, {row.counts.get(State.MOVED, 0)} redirects followed, "
             f"down to level {row.level}"
         )
     lines += ["", "URLs that are not pages, by reason", ""]

@@ -27,8 +27,8 @@ from urllib.parse import urlsplit
 from aiohttp import web as http
 
 from crawlers.demo.grumpy import flaky_refusal
-from crawlers.demo.town.answers import respond as respond_in_town
 from crawlers.demo.town.plan import SITES as TOWN
+from crawlers.demo.town.responses import respond as respond_in_town
 from crawlers.demo.web import SITES, Web, respond
 
 if TYPE_CHECKING:
@@ -36,50 +36,50 @@ if TYPE_CHECKING:
 
     from crawlers.demo.pages import Site, WebResponse
 
-    # The responses of all sites of a web by site, path, query and headers; it may keep state about past requests.
-    Answers = Callable[[str, str, str, Mapping[str, str]], WebResponse]
+    # Returns the response for site, path, query and headers; may keep state about past requests.
+    Responder = Callable[[str, str, str, Mapping[str, str]], WebResponse]
 
 ROOT = Path(__file__).resolve().parents[2]
-CACHED_ANSWERS = 20_000  # some 60 MB; the traps are endless, memory is not
+CACHED_RESPONSES = 20_000  # some 60 MB; the traps are endless, memory is not
 STOP_S = 10  # after that time the server is killed
 
 
-def _demo_answers(web: Web) -> Answers:
-    """Return the responses of the demo web: constant, except for the pages of grumpy that fail at first."""
+def _demo_responder(web: Web) -> Responder:
+    """Return the responder of the demo web: pure, except for the pages of grumpy that fail at first."""
     seen: Counter[str] = Counter()
 
-    @lru_cache(CACHED_ANSWERS)
+    @lru_cache(CACHED_RESPONSES)
     def pure(site: str, path: str, query: str) -> WebResponse:
         return respond(cast("Site", site), path, query, web)
 
-    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
+    def respond_to(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
         found = None
         if site == "grumpy" and path.startswith("/flaky/"):
             found = flaky_refusal(path, seen[path])
             seen[path] += 1
         return found or pure(site, path, query)
 
-    return answer
+    return respond_to
 
 
-def _town_answers(web: Web) -> Answers:
-    """Return the responses of the town, which depend on past requests."""
-    asked: Counter[tuple[str, str]] = Counter()
+def _town_responder(web: Web) -> Responder:
+    """Return the responder of the town, whose responses depend on past requests."""
+    requests: Counter[tuple[str, str]] = Counter()
 
-    def answer(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
-        found = respond_in_town(web, site, path, asked, headers)
-        asked[site, path] += 1
+    def respond_to(site: str, path: str, query: str, headers: Mapping[str, str]) -> WebResponse:
+        found = respond_in_town(web, site, path, requests, headers)
+        requests[site, path] += 1
         return found
 
-    return answer
+    return respond_to
 
 
-def _application(site: str, answers: Answers, delay_s: float) -> http.Application:
+def _application(site: str, responder: Responder, delay_s: float) -> http.Application:
     async def handle(request: http.Request) -> http.Response:
         path, _, query = request.raw_path.partition("?")
         if delay_s:
             await asyncio.sleep(delay_s)
-        found = answers(site, path, query, request.headers)
+        found = responder(site, path, query, request.headers)
         response = http.Response(status=found.status, headers=found.headers, body=found.body)
         response["is_untyped"] = not found.header("Content-Type")
         return response
@@ -96,7 +96,7 @@ def _application(site: str, answers: Answers, delay_s: float) -> http.Applicatio
 
 
 async def _run(
-    web: Web, answers: Answers, sockets: Mapping[str, socket.socket], delay_s: float, closed: threading.Event
+    web: Web, responder: Responder, sockets: Mapping[str, socket.socket], delay_s: float, closed: threading.Event
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -111,12 +111,12 @@ async def _run(
 
     runners = []
     for site, sock in sockets.items():
-        runner = http.AppRunner(_application(site, answers, delay_s), access_log=None, shutdown_timeout=0.1)
+        runner = http.AppRunner(_application(site, responder, delay_s), access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         await http.SockSite(runner, sock).start()
         runners.append(runner)
         print(site, web.origins[site] + "/", flush=True)
-    # This is a thread because the loop cannot wait for a pipe, a terminal and a file alike; os.read, because a
+    # This is a thread because the loop cannot wait for pipes, terminals and files alike; os.read, because a
     # buffered read would hold a lock that the interpreter needs at exit.
     threading.Thread(target=watch_stdin, daemon=True).start()
     await stop.wait()
@@ -161,8 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if chosen.ports_file and not kept:
             chosen.ports_file.write_text("".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8")
         web = Web(chosen.scale, origins)
-        answers = _town_answers(web) if chosen.town else _demo_answers(web)
-        asyncio.run(_run(web, answers, sockets, chosen.delay_ms / 1000, threading.Event()))
+        responder = _town_responder(web) if chosen.town else _demo_responder(web)
+        asyncio.run(_run(web, responder, sockets, chosen.delay_ms / 1000, threading.Event()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def serve(
     process = subprocess.Popen(  # noqa: S603  # our own command
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
-    with process:  # closes the pipes, which ends the server, and waits for it
+    with process:  # closes the pipes, which stops the server, and waits for it
         try:
             lines = [process.stdout.readline().split() for _ in sites] if process.stdout else []
             if any(len(line) != 2 for line in lines):

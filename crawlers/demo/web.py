@@ -19,13 +19,13 @@ __all__ = ["DEFAULT", "SITES", "Site", "Web", "WebResponse", "respond"]
 SITES: tuple[Site, ...] = tuple(LANDMARKS)
 DEFAULT = Web()
 
-_ANSWERS: Mapping[Site, Callable[[Web, str, str], WebResponse]] = {
-    "library": library.answer,
-    "faculty": faculty.answer,
-    "mirror": mirror.answer,
-    "archive": archive.answer,
-    "babel": babel.answer,
-    "grumpy": grumpy.answer,
+_RESPONDERS: Mapping[Site, Callable[[Web, str, str], WebResponse]] = {
+    "library": library.respond,
+    "faculty": faculty.respond,
+    "mirror": mirror.respond,
+    "archive": archive.respond,
+    "babel": babel.respond,
+    "grumpy": grumpy.respond,
 }
 
 # faculty and babel have no robots.txt: a 404.
@@ -45,4 +45,4 @@ def respond(site: Site, path: str, query: str = "", web: Web = DEFAULT) -> WebRe
     """
     if path == "/robots.txt":
         return typed("text/plain", _ROBOTS[site].encode()) if site in _ROBOTS else missing()
-    return _ANSWERS[site](web, path, query)
+    return _RESPONDERS[site](web, path, query)

@@ -4,8 +4,8 @@ Unlike the writers, the analysis holds the whole graph in memory (networkx): som
 Repeated links of a page count once, as in the degrees.
 
 Values are rounded to 12 decimals. PageRank, hub and authority sum to 1 each, so with the largest graph
-allowed by default the mean is at least 5e-7, of which 12 decimals keep five digits; differences between
-processors (the order of summation, about 1e-16 a step) are rounded away.
+allowed by default the mean is at least 5e-7, and 12 decimals keep five digits of it; differences between
+processors (the order of summation, about 1e-16 per step) are rounded away.
 
 networkx is imported where it is used, because the import takes a fifth of a second, which crawls without measures must
 not wait for.
@@ -97,7 +97,7 @@ def analyse(graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: 
     """
     for name in measures:
         if name not in MEASURES:
-            raise ConfigError(f"unknown measure {name!r}: use some of {', '.join(MEASURES)}")
+            raise ConfigError(f"unknown measure {name!r}; choose from {', '.join(MEASURES)}")
     network = to_networkx(graph, max_edges)
     found: dict[str, Mapping[int, Value]] = {}
     for names, measure in _GROUPS.items():

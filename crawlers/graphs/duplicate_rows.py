@@ -34,7 +34,7 @@ _STATEMENTS = (
 
 
 def drop_duplicate_rows(database: Database, site_id: int) -> int:
-    """Fold the duplicates of a site in the store, in one transaction; return the number of deleted rows.
+    """Merge the duplicates of a site into their representatives in one transaction; return the number of deleted rows.
 
     The exported graph of the site stays byte-identical. The function is idempotent.
     """

@@ -48,7 +48,7 @@ def graph_format(name: str) -> GraphFormat:
     try:
         return FORMATS[name]
     except KeyError:
-        raise ConfigError(f"unknown graph format {name!r}: use one of {', '.join(FORMATS)}") from None
+        raise ConfigError(f"unknown graph format {name!r}; choose one of: {', '.join(FORMATS)}") from None
 
 
 def graph_paths(base: Path, name: str) -> list[Path]:
@@ -66,8 +66,7 @@ def write_graph(graph: Graph, base: Path, name: str = "gexf", date: datetime.dat
     """Write *graph* in the format *name* to the files of `graph_paths`, creating the folder if needed.
 
     The two files of CSV are each replaced atomically, first the edges, directly after them the nodes.
-    Raises ConfigError if a file can't be created, StoreError if the disk is full; the old files stay
-    unchanged then.
+    Raises ConfigError if a file can't be created, and StoreError if the disk is full; the old files are then unchanged.
     """
     paths = graph_paths(base, name)
     with ExitStack() as stack:

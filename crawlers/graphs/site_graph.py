@@ -1,7 +1,7 @@
-"""The stored graph of one site, with redirects followed and duplicates folded.
+"""The stored graph of one site, with redirects followed and duplicates merged.
 
-A node represents all pages with the same content. Its representative is the page with the lowest level, and
-of several the one with the least URL. So nodes, numbers and edges are a function of the web and do not depend
+A node represents all pages with the same content. Its representative is the page with the lowest level; ties are
+broken by the smallest URL. So nodes, numbers and edges are a function of the web and do not depend
 on the order in which pages arrived.
 """
 
@@ -54,7 +54,7 @@ _CROSS_SITE = "SELECT id FROM page WHERE site_id <> :site AND id "
 class SiteGraph:
     """Nodes and edges of the site *site_id*; each iteration reads the store.
 
-    Memory: some 150 bytes a page, nothing a link.
+    Memory: some 150 bytes per page, none per link.
     """
 
     columns = PAGE_COLUMNS
@@ -66,12 +66,12 @@ class SiteGraph:
         self._site_id = site_id
         self._node_of: dict[int, int] = {}  # page id -> node, for pages, duplicates and redirects
         self._members: list[list[int]] = [[]]  # node -> its pages, the representative first; nodes start at 1
-        self._folded = array("q", [0])  # node -> duplicates whose rows were deleted
+        self._merged = array("q", [0])  # node -> duplicates whose rows were deleted
         # Page whose chain of redirects leaves the site -> the last page of the chain, which represents it.
         self._left: dict[int, int] = {}
         with database.read() as connection:
             self._left.update((row[0], row[0]) for row in connection.execute(text(_LEFT), {"site": site_id}))
-            self._fold(connection)
+            self._merge(connection)
             self._has_crossings = site_has_crossings(connection, site_id)
         self._in_degree = array("q")
         self._out_degree = array("q")
@@ -94,13 +94,13 @@ class SiteGraph:
         statement = text(_PAGES.format(collation=collation))
         return connection.execution_options(stream_results=True).execute(statement, {"site": self._site_id})
 
-    def _fold(self, connection: Connection) -> None:
+    def _merge(self, connection: Connection) -> None:
         by_hash: dict[bytes, int] = {}
         for page_id, content_hash, _, _, _, _, duplicates in self._pages(connection):
             node = by_hash.setdefault(bytes.fromhex(content_hash or f"{page_id:032x}"), len(self._members))
             if node == len(self._members):
                 self._members.append([page_id])
-                self._folded.append(duplicates)
+                self._merged.append(duplicates)
             else:
                 self._members[node].append(page_id)
             self._node_of[page_id] = node
@@ -152,7 +152,7 @@ class SiteGraph:
     def _among(self, statement: str, ids: list[int], connection: Connection, **values: int) -> Any:
         dialect = connection.dialect.name
         listed = json.dumps(ids) if dialect == "sqlite" else ids
-        # The driver's own rows: SQLAlchemy's would double the time of an export.
+        # Rows of the driver, because those of SQLAlchemy would double the time of an export.
         return connection.execute(text(statement + _AMONG[dialect]), {"ids": listed, **values}).cursor.fetchall()
 
     def nodes(self) -> Iterator[Node]:
@@ -162,7 +162,7 @@ class SiteGraph:
             for page_id, _, url, level, status, title, _ in self._pages(connection):
                 node = self._node_of.get(page_id)
                 if node is None:
-                    continue  # stored since the graph was folded: the crawl is still running
+                    continue  # stored after the duplicates were merged: the crawl is still running
                 members = self._members[node]
                 if members[0] != page_id:
                     continue
@@ -175,5 +175,5 @@ class SiteGraph:
                     self._in_degree[node],
                     self._out_degree[node],
                     external.get(page_id, 0) + self._outward[node],
-                    len(members) - 1 + self._folded[node],
+                    len(members) - 1 + self._merged[node],
                 )

@@ -30,7 +30,7 @@ SOURCES_AT_ONCE = 256  # pages whose links are read by one query
 class TopicGraph:
     """Nodes and edges of the topic crawl *crawl_id*, with redirects followed; each iteration reads the store.
 
-    Memory: all its links during construction, for the authorities and hubs; then some 150 bytes a page.
+    Memory: all links during construction, for the authorities and hubs; then some 150 bytes per page.
     """
 
     columns = (
@@ -64,7 +64,7 @@ class TopicGraph:
                 ids = self._pages[first : first + SOURCES_AT_ONCE].tolist()
                 weights: dict[int, dict[int, int]] = {}
                 links: Any = connection.execute(select(link).where(link.c.source_id.in_(ids)))
-                for source_id, target_id, count in links.cursor.fetchall():  # the driver's own rows, as in graph
+                for source_id, target_id, count in links.cursor.fetchall():  # rows of the driver, as in site_graph
                     source, target = self._node_of[source_id], self._node_of.get(target_id)
                     if target is not None and target != source:
                         targets = weights.setdefault(source, {})

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class Settings(Protocol):
-    """As Scrapy's settings are asked."""
+    """Scrapy's settings, or a dict."""
 
     def get(self, name: str) -> Any: ...
 
@@ -19,7 +19,7 @@ class Named(Protocol):
 
 
 def crawl_name(settings: Settings, spider: Named | None) -> str:
-    """The name of the crawl that *spider* works on; Scrapy makes it before extensions and pipelines.
+    """Return the name of *spider*'s crawl; Scrapy creates the spider before extensions and pipelines.
 
     >>> from collections import namedtuple
     >>> spider = namedtuple("Spider", "name")("news")
@@ -31,7 +31,7 @@ def crawl_name(settings: Settings, spider: Named | None) -> str:
 
 
 def named_by(option: str | None, settings: Settings) -> str | None:
-    """The name of the crawl that a command is about; None: the latest one.
+    """Return the name of the crawl that a command reads; None = the latest one.
 
     >>> named_by("press", {"CRAWL": "news"}), named_by(None, {"CRAWL": "news"}), named_by(None, {"CRAWL": ""})
     ('press', 'news', None)

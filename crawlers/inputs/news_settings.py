@@ -1,4 +1,4 @@
-"""Reads from settings what a news crawl is told."""
+"""Reads the options of a news crawl from settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewsOptions:
-    """See docs/settings.md, by the names of the settings."""
+    """The options of a news crawl; docs/reference/settings.md explains each by the name of its setting."""
 
     uses_rules: bool  # NEWS_RULES_ENABLED
     learns_rules: bool  # NEWS_LEARN_RULES
@@ -27,12 +27,12 @@ class NewsOptions:
     duplicate_distance: int  # bits
     iteration_pages: int
     iteration_s: float
-    recheck_s: float  # 0: articles are not fetched again
+    recheck_s: float  # 0 = articles are not fetched again
     normalization: Normalization
 
 
 def news_options(settings: SettingValues) -> NewsOptions:
-    """What *settings* say."""
+    """Return the options in *settings*."""
     return NewsOptions(
         uses_rules=settings.getbool("NEWS_RULES_ENABLED"),
         learns_rules=settings.getbool("NEWS_LEARN_RULES"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
-    """Return the seed that *text* refers to: by number, then short name, then host, domain or a URL of its site.
+    """Return the seed that *text* refers to: its number, short name, host, domain, or a URL of its site.
 
     Hosts discovered by crawls match a host or domain only if no named seed does. Raises `ConfigError` if there is
     no match, or more than one.

@@ -1,4 +1,4 @@
-"""How settings are read below the edge: Scrapy's settings satisfy this, and so may anything else."""
+"""The interface by which code without Scrapy reads settings; Scrapy's settings implement it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class SettingValues(Protocol):
-    """The methods of Scrapy's settings that read one of them."""
+    """The methods of Scrapy's settings that read one setting."""
 
     def get(self, name: str) -> Any: ...
     def getbool(self, name: str) -> bool: ...

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 MOST_VALUES = 1_000  # feeds, rules or hosts of one source; a longer list is a mistake
 LONGEST = 500  # characters of a name or selector
 
-PARTS = ("title", "text", "published", "authors", "section", "image")  # parts of items.Article that a page shows
+PARTS = ("title", "text", "published", "authors", "section", "image")  # fields of items.Article with selectors
 FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "region", *LIMITS, "hosts")
 
 T = TypeVar("T")
-Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for unusable selectors, by part
+Check: TypeAlias = "Callable[[dict[str, str]], None]"  # raises `ConfigError` for invalid selectors, given by part
 
 _RESOLVER: Any = yaml.resolver.Resolver()
 _LANGUAGE = re.compile("[a-z]{2,3}")

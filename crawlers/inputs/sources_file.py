@@ -1,5 +1,6 @@
 """Reads the news sources that people list in sources.yaml.
 
+```yaml
 sources:
   - example.org                                   # a site is enough: its feeds and rules are discovered
   - site: https://www.example.com
@@ -19,6 +20,7 @@ sources:
     max_level: 8
     delay_ms: 1000
     hosts: [sport.example.net, cdn.example.net]   # further hosts of the source; subdomains are included
+```
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ MOST_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 
 
 def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
-    """Return the sources in the file *path*, and one problem for each entry that was left out.
+    """Return the sources in the file *path*, and one problem for each skipped entry.
 
     A problem is a sentence with file and line. *check* raises `ConfigError` for unusable selectors, given by part.
     Raises `ConfigError` if no source is left, or if *path* is not such a file.

@@ -17,7 +17,7 @@ TEXT_SHOWN = 80  # characters of a faulty line or value
 def read_text(path: str, most_bytes: int, remedy: str) -> str:
     """Return the text of the file *path*, in UTF-8.
 
-    Raises `ConfigError` with the *remedy* if the file is larger than *most_bytes*, also if it cannot be read.
+    Raises `ConfigError` if the file can't be read, and with the *remedy* if it is larger than *most_bytes*.
     """
     try:
         with Path(path).open("rb") as file:
@@ -41,7 +41,7 @@ def shown(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a value, cut to `TEXT_SHOWN` characters."""
+    """Return a value, truncated to `TEXT_SHOWN` characters."""
     return text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
 
 

@@ -1,5 +1,6 @@
 """Reads the topic of a crawl from topic.yaml.
 
+```yaml
 keywords:                       # words or phrases, each with a weight > 0 …
   character encoding: 2
   unicode: 3
@@ -19,6 +20,7 @@ scope: sites                    # the sites of the roots (the default); all; or 
 # scope: [encodings.example, text.example]
 language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …
 budget: 2000                    # pages to read (default: PAGE_BUDGET)
+```
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class TopicSpec:
     weights: Weights
     scope: str  # like the setting SCOPE: sites, all, or comma-separated domains
     language: str
-    budget: int | None  # pages; None: not given in the file
+    budget: int | None  # pages; None = not given in the file
 
 
 def read_topic(path: str, language: str = AUTO) -> TopicSpec:
@@ -115,8 +117,8 @@ def _keywords(field: Field, terms: Terms) -> dict[str, float]:
     for item, weight in weighted:
         counts = terms(item.text)
         if not counts:
-            said = "function words, numbers and single letters are not terms"
-            raise Problem(item.line, f"the keyword {shown(item.text)} has no terms; remove it: {said}")
+            reason = "function words, numbers and single letters are not terms"
+            raise Problem(item.line, f"the keyword {shown(item.text)} has no terms; remove it: {reason}")
         for term, times in counts.items():
             keywords[term] = keywords.get(term, 0.0) + times * weight
     return keywords

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def normalization(settings: SettingValues) -> Normalization:
-    """Return the steps that *settings* switch on."""
+    """Return the steps that *settings* enable."""
     steps = {
         field.name: settings.getbool(f"URL_{field.name.upper()}")
         for field in fields(Normalization)

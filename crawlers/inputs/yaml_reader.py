@@ -51,7 +51,7 @@ class Problem(Exception):
         self.line = line
 
     def at(self, origin: str) -> str:
-        """Return the message with its place in the file *origin*."""
+        """Return the message with the file *origin* and the line."""
         return f"{origin}: {self}" if self.line is None else f"{origin}:{self.line}: {self}"
 
 
@@ -75,7 +75,7 @@ class Field(NamedTuple):
 
 
 class _Composer(Composer):  # type: ignore[misc]
-    """Composes nodes of what *LOADER* parses; `yaml.compose` follows aliases and crashes on deep nesting.
+    """Composes nodes from the events of *LOADER*; `yaml.compose` follows aliases and crashes on deep nesting.
 
     *entry* replaces each entry of a list in the file's mapping as soon as it is complete, because a file of 100,000
     sources takes gigabytes as nodes.

@@ -1,4 +1,4 @@
-"""The shape of the code: layers, names of modules, docstrings."""
+"""The architecture of the code: layers, module names, docstrings."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 NAMES = [path.relative_to(PACKAGE).as_posix() for path in FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
-MOST_LINES_OF_A_PACKAGE = 10  # of its docstring: what it is for, its rules, where to begin
+PACKAGE_DOCSTRING_LINES = 10  # at most: purpose, rules, where to begin
 
 
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def test_the_package_has_files():
+def test_package_has_files():
     assert len(FILES) > 50
 
 
 @every_file
-def test_module_begins_with_what_it_is_for(path):
+def test_module_has_a_docstring(path):
     assert ast.get_docstring(_tree(path))
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.name == "__init__.py"], ids=str)
-def test_package_says_what_it_is_for_in_few_lines(path):
-    assert len((ast.get_docstring(_tree(path)) or "").splitlines()) <= MOST_LINES_OF_A_PACKAGE
+def test_docstring_of_a_package_has_few_lines(path):
+    assert len((ast.get_docstring(_tree(path)) or "").splitlines()) <= PACKAGE_DOCSTRING_LINES
 
 
 @every_file
@@ -53,16 +53,16 @@ def test_public_functions_and_classes_have_docstrings(path):
     assert not bare, f"{', '.join(bare)}: say what the caller gets"
 
 
-SHARED_NAMES = {"__init__", "topic", "callbacks"}  # where the package says whose
+SHARED_NAMES = {"__init__", "topic", "callbacks"}  # names that are qualified by their package
 
 
 def test_module_names_are_unique():
     twice = [name for name, number in Counter(path.stem for path in FILES).items() if number > 1]
-    assert set(twice) <= SHARED_NAMES, "name each module so that it can be found by its name"
+    assert set(twice) <= SHARED_NAMES, "give each module a unique name"
 
 
 def _asked_of_a_spider(path: Path) -> list[int]:
-    """The lines that ask a spider whether it happens to have an attribute."""
+    """Return the lines that use getattr or hasattr on a spider."""
     return [
         node.lineno
         for node in ast.walk(_tree(path))
@@ -74,12 +74,12 @@ def _asked_of_a_spider(path: Path) -> list[int]:
 
 
 @every_file
-def test_spiders_are_asked_by_typed_methods(path):
+def test_attributes_of_spiders_are_typed(path):
     lines = _asked_of_a_spider(path)
     assert not lines, f"line {lines}: use a method of SiteSpider, or isinstance, in place of getattr and hasattr"
 
 
-def test_question_whether_a_spider_has_an_attribute_is_found(tmp_path):
+def test_getattr_on_a_spider_is_found(tmp_path):
     bad = tmp_path / "bad.py"
     bad.write_text(
         'getattr(spider, "a", 1)\nhasattr(crawler.spider, "b")\ngetattr(self._spider, "c")\nhasattr(x, "d")\n'
@@ -87,7 +87,7 @@ def test_question_whether_a_spider_has_an_attribute_is_found(tmp_path):
     assert _asked_of_a_spider(bad) == [1, 2, 3]
 
 
-def test_imports_point_downwards_and_scrapy_stays_at_the_edge():
+def test_imports_point_downwards_and_only_the_edge_imports_scrapy():
     done = subprocess.run(
         [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,

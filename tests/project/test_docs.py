@@ -1,4 +1,4 @@
-"""The documents say what the code does: settings, stats, commands, queries and links are held against it."""
+"""The documentation agrees with the code: settings, stats, commands, queries, tables and links."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROO
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
-# An environment variable, a constant in an __all__, names that are settled and refused until they exist.
+# An environment variable, a constant in an __all__, and reserved names that are refused.
 NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL", "TOPIC_TERMS"}
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
@@ -51,7 +51,7 @@ CODE = {
 
 
 def _sections(path: Path) -> dict[str, str]:
-    """The text under each heading of the second order."""
+    """Return the text under each heading of level 2."""
     parts = re.split(r"^## (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
     return {title.strip(): text.partition("\n# ")[0] for title, text in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -62,7 +62,7 @@ SECTIONS = _sections(ROOT / "docs" / "reference" / "settings.md")
 
 
 def _default(section: str) -> object:
-    """What stands behind "Default:" as a value: a literal, or a block of words."""
+    """Return the value after "Default:", a literal or a block of words."""
     inline = re.search(r"^Default: `(.+?)`", section, re.MULTILINE)
     if inline:
         return ast.literal_eval(inline[1])
@@ -76,20 +76,20 @@ def test_every_setting_has_a_heading_and_every_heading_a_setting():
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
-def test_documented_default_is_the_true_one(name):
+def test_documented_default_is_the_actual_one(name):
     stated, true = _default(SECTIONS[name]), OURS[name]
     assert stated == true
     assert type(stated) is type(true)
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
-def test_example_of_a_setting_sets_it(name):
+def test_example_of_a_setting_contains_it(name):
     example = re.search(r"^Example: (.+)$", SECTIONS[name], re.MULTILINE)
     assert example
     assert example[1] == "none." or re.match(rf"`-s '?{name}=", example[1])
 
 
-def test_names_that_settings_take_are_all_documented():
+def test_all_values_of_settings_with_names_are_documented():
     for setting, names in (
         ("RULE", RULES),
         ("PROFILE", [name for name in PROFILES if name]),
@@ -103,7 +103,7 @@ def test_names_that_settings_take_are_all_documented():
 
 
 def _setting_names(tree: ast.AST) -> set[str]:
-    """Texts of the code that are, or look like, names of settings."""
+    """Return the strings in the code that are, or look like, names of settings."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -128,11 +128,11 @@ def test_names_of_settings_are_found_in_code():
 
 @pytest.mark.parametrize("path", CODE, ids=[path.relative_to(ROOT).as_posix() for path in CODE])
 def test_no_setting_is_mistyped_in_code(path):
-    """Scrapy gives 0, 0.0 or False for a name that is no setting: only this test would tell."""
+    """Scrapy returns 0, 0.0 or False for an unknown name, so only this test detects a typo."""
     assert _setting_names(CODE[path]) - OURS.keys() - SCRAPYS - NO_SETTINGS == set()
 
 
-def test_every_setting_of_ours_is_read_somewhere():
+def test_every_project_setting_is_read():
     texts = {node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     read = texts | {name for tree in CODE.values() for name in _setting_names(tree)}
     assert OURS.keys() - SCRAPYS - read == set()
@@ -141,7 +141,7 @@ def test_every_setting_of_ours_is_read_somewhere():
 # Stats ----------------------------------------------------------------------------------------------
 
 COUNTING = {"inc_value", "set_value", "max_value", "min_value"}
-STATES = [state.name.lower() for state in State if state is not State.WAITING]  # what has ended never waits
+STATES = [state.name.lower() for state in State if state is not State.WAITING]  # a page that ended does not wait
 
 
 def _calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
@@ -153,7 +153,7 @@ def _calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
 
 
 def _stats(trees: list[ast.Module]) -> set[str]:
-    """Names of the stats that the code counts, also through methods that only pass a name on."""
+    """Return the names of the stats that the code counts, also through methods that take the name."""
     counting = set(COUNTING)
     for tree in trees:
         for function in ast.walk(tree):
@@ -190,7 +190,7 @@ def f(self):
     assert _stats([ast.parse(code)]) == {"a/b", "d", *(f"c/{state}" for state in STATES)}
 
 
-def test_documented_stats_are_those_that_the_code_counts():
+def test_documented_stats_are_those_of_the_code():
     text = (ROOT / "docs" / "reference" / "stats.md").read_text("utf-8")
     documented = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
     assert sorted(documented) == sorted(_stats(list(CODE.values())))
@@ -204,14 +204,14 @@ def _without_code(text: str) -> str:
 
 
 def _anchors(path: Path) -> set[str]:
-    """The anchors that GitHub makes of the headings."""
+    """Return the anchors that GitHub generates for the headings."""
     text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
 
 
 @every_document
-def test_links_lead_somewhere(path):
+def test_targets_of_links_exist(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(path.read_text("utf-8"))):
         if target.startswith(("https://", "http://")):
             continue
@@ -221,7 +221,7 @@ def test_links_lead_somewhere(path):
         assert not anchor or anchor in _anchors(file), f"{target}: no such heading"
 
 
-def test_nothing_names_a_place_of_one_machine():
+def test_no_file_contains_a_path_of_one_machine():
     folders = "work|root|home|Users|mnt|srv"
     place = re.compile(rf"(?<![\w.~$}}>-])/(?:{folders})/\w|[A-Z]:\\\\?Users\b")
     assert place.search(" /" + "home/somebody")
@@ -237,7 +237,7 @@ def test_nothing_names_a_place_of_one_machine():
 
 
 def _commands(text: str) -> list[str]:
-    """Lines of shell blocks and spans in backticks that begin with one of our programs."""
+    """Return lines of shell blocks and code spans that begin with one of our programs."""
     lines = [
         line
         for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -249,7 +249,7 @@ def _commands(text: str) -> list[str]:
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
-    """The options of a scrapy command; fails for one that it does not have."""
+    """Return the parsed options of a scrapy command; fails for an unknown option."""
     name = words[0]
     module = f"crawlers.commands.{name}"
     if importlib.util.find_spec(module) is None:
@@ -304,7 +304,7 @@ OUR_COMMANDS = sorted(
 
 
 def _own_options(name: str) -> dict[str, list[str]]:
-    """The options of one of our commands that not every command of Scrapy has, as its help shows them."""
+    """Return the help lines of a command's own options, without those of all Scrapy commands."""
 
     def options(command: ScrapyCommand) -> dict[str, list[str]]:
         command.settings = Settings()
@@ -323,7 +323,7 @@ def _own_options(name: str) -> dict[str, list[str]]:
 
 
 def _documented(section: str, head: str) -> list[str]:
-    """What stands in the first column of a table, its code alone."""
+    """Return the code spans in the first column of a table."""
     table = re.search(rf"^\| {head} \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.MULTILINE)
     assert table, f"no table of {head}s in {section[:60]!r}"
     cells = [re.match(r"\| (.*?) (?<!\\)\|", row) for row in table[1].splitlines()]
@@ -331,16 +331,16 @@ def _documented(section: str, head: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", OUR_COMMANDS)
-def test_every_option_of_a_command_is_documented_and_shown(name):
+def test_every_option_of_a_command_is_documented_with_an_example(name):
     section, options = COMMANDS[f"scrapy {name}"], _own_options(name).values()
     assert sorted(_documented(section, "option")) == sorted(form for forms in options for form in forms)
     shown = {word for line in _commands(section) for word in shlex.split(line)}
     assert [forms for forms in options if not shown & {form.split()[0] for form in forms}] == []
 
 
-def test_every_action_of_sites_and_part_of_lab_is_documented_and_shown():
+def test_every_action_of_sites_and_part_of_lab_is_documented_with_an_example():
     for name, takes in (
-        ("sites", {action: f"{action} {ACTIONS[action].takes}".strip() for action in ACTIONS}),
+        ("sites", {action: f"{action} {ACTIONS[action].arguments}".strip() for action in ACTIONS}),
         ("lab", {part: part for part in PARTS}),
     ):
         section = COMMANDS[f"scrapy {name}"]
@@ -357,7 +357,7 @@ def test_every_target_of_make_is_documented():
     "line",
     ["crawl nosuch", "crawl sitegraph -s MAX_LEVLE=3", "graph --colour red", "crawl sitegraph -a host=x"],
 )
-def test_a_wrong_command_would_be_found(line):
+def test_invalid_command_is_found(line):
     with pytest.raises(AssertionError):
         _check_scrapy(line.split())
 
@@ -367,7 +367,7 @@ def test_a_wrong_command_would_be_found(line):
 TABLES = _sections(ROOT / "docs" / "reference" / "tables.md")
 
 
-def test_queries_in_documents_fit_the_tables(tmp_path):
+def test_queries_in_documents_run_on_the_tables(tmp_path):
     blocks = re.compile(r"^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
     queries = [query for path in DOCS for query in blocks.findall(path.read_text("utf-8"))]
     Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}").close()
@@ -377,7 +377,7 @@ def test_queries_in_documents_fit_the_tables(tmp_path):
     assert len(queries) > 5
 
 
-def test_tables_are_documented_as_they_are():
+def test_documented_tables_are_those_of_the_store():
     kinds = {int: "integer", float: "number", str: "text", bool: "boolean"}
     documented = {
         part.partition("\n")[0]: re.findall(r"^\| `(\w+)` \| ([a-z]+\??) \| .+ \|$", part, re.MULTILINE)
@@ -390,7 +390,7 @@ def test_tables_are_documented_as_they_are():
     }
 
 
-def test_states_are_called_by_their_numbers():
+def test_documented_states_have_their_numbers():
     pages = [ROOT / "docs" / "explanation" / "architecture.md", ROOT / "docs" / "reference" / "tables.md"]
     for text in (page.read_text("utf-8") for page in pages):
         for state in State:
@@ -400,7 +400,7 @@ def test_states_are_called_by_their_numbers():
 # The site -------------------------------------------------------------------------------------------
 
 
-def test_site_needs_nothing_from_elsewhere():
+def test_documentation_site_loads_no_external_files():
     config = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert "font: false" in config
     assert not re.search(r"https?://|extra_javascript|extra_css", config)
@@ -410,7 +410,7 @@ def test_site_needs_nothing_from_elsewhere():
         )
 
 
-def test_docstrings_of_the_code_become_markdown():
+def test_docstrings_are_converted_to_markdown():
     spec = importlib.util.spec_from_file_location("docstrings", ROOT / "docs" / "docstrings.py")
     assert spec is not None
     assert spec.loader is not None

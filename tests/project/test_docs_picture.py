@@ -1,4 +1,4 @@
-"""The picture of the README can be drawn again, and is small enough for a page that everybody loads."""
+"""The picture in the README can be reproduced, and is small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tutorial is true: its commands are run against the demo web, and print what it shows."""
+"""The commands of the tutorial print what it shows when they are run on the demo web."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ END_OF_STEP = "--- end of step {} ---"
 
 
 def steps(text: str) -> list[tuple[str, list[str]]]:
-    """Return each block of commands, with the lines that are shown as printed before the next block or heading."""
+    """Return each block of commands with the output lines that follow it."""
     found = []
     for block in re.finditer(r"^```sh\n(.*?)^```\n(.*?)(?=^```|^#|\Z)", text, re.MULTILINE | re.DOTALL):
         printed = [line.strip() for line in block[2].splitlines() if line.startswith("    ")]
@@ -25,7 +25,7 @@ def steps(text: str) -> list[tuple[str, list[str]]]:
 
 
 def pattern(line: str) -> str:
-    """Return a regular expression of *line* with any port for its ports, and anything for its ellipses."""
+    """Return a regular expression for *line* that allows any port, and any text for an ellipsis."""
     return re.sub(r"127\\\.0\\\.0\\\.1([:_])\d+", r"127\\.0\\.0\\.1\1\\d+", re.escape(line)).replace("…", ".*")
 
 

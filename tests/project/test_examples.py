@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they say."""
+"""The examples in docstrings are correct."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MODULES = sorted(
 )
 
 
-def test_there_are_examples():
+def test_examples_are_found():
     assert len(MODULES) > 50
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_a_module_are_true(name):
+def test_examples_of_a_module_are_correct(name):
     results = doctest.testmod(importlib.import_module(name))
     assert results.attempted
     assert not results.failed

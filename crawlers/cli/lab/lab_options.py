@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
-MOST = 10_000_000  # pages, webs: the oracle alone takes 24 bytes a page
+MOST = 10_000_000  # pages or webs: the oracle alone takes 24 bytes per page
 
 
 def add_common(parser: argparse._ArgumentGroup) -> None:
@@ -44,7 +44,7 @@ def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
 
 def rule_names(text: str | None) -> list[str]:
     """Return the rules in *text*, separated by commas, or all; raises `ConfigError` for an unknown one."""
-    known = [name for name in RULES if name != "best"]  # which needs scores; here pages only have rewards
+    known = [name for name in RULES if name != "best"]  # "best" needs scores, but here pages only have rewards
     names = known if text is None else [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -53,7 +53,7 @@ def rule_names(text: str | None) -> list[str]:
 
 
 def whole_number(name: str, value: int, least: int) -> int:
-    """Return *value* if it is from *least* to `MOST`; else raise `ConfigError`."""
+    """Return *value* if it is from *least* to `MOST`; otherwise raise `ConfigError`."""
     if value < least:
         raise ConfigError(f"{name} {value} is too small; expected at least {least}")
     if value > MOST:

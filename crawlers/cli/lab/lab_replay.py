@@ -43,7 +43,7 @@ class Replayed:
 
     choices: list[int]  # index of the site of each page
     found: list[int]  # rewards of the first 0, 1, 2 … pages
-    urls: int  # different external URLs, all sites together
+    urls: int  # distinct external URLs of all sites
     hosts: int
 
 

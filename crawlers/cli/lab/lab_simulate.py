@@ -36,14 +36,14 @@ PAPER = {  # links found with 2000 pages: BeeBot, table 2
 }
 PAPER_BUDGET = 2000
 HONEST = (
-    "The paper's figures are single crawls, ours are means over webs that differ very much: where our order differs, "
+    "The paper's figures are single crawls, ours are means over very different webs: where our order differs, "
     "some single webs show the paper's order, but it is not the expected one."
 )
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the simulation to *parser*."""
-    parser.set_defaults(profile=None)  # ours replaces Scrapy's own --profile, which times the command
+    parser.set_defaults(profile=None)  # our --profile replaces Scrapy's, which profiles the command
     parser.add_argument(
         "--profile", dest="webs_of", choices=(*SUITES, "all"), default="all", help="kind of webs (default: %(default)s)"
     )
@@ -80,7 +80,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 def _measured(work: Sequence[Task], jobs: int) -> list[Measured]:
     if jobs == 1 or len(work) < FEWEST_IN_PARALLEL:
         return [measure(task) for task in work]
-    # spawn: a fork would inherit what Scrapy has started in this process
+    # spawn, because a fork would inherit the threads and signal handlers that Scrapy installed
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(measure, work, chunksize=CHUNK))
 
@@ -97,7 +97,7 @@ def _table(rows: Iterable[Row]) -> str:
 
 
 def _beside_the_paper(tables: dict[str, list[Row]]) -> str:
-    lines = [f"{'table 2 of the paper beside ours':32} {'R1 trivial':>14} {'R2 gittins':>14} {'R3 ucb1':>14}"]
+    lines = [f"{'table 2 of the paper and ours':32} {'R1 trivial':>14} {'R2 gittins':>14} {'R3 ucb1':>14}"]
     for profile in PROFILES:
         ours = {row.rule: f"{row.mean:.0f}" for row in tables.get(profile, [])}
         if ours:

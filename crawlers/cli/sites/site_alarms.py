@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.domains import is_in_domain, rule_domain
-from crawlers.cli.sites.site_parts import NOTHING, opened, seed_meant, table, time_of
+from crawlers.cli.sites.site_parts import NOTHING, opened, seed_named, table, time_of
 from crawlers.reports.source_figures import source_figures
 from crawlers.storage.news.alarms import list_alarms
 from crawlers.storage.news.stored_sources import urls_of_feeds
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.reports.source_figures import SourceFigures
     from crawlers.storage.news.alarms import AlarmRow
 
-HEADINGS = ("crawl", "raised (UTC)", "ended (UTC)", "alarm", "of", "what, and what to do")
+HEADINGS = ("crawl", "raised (UTC)", "ended (UTC)", "alarm", "subject", "problem and remedy")
 SOURCES = ("number", "site", "enabled", "documents", "last one (UTC)", "feeds", "open alarms")
 
 
@@ -27,7 +27,7 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     with opened(settings) as database:
         alarms = list_alarms(database)
         if wanted:
-            seed = seed_meant(database, wanted[0])
+            seed = seed_named(database, wanted[0])
             domain, feeds = rule_domain(seed.site), urls_of_feeds(database, seed.number)
             alarms = [one for one in alarms if one.subject in feeds or is_in_domain(one.subject, domain)]
     shown = [one for one in alarms if opts.all or one.ended_at is None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.cli.sites.site_parts import NOTHING, opened, seed_meant, table, time_of
+from crawlers.cli.sites.site_parts import NOTHING, opened, seed_named, table, time_of
 from crawlers.inputs.source_fields import feed_address
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import FEED, SITEMAP
@@ -25,7 +25,7 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     """Print the feeds of a site, or of all, with the results of their latest polls."""
     options = normalization(settings)
     with opened(settings) as database:
-        seed = seed_meant(database, wanted[0]) if wanted else None
+        seed = seed_named(database, wanted[0]) if wanted else None
         feeds = list_feeds(database, lambda url: resolve(url, "", options).key, None if seed is None else seed.number)
     shown = [one for one in feeds if opts.all or one.enabled]
     if shown:
@@ -40,7 +40,7 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
 def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
     """Add or enable a feed."""
     with opened(settings) as database:
-        seed = seed_meant(database, given[0])
+        seed = seed_named(database, given[0])
         url = feed_address(given[1], seed.start_url)
         kind = SITEMAP if "sitemap" in url.lower() else FEED
         is_new = add_feed(database, seed, url, kind)
@@ -50,7 +50,7 @@ def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None
 def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
     """Disable a feed."""
     with opened(settings) as database:
-        seed = seed_meant(database, given[0])
+        seed = seed_named(database, given[0])
         url = feed_address(given[1], seed.start_url)
         switch_feed(database, seed, url, enabled=False)
     print(f"{url} of {seed.site} is no longer polled; `scrapy sites add-feed {seed.number} {url}` enables it again")

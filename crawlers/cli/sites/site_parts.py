@@ -26,19 +26,19 @@ def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]
     return closing(Database(settings.get("DATABASE_URL"), create=create))
 
 
-def seed_meant(database: Database, wanted: str) -> Seed:
-    """Return the seed that *wanted* means: see `find_seed`. Raises `ConfigError`."""
+def seed_named(database: Database, wanted: str) -> Seed:
+    """Return the seed that *wanted* refers to, see `find_seed`. Raises `ConfigError`."""
     return find_seed(list_seeds(database), wanted)
 
 
-def seeds_meant(database: Database, wanted: Iterable[str]) -> list[Seed]:
-    """Return the seeds that *wanted* means, each once. Raises `ConfigError`."""
+def seeds_named(database: Database, wanted: Iterable[str]) -> list[Seed]:
+    """Return the seeds that *wanted* refers to, without duplicates. Raises `ConfigError`."""
     seeds = list_seeds(database)
     return list(dict.fromkeys(find_seed(seeds, one) for one in wanted))
 
 
-def domain_meant(database: Database, wanted: str) -> str:
-    """Return the domain whose rules are meant: *wanted* itself, or the domain of the seed that *wanted* means."""
+def domain_named(database: Database, wanted: str) -> str:
+    """Return the domain *wanted*, or the domain of the seed that *wanted* refers to."""
     seeds = list_seeds(database)
     named = wanted.strip().lower()
     return named if named in {rule_domain(seed.site) for seed in seeds} else rule_domain(find_seed(seeds, wanted).site)

@@ -13,7 +13,7 @@ from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.domains import is_in_domain
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.cli.sites.site_parts import domain_meant, opened
+from crawlers.cli.sites.site_parts import domain_named, opened
 from crawlers.cli.sites.site_url_rules import rule_number
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.source_fields import check_rule
@@ -32,15 +32,15 @@ SAMPLE = 20  # URLs of the store that are shown for each kind
 
 
 class Trial(NamedTuple):
-    """A rule, and what can be done with it; *domain* is that of a stored rule, which takes no others' URLs."""
+    """A rule, and the commands to keep or forbid it; a stored rule only matches URLs of its *domain*."""
 
-    expressions: UrlExpressions  # of one rule
-    keep: str  # how, if it is a good one
-    forbid: str  # how, if it is a bad one
+    expressions: UrlExpressions  # of this rule only
+    keep: str  # advice for a good rule
+    forbid: str  # advice for a bad rule
     domain: str | None = None
 
-    def takes(self, url: str) -> bool:
-        """Whether the rule fits an absolute URL."""
+    def matches(self, url: str) -> bool:
+        """Return whether the rule matches an absolute URL."""
         if self.domain is not None and not is_in_domain(url, self.domain):
             return False
         return bool(self.expressions.matching(target_of_url(url)))
@@ -55,20 +55,20 @@ def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
         _try_store(settings, rule, opts.site)
         return
     trial = _trial(settings, rule, "SITE")
-    counts = {"takes": 0, "leaves": 0, "no URL": 0}
+    counts = {"match": 0, "no match": 0, "invalid": 0}
     for text in chain.from_iterable(map(_urls, places or ["-"])):
         try:
-            said = "takes" if trial.takes(resolve(text, "").url) else "leaves"
+            result = "match" if trial.matches(resolve(text, "").url) else "no match"
         except BadUrl:
-            said = "no URL"
-        counts[said] += 1
-        print(f"{said:6}  {text}")
+            result = "invalid"
+        counts[result] += 1
+        print(f"{result:8}  {text}")
     number = sum(counts.values())
     if not number:
-        raise ConfigError("there are no URLs to test; give some, a file of URLs, or --site SITE for those of the store")
-    wrong = f", {counts['no URL']} are no URLs" if counts["no URL"] else ""
-    advice = f"; {trial.keep}" if counts["takes"] else ""
-    print(f"takes {counts['takes']} of {number}, leaves {counts['leaves']}{wrong}{advice}")
+        raise ConfigError("there are no URLs to test; give URLs, a file of URLs, or --site SITE for those of the store")
+    invalid = f", {counts['invalid']} invalid" if counts["invalid"] else ""
+    advice = f"; {trial.keep}" if counts["match"] else ""
+    print(f"matches {counts['match']} of {number} URLs{invalid}{advice}")
 
 
 def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
@@ -78,14 +78,14 @@ def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
         return Trial(UrlExpressions([stored.rule.regex]), *_remedies(stored), stored.domain)
     check_rule(rule)
     add = f"scrapy sites add-rule {site} {shlex.quote(rule)}"
-    return Trial(UrlExpressions([rule]), f"keep it: {add}", f"forbid what it takes: {add} --weight 0")
+    return Trial(UrlExpressions([rule]), f"keep it: {add}", f"forbid what it matches: {add} --weight 0")
 
 
 def _remedies(stored: StoredRule) -> tuple[str, str]:
-    """Return how to keep a rule, and how to forbid it."""
+    """Return the advice to keep a rule, and that to forbid it."""
     number = stored.number
     if stored.rule.weight == 0:
-        undo = f"it forbids: none of them are articles; undo: scrapy sites remove-rule {number}"
+        undo = f"the rule excludes them from articles; undo: scrapy sites remove-rule {number}"
         return undo, undo
     change = f"change it: scrapy sites edit-rule {number} REGEX"
     keep = change if stored.rule.is_pinned else f"keep it: scrapy sites pin-rule {number}, or {change}"
@@ -97,9 +97,7 @@ def _urls(place: str) -> Iterable[str]:
     if place == "-":
         return _lines(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))
     if "://" in place:
-        return [
-            place.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        ]  # a terminal's bytes may be no text
+        return [place.encode("utf-8", "surrogateescape").decode("utf-8", "replace")]  # a terminal may pass invalid text
     if not Path(place).is_file():
         raise ConfigError(f"{shown(place)} is neither a URL nor a file; write a full URL, http://…")
     try:
@@ -114,32 +112,32 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
 
 def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
     trial = _trial(settings, rule, wanted)
-    taken, left = _Pages(), _Pages()
+    matched, other = _Pages(), _Pages()
     with opened(settings) as database:
-        domain = domain_meant(database, wanted)
+        domain = domain_named(database, wanted)
         for page in pages_of_domain(database, domain):
-            (taken if trial.takes(page.url) else left).add(page)
-    number, documents = taken.number + left.number, taken.documents + left.documents
+            (matched if trial.matches(page.url) else other).add(page)
+    number, documents = matched.number + other.number, matched.documents + other.documents
     if not number:
         raise ConfigError(f"the store has no pages of {domain}; crawl it first: scrapy crawl news, or give URLs")
-    _sample("takes, a document", taken.of_documents, taken.documents)
-    _sample("takes, no document", taken.of_others, taken.number - taken.documents)
-    _sample("misses, a document", left.of_documents, left.documents)
-    _sample("leaves", left.of_others, left.number - left.documents)
-    ahead = f", {taken.unfetched} were not fetched" if taken.unfetched else ""
+    _sample("match, document", matched.of_documents, matched.documents)
+    _sample("match, no document", matched.of_others, matched.number - matched.documents)
+    _sample("no match, document", other.of_documents, other.documents)
+    _sample("no match", other.of_others, other.number - other.documents)
+    unfetched = f", {matched.unfetched} not fetched" if matched.unfetched else ""
     advice = ""
-    if taken.documents:
+    if matched.documents:
         advice = f"; {trial.keep}"
-    elif taken.unfetched < taken.number:
+    elif matched.unfetched < matched.number:
         advice = f"; {trial.forbid}"
     print(
-        f"takes {taken.number} of {number} pages of {domain}: {taken.documents} of them became documents{ahead}; "
-        f"misses {left.documents} of {documents} documents{advice}"
+        f"matches {matched.number} of {number} pages of {domain}: {matched.documents} documents{unfetched}; "
+        f"misses {other.documents} of {documents} documents{advice}"
     )
 
 
 class _Pages:
-    """Pages of one kind: their number, and the first of them."""
+    """Pages of one kind: their numbers and a sample."""
 
     def __init__(self) -> None:
         self.number = self.documents = self.unfetched = 0
@@ -155,8 +153,8 @@ class _Pages:
             sample.append(page.url)
 
 
-def _sample(said: str, urls: Sequence[str], number: int) -> None:
+def _sample(label: str, urls: Sequence[str], number: int) -> None:
     for url in urls:
-        print(f"{said:18}  {url}")
+        print(f"{label:18}  {url}")
     if number > len(urls):
-        print(f"{said:18}  … and {number - len(urls)} more")
+        print(f"{label:18}  … and {number - len(urls)} more")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.cli.sites.site_alarms import show_sources
-from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_meant, table
+from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_named, table
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
@@ -57,7 +57,7 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
 def remove(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
     """Delete seeds and their feeds."""
     with opened(settings) as database:
-        seeds = seeds_meant(database, wanted)
+        seeds = seeds_named(database, wanted)
         remove_seeds(database, [seed.number for seed in seeds])
         for seed in seeds:
             print(f"{seed.number} {seed.start_url} removed; its crawls stay in the store")
@@ -114,7 +114,7 @@ def _import_sources(settings: BaseSettings, name: str) -> None:
 
 def _switch(settings: BaseSettings, wanted: list[str], *, enabled: bool) -> None:
     with opened(settings) as database:
-        seeds = seeds_meant(database, wanted)
+        seeds = seeds_named(database, wanted)
         enable_seeds(database, [seed.number for seed in seeds], enabled=enabled)
         for seed in seeds:
             print(f"{seed.number} {seed.start_url} {'enabled' if enabled else 'disabled'}")

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.rule_learner import HAND
-from crawlers.cli.sites.site_parts import NOTHING, domain_meant, opened, table, time_of
+from crawlers.cli.sites.site_parts import NOTHING, domain_named, opened, table, time_of
 from crawlers.errors import ConfigError
 from crawlers.inputs.source_fields import check_rule, rule_weight
 from crawlers.inputs.text_file import shown
@@ -25,7 +25,7 @@ HEADINGS = ("number", "domain", "weight", "origin", "pinned", "support", "precis
 def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
     """Print the rules of a site's domain, or all."""
     with opened(settings) as database:
-        domain = domain_meant(database, wanted[0]) if wanted else None
+        domain = domain_named(database, wanted[0]) if wanted else None
         rules = stored.list_rules(database, domain)
     if rules:
         print(table([HEADINGS, *map(_row, rules)]))
@@ -39,7 +39,7 @@ def add(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
     check_rule(given[1])
     weight = 1.0 if opts.weight is None else rule_weight(opts.weight)
     with opened(settings) as database:
-        rule = stored.add_rule(database, domain_meant(database, given[0]), given[1], weight)
+        rule = stored.add_rule(database, domain_named(database, given[0]), given[1], weight)
     print(f"{_named(rule)} added; {_see(rule)}")
 
 

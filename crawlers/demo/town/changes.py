@@ -1,6 +1,6 @@
 """The changes of the town during a crawl: determined by numbers of requests, never by a clock.
 
-*asked* counts the previous requests by (site, path); every change is a function of it.
+*requests* counts the previous requests by (site, path); every change is a function of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    Asked = Mapping[tuple[str, str], int]
+    RequestCounts = Mapping[tuple[str, str], int]
 
 FRONT = ("news", "/")
 EDITION_REQUESTS = 3  # after this many requests for the front page of the news, it changes
@@ -26,26 +26,26 @@ ENTRY = ("diary", "/spring.html")
 ENTRY_AFTER_REQUESTS = 4
 
 
-def edition(asked: Asked) -> int:
+def edition(requests: RequestCounts) -> int:
     """Return the edition of the news front page, counted from 0."""
-    return asked.get(FRONT, 0) // EDITION_REQUESTS
+    return requests.get(FRONT, 0) // EDITION_REQUESTS
 
 
-def headlines(asked: Asked) -> range:
+def headlines(requests: RequestCounts) -> range:
     """Return the numbers of the stories linked from the front page."""
-    return range(edition(asked), edition(asked) + HEADLINES)
+    return range(edition(requests), edition(requests) + HEADLINES)
 
 
-def has_story(number: int, asked: Asked) -> bool:
+def has_story(number: int, requests: RequestCounts) -> bool:
     """Return whether story *number* has appeared and is not yet removed."""
-    return edition(asked) - KEPT <= number < edition(asked) + HEADLINES
+    return edition(requests) - KEPT <= number < edition(requests) + HEADLINES
 
 
-def has_offer(asked: Asked) -> bool:
+def has_offer(requests: RequestCounts) -> bool:
     """Return whether the garden's offer still exists."""
-    return asked.get(OFFER, 0) < OFFER_REQUESTS
+    return requests.get(OFFER, 0) < OFFER_REQUESTS
 
 
-def has_entry(asked: Asked) -> bool:
+def has_entry(requests: RequestCounts) -> bool:
     """Return whether the diary's new page exists."""
-    return asked.get((ENTRY[0], "/"), 0) >= ENTRY_AFTER_REQUESTS
+    return requests.get((ENTRY[0], "/"), 0) >= ENTRY_AFTER_REQUESTS

@@ -1,6 +1,6 @@
 """The pages and links of the town: a scale-free graph with subjects.
 
-Pages are added one after the other, and the more links lead to a page, the more likely it gets another one. So a
+Pages are added one after the other; the more links lead to a page, the more likely it gets another one. So a
 few pages of the encyclopedia and of the portal, which come first, have a large part of all links.
 
 References
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ENGLISH = tuple(subject for subject, lang in SUBJECTS if lang == "en")
-CHILDREN = 3  # of a page, within its site: so every page can be reached from its home page
+CHILDREN = 3  # of a page, within its site, so that every page can be reached from the home page
 OWN_SUBJECT_P = 0.7  # probability that a link leads to a page of the same subject
 LATE_LINKS = 2  # added at the end: old pages link to new ones, too
 

@@ -43,7 +43,7 @@ def story(number: int) -> Page:
 
 
 def _address(web: Web, source: Page, target: Page) -> str:
-    """Return a link as people write it: without the origin if it is the page's own."""
+    """Return a link as people write it: without the origin if source and target have the same."""
     return target.path if source.site == target.site else web.origins[target.site] + target.path
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.fragment.link_counts import FragmentCounts
 
-NAMES_SHOWN = 20  # nobody reads a longer cell
+NAMES_SHOWN = 20  # longer cells are hard to read
 
 _SITE_COLUMNS = ("site", "class", "target_sites", "linked_from", "urls", "links", "example")
 _PAIR_COLUMNS = ("source", "target", "set", "class", "urls", "links")

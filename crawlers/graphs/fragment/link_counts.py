@@ -55,7 +55,7 @@ _ADD_LINKS = """
     FROM ({links}) AS found JOIN fragment_site a ON a.site = found.source JOIN fragment_site b ON b.site = found.target
     WHERE a.number <> b.number GROUP BY a.number, b.number, found.key"""
 _PAIRS = "SELECT source, target, count(*), sum(links) FROM fragment_link GROUP BY source, target ORDER BY source"
-# PostgreSQL compares text by the database's language; the least URL must not depend on it.
+# PostgreSQL compares text by the database's language; the smallest URL must not depend on it.
 _INWARD = """
     SELECT target, count(DISTINCT f.key), sum(links), min(coalesce(u.url, p.url){collation})
     FROM fragment_link f LEFT JOIN external_url u ON u.id = f.url_id LEFT JOIN page p ON p.id = f.page_id
@@ -73,7 +73,7 @@ class Pair(NamedTuple):
 
     source: int
     target: int
-    urls: int  # different ones
+    urls: int  # distinct
     links: int
 
 
@@ -81,17 +81,17 @@ class Inward(NamedTuple):
     """The links of all target sites together to one site."""
 
     target_sites: int = 0  # that link here
-    urls: int = 0  # different ones
+    urls: int = 0  # distinct
     links: int = 0
-    example: str = ""  # the least URL
+    example: str = ""  # the smallest URL
 
 
 class Outward(NamedTuple):
     """The pages of a target site, and the URLs that it links to."""
 
-    pages: int = 0  # different contents
+    pages: int = 0  # distinct contents
     duplicates: int = 0
-    urls: int = 0  # different ones of other sites
+    urls: int = 0  # distinct, of other sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class Pairs:
 def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str]) -> FragmentCounts:
     """Return the counts of a crawl; *group* maps a site to the name of its group.
 
-    Memory: some 1000 bytes a site, 64 a pair of sites, nothing a link: the database groups links in its
+    Memory: some 1000 bytes per site and 64 per pair of sites; links take none, because the database groups them in
     temporary files.
     """
     with database.read() as connection:

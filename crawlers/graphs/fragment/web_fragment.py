@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.graphs.model import Row
 
 TARGET, ACCOMPANYING = "target", "accompanying"
-# The least number of target sites of each class. Most sites are linked from one, some from all: the classes widen.
+# The minimum number of target sites of each class. Most sites are linked from one and few from all, so classes widen.
 CLASS_STARTS = (1, 2, 3, 5, 10)
 
 

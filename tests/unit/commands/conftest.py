@@ -1,4 +1,4 @@
-"""A finished crawl that the commands are asked about."""
+"""Finished crawls for the tests of commands."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def broad(tmp_path_factory):
 
 @pytest.fixture
 def lab(monkeypatch, capsys):
-    """A part of `scrapy lab` within this process: `lab(folder, part, *arguments)`; an error may print nothing."""
+    """Run a part of `scrapy lab` in this process: `lab(folder, part, *arguments)`; an error must print nothing."""
 
     def run(folder, part, *arguments):
         parser = argparse.ArgumentParser()

@@ -9,7 +9,7 @@ from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 
-def test_crawl_that_ends_has_status_0_and_one_that_cannot_begin_2(tmp_path):
+def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(tmp_path):
     project = Project(tmp_path)
     with Web(site=pages({"/": "<p>x"})) as web:
         assert project.crawl(web.hosts()).status == 0
@@ -20,7 +20,7 @@ def test_crawl_that_ends_has_status_0_and_one_that_cannot_begin_2(tmp_path):
         assert len(project.states()) == 1
 
 
-def test_crawl_stopped_in_good_order_has_status_0_and_goes_on(tmp_path):
+def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(tmp_path):
     project = Project(tmp_path)
     run = None
 
@@ -41,7 +41,7 @@ def test_crawl_stopped_in_good_order_has_status_0_and_goes_on(tmp_path):
         assert asked < len(web["site"].asked)
 
 
-def test_duplicates_that_are_not_saved_leave_the_graph_as_it_is(tmp_path):
+def test_deleting_duplicates_does_not_change_the_graph(tmp_path):
     project = Project(tmp_path, CRAWL="mine")
     graphs = {}
     with Web(first=first) as web:

@@ -1,4 +1,4 @@
-"""`scrapy explain` tells the story of a URL, whatever became of it."""
+"""`scrapy explain` shows the history of a URL in any state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Told(NamedTuple):
 
 @pytest.fixture
 def explain(crawled, capsys):
-    """Runs `scrapy explain` in this process, which is quicker than a new one for each question."""
+    """Run `scrapy explain` in this process, which is faster than starting one for each test."""
 
     def told(*arguments, crawl=None, **settings):
         command = Command()
@@ -59,21 +59,21 @@ def explain(crawled, capsys):
         ("mailto:somebody@mail.example", ["a bad link: scheme mailto", "not followed"]),
     ],
 )
-def test_explain_tells_the_story_of_a_url(crawled, explain, path, parts):
+def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     told = explain(crawled[1] + path if path.startswith("/") else path)
     assert (told.status, told.errors) == (0, "")
     missing = [part for part in parts if part not in told.output]
     assert not missing, told.output
 
 
-def test_explain_is_a_command(crawled):
+def test_explain_is_a_scrapy_command(crawled):
     project, first_site, _ = crawled
     outcome = project.run("explain", first_site + "/a.html", "--crawl", "mine")
     assert (outcome.status, outcome.log) == (0, "")
     assert outcome.output.startswith(f"{first_site}/a.html\n  done, since ")
 
 
-def test_explain_tells_of_a_broad_crawl_how_important_a_page_is_and_what_changed(broad):
+def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
     project, _, second_site = broad
     outcome = project.run("explain", second_site + "/news")
     assert (outcome.status, outcome.log) == (0, "")
@@ -91,12 +91,12 @@ def test_explain_tells_of_a_broad_crawl_how_important_a_page_is_and_what_changed
         assert part in outcome.output, outcome.output
 
 
-def test_explain_says_nothing_of_scores_and_changes_where_there_are_none(crawled, explain):
+def test_explain_omits_scores_and_changes_if_there_are_none(crawled, explain):
     told = explain(crawled[1] + "/").output
     assert not [word for word in ("importance", "cash", "score", "changed") if word in told]
 
 
-def test_explain_says_of_what_was_rejected_that_it_was_never_asked_for(crawled, explain):
+def test_explain_says_that_a_rejected_url_was_not_requested(crawled, explain):
     assert "requested 2" not in explain(crawled[1] + "/secret/x.html").output
 
 
@@ -109,7 +109,7 @@ def test_explain_says_of_what_was_rejected_that_it_was_never_asked_for(crawled, 
         ("http://a.example/", {"DATABASE_URL": "sqlite:///other.sqlite"}, ["other.sqlite", "does not exist"]),
     ],
 )
-def test_explain_says_in_one_sentence_what_it_cannot_read(explain, url, options, parts):
+def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts):
     told = explain(url, **options)
     assert (told.status, told.output) == (2, "")
     assert told.errors.startswith("Error: ")
@@ -117,6 +117,6 @@ def test_explain_says_in_one_sentence_what_it_cannot_read(explain, url, options,
     assert all(part in told.errors for part in parts)
 
 
-def test_explain_wants_exactly_one_url(explain):
+def test_explain_requires_exactly_one_url(explain):
     with pytest.raises(UsageError, match="expected one URL"):
         explain()

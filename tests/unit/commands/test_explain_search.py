@@ -1,4 +1,4 @@
-"""`scrapy explain --search` shows documents that have the words."""
+"""`scrapy explain --search` shows documents that contain the words."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_all_crawls_are_searched_unless_one_is_named(search):
     assert search("ferry", settings={"CRAWL": "other"})[1].count("  http://") == 1
 
 
-def test_nothing_found_is_said(search):
+def test_search_without_results_says_so(search):
     assert search("fog (")[:2] == (0, "no documents found for: fog (\n")
 
 
@@ -65,13 +65,13 @@ def test_nothing_found_is_said(search):
         ({"site": "nowhere.example"}, "'nowhere.example' matches no seed"),
     ],
 )
-def test_what_the_user_got_wrong_is_one_sentence(search, options, message):
+def test_invalid_input_is_reported_in_one_sentence(search, options, message):
     status, output, errors = search("ferry", **options)
     assert (status, output) == (2, "")
     assert errors.startswith(f"Error: {message}")
 
 
-def test_words_and_a_url_are_too_much(search):
+def test_words_and_a_url_are_mutually_exclusive(search):
     with pytest.raises(UsageError, match="expected one URL, or words with --search"):
         search("ferry", f"{SITE}/a")
     with pytest.raises(UsageError):

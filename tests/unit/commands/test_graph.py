@@ -1,4 +1,4 @@
-"""`scrapy graph` writes what was asked for, or says in one sentence what is wrong."""
+"""`scrapy graph` writes the requested files, or reports the error in one sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def stem(origin):
     return origin.removeprefix("http://").replace(":", "_")
 
 
-def test_graph_writes_all_sites_again_to_the_byte(crawled, tmp_path):
+def test_graph_writes_byte_identical_files_of_all_sites(crawled, tmp_path):
     project, first_site, second_site = crawled
     outcome = project.run("graph", "--folder", str(tmp_path))
     assert outcome.status == 0, outcome.log
@@ -51,7 +51,7 @@ def test_graph_computes_the_measures(crawled, tmp_path):
     assert sum(node["pagerank"] for _, node in graph.nodes(data=True)) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_graph_of_the_sites_has_those_that_they_link_to(crawled, tmp_path):
+def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):
     project, first_site, second_site = crawled
     formats = ("--format", "gexf", "--format", "csv")
     outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--crawl", "mine", *formats)
@@ -75,7 +75,7 @@ def test_graph_of_the_sites_has_those_that_they_link_to(crawled, tmp_path):
     assert "  linked to by 1 of the 2 target sites: 1 sites, 1 URLs, 2 links" in outcome.output.splitlines()
 
 
-def test_graph_of_the_sites_may_leave_the_others_out(crawled, tmp_path):
+def test_graph_of_sites_can_be_limited_to_the_crawled_sites(crawled, tmp_path):
     project, first_site, second_site = crawled
     options = ("--targets-only", "--measure", "pagerank", "--group", "domain")
     outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), *options)
@@ -96,7 +96,7 @@ def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
     assert home["external_links"] == 2  # pages of the crawl's other site
 
 
-def test_graph_of_the_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_path):
+def test_graph_of_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_path):
     project, first_site, second_site = broad
     outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--format", "csv")
     assert outcome.status == 0, outcome.log
@@ -130,7 +130,7 @@ def ranked(outcome, folder):
         return list(csv.DictReader(lines))
 
 
-def test_top_by_pagerank_needs_no_more_than_the_stored_links(crawled, tmp_path):
+def test_top_by_pagerank_needs_only_the_stored_links(crawled, tmp_path):
     project, _, second_site = crawled
     outcome = project.run("graph", "--folder", str(tmp_path), "--top", "3", "--pagerank")
     rows = ranked(outcome, tmp_path)
@@ -147,7 +147,7 @@ def test_top_by_pagerank_needs_no_more_than_the_stored_links(crawled, tmp_path):
     assert [row["url"] for row in flat] == sorted(row["url"] for row in flat)
 
 
-def test_top_by_pagerank_has_the_importance_that_the_crawl_kept(broad, tmp_path):
+def test_top_by_pagerank_includes_the_stored_importance(broad, tmp_path):
     project, *sites = broad
     rows = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "1000", "--pagerank"), tmp_path)
     assert sum(float(row["importance"]) for row in rows) == pytest.approx(1.0)
@@ -166,7 +166,7 @@ def test_top_by_pagerank_has_the_importance_that_the_crawl_kept(broad, tmp_path)
         (["--top", "10", "--level", "site"], "leave out --level site"),
     ],
 )
-def test_top_says_what_it_cannot_list(crawled, tmp_path, arguments, part):
+def test_top_reports_what_it_can_not_list(crawled, tmp_path, arguments, part):
     outcome = crawled[0].run("graph", "--folder", str(tmp_path), *arguments)
     assert outcome.status == 2
     assert part in outcome.log
@@ -174,10 +174,10 @@ def test_top_says_what_it_cannot_list(crawled, tmp_path, arguments, part):
     assert names(tmp_path) == []
 
 
-def test_no_host_has_files_of_the_name_of_the_fragment():
+def test_no_host_has_the_file_name_of_the_fragment():
     assert file_stem(f"http://{FRAGMENT}") != FRAGMENT
     with pytest.raises(ConfigError, match="invalid host name"):
-        parse_hosts(f"http://{FRAGMENT.replace('_', ':')}", "hosts.txt")  # nor has a port
+        parse_hosts(f"http://{FRAGMENT.replace('_', ':')}", "hosts.txt")  # nor as a port
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_no_host_has_files_of_the_name_of_the_fragment():
         (["--folder", "/proc/graphs"], ["/proc/graphs"]),
     ],
 )
-def test_graph_says_in_one_sentence_what_it_cannot_find(crawled, arguments, parts):
+def test_unknown_site_or_crawl_is_reported_in_one_sentence(crawled, arguments, parts):
     project, _, _ = crawled
     before = names(project.folder)
     outcome = project.run("graph", *arguments)
@@ -203,7 +203,7 @@ def test_graph_says_in_one_sentence_what_it_cannot_find(crawled, arguments, part
 
 
 @pytest.mark.parametrize("option", ["--format", "--measure", "--level", "--group"])
-def test_graph_names_what_it_knows_when_it_is_asked_for_something_else(crawled, option):
+def test_unknown_format_or_measure_lists_the_known_ones(crawled, option):
     project, _, _ = crawled
     outcome = project.run("graph", option, "nonsense")
     assert outcome.status == 2

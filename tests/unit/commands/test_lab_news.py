@@ -1,4 +1,4 @@
-"""`scrapy lab news` shows what iterations and days brought, of one crawl or of several."""
+"""`scrapy lab news` shows the results of iterations and days, of one crawl or several."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def lab(url, capsys):
     return run
 
 
-def test_iterations_and_days_are_tables(lab):
+def test_iterations_and_days_are_printed_as_tables(lab):
     lines = lab("ruled")
     assert lines[0] == "crawl ruled (number 2, running): 75 documents"
     assert lines[2].split() == ["1", "1970-01-01", "00:01", "80", "10", "10", "0", "75", "2", "75.0%"]
@@ -56,7 +56,7 @@ def test_iterations_and_days_are_tables(lab):
     assert lab(crawl="ruled") == lines
 
 
-def test_many_iterations_share_lines_and_the_file_has_each(lab, tmp_path):
+def test_many_iterations_share_lines_and_the_file_has_all(lab, tmp_path):
     out = tmp_path / "news.csv"
     lines = lab("bare", out=str(out))
     assert len([line for line in lines if line.endswith("9.5%")]) == 23
@@ -70,7 +70,7 @@ def test_many_iterations_share_lines_and_the_file_has_each(lab, tmp_path):
     ]
 
 
-def test_crawls_of_several_stores_are_compared_by_the_names_of_these(lab, url, tmp_path):
+def test_crawls_of_several_stores_are_labelled_with_the_stores(lab, url, tmp_path):
     other = Database(f"sqlite:///{tmp_path / 'other.sqlite'}")
     crawl = NewsStore(other, "bare")
     crawl.write(IterationRow(crawl.id, 1, 100.0, 199.0, 80, 10, 0, 10, 60, 2, 60))
@@ -106,6 +106,6 @@ def test_several_crawls_are_drawn_in_one_picture(lab, tmp_path):
         (["bare"], {"out": "/dev/null/x"}, "^--out=/dev/null/x can't be written"),
     ],
 )
-def test_what_the_user_got_wrong_is_one_sentence(lab, names, options, message):
+def test_invalid_input_is_reported_in_one_sentence(lab, names, options, message):
     with pytest.raises(ConfigError, match=message):
         lab(*names, **options)

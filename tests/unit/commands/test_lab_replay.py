@@ -1,4 +1,4 @@
-"""`scrapy lab replay` tells of a stored crawl what real runs find: page by page, under every rule."""
+"""A replay of a stored crawl gives the results of real runs, page by page, for every rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawlers.storage.yields import site_yields
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
-LAB_RULES = {name: make for name, make in RULES.items() if name != "best"}  # which is for orders with scores
+LAB_RULES = {name: make for name, make in RULES.items() if name != "best"}  # "best" requires an order with scores
 BUDGET = 24
 ONE_AT_A_TIME = ";1;;0"
 PULLS = """
@@ -31,7 +31,7 @@ def external(name: str, number: int) -> list[str]:
 
 
 def site(name: str, per_page, size: int):
-    """A home page, as many pages, of which the *n*-th has `per_page(n)` links of its own, and what goes wrong."""
+    """A home page, pages with `per_page(n)` links on page *n*, and pages with errors."""
     bodies = {"/": links("/moved", "/missing", "/secret", "/away", "/folder", *(f"/{n}.html" for n in range(size)))}
     for n in range(size):
         deeper = f"/deep/{n}.html"
@@ -59,7 +59,7 @@ def harvest(folder, web, **settings) -> Project:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
-    """A web of three sites, and a full crawl of it with several requests in flight."""
+    """A web of three sites, and a full crawl of it with several parallel requests."""
     folder = tmp_path_factory.mktemp("replay")
     sites = {
         "poor": site("poor", lambda n: 0, 9),
@@ -83,7 +83,7 @@ def sites(crawled):
     return yields_of(crawled[2])
 
 
-def test_full_crawl_has_what_is_hard_to_replay(crawled, sites):
+def test_full_crawl_contains_the_cases_that_are_hard_to_replay(crawled, sites):
     _, web, project = crawled
     origin = web["rich"].origin
     states = {url: state.name for url, (state, _) in project.pages(origin).items()}
@@ -91,14 +91,14 @@ def test_full_crawl_has_what_is_hard_to_replay(crawled, sites):
     assert states["/missing"] == "REFUSED"
     assert states["/secret"] == "REJECTED"
     assert states["/away"] == "REFUSED"
-    assert "/folder" not in states, "asked for twice, under two spellings"
+    assert "/folder" not in states, "requested twice, by two URL variants"
     for each in sites:
         assert len(each.page_ids) == len(set(each.page_ids)) + 1
     assert len({sum(each.yields) for each in sites}) == 3
 
 
 def test_without_recorded_pulls_the_order_is_the_same(crawled, sites, tmp_path):
-    """But for the first of two downloads of one page under two spellings, which only a pull remembers."""
+    """Except for the first download of a page with two URL variants, which only pulls record."""
     shutil.copy(crawled[2].folder / "crawl.sqlite", tmp_path)
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     with database.write() as connection:
@@ -110,7 +110,7 @@ def test_without_recorded_pulls_the_order_is_the_same(crawled, sites, tmp_path):
 
 
 @pytest.mark.parametrize("rule", LAB_RULES)
-def test_replay_and_real_run_choose_the_same_pages(crawled, sites, rule):
+def test_replay_chooses_the_pages_of_a_real_run(crawled, sites, rule):
     folder, web, full = crawled
     real = harvest(folder / rule, web, RULE=rule, PAGE_BUDGET=BUDGET, CONCURRENT_REQUESTS=1).query(PULLS)
     run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
@@ -125,7 +125,7 @@ def test_replay_and_real_run_choose_the_same_pages(crawled, sites, rule):
     assert real == replayed
 
 
-def test_table_and_file_have_every_rule_beside_the_oracle(crawled, sites):
+def test_table_and_file_have_every_rule_and_the_oracle(crawled, sites):
     _, _, full = crawled
     ended = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv")
     assert ended.status == 0, ended.log
@@ -152,7 +152,7 @@ def test_table_and_file_have_every_rule_beside_the_oracle(crawled, sites):
         assert int(table[rule].split()[-2]) == urls
 
 
-def test_with_enough_pages_every_rule_finds_everything(crawled, sites, lab):
+def test_every_rule_finds_everything_with_enough_pages(crawled, sites, lab):
     _, _, full = crawled
     output = lab(full.folder, "replay", "--budget", "5000", "--rules", "auto, sequential", "--reward", "links")
     rows = [line.split() for line in output.splitlines() if line.startswith(("auto", "sequential"))]
@@ -174,7 +174,7 @@ def test_rewards_and_options_come_from_the_settings(crawled, lab):
     assert tables[0] != tables[1]
 
 
-def test_what_makes_a_replay_doubtful_is_said(tmp_path, lab):
+def test_limits_of_a_replay_are_reported(tmp_path, lab):
     project = Project(tmp_path, SITE_DELAY_SECONDS=0, SAVE_DUPLICATES=0)
     bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
     with Web(a=pages({"/": links(*bodies), **bodies})) as web:
@@ -189,11 +189,11 @@ def test_what_makes_a_replay_doubtful_is_said(tmp_path, lab):
     assert "note: the rows of 3 duplicates were deleted (SAVE_DUPLICATES=0)" in lab(tmp_path, "replay")
 
 
-# What is wrong
+# Errors
 
 
 def files(folder) -> list[str]:
-    """All files but those that SQLite makes to read."""
+    """Return all files except those that SQLite creates to read."""
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
 
 
@@ -213,7 +213,7 @@ def files(folder) -> list[str]:
         (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_done(crawled, lab, arguments, sentence):
+def test_errors_are_reported_before_anything_is_done(crawled, lab, arguments, sentence):
     folder = crawled[2].folder
     before = files(folder)
     with pytest.raises(ConfigError) as error:
@@ -223,14 +223,14 @@ def test_what_is_wrong_is_said_before_anything_is_done(crawled, lab, arguments, 
     assert files(folder) == before
 
 
-def test_an_error_is_one_line_and_a_status(crawled):
+def test_error_is_one_line_with_an_exit_status(crawled):
     ended = crawled[2].run("lab", "replay", "--budget", "0", "--out", "new.csv")
     assert (ended.status, ended.output) == (2, "")
     assert ended.log.splitlines() == ["Error: --budget 0 is too small; expected at least 1"]
     assert not (crawled[2].folder / "new.csv").exists()
 
 
-def test_the_picture_is_a_function_of_the_crawl(crawled, lab):
+def test_picture_is_a_function_of_the_crawl(crawled, lab):
     folder = crawled[2].folder
     for name in ("a.svg", "b.svg"):
         output = lab(folder, "replay", "--budget", "30", "--rules", "auto,ucb1", "--picture", name)
@@ -240,7 +240,7 @@ def test_the_picture_is_a_function_of_the_crawl(crawled, lab):
     assert all(f">{name}</text>" in drawn for name in ("auto", "ucb1", "oracle"))
 
 
-def test_a_crawl_that_has_read_nothing_cannot_be_replayed(tmp_path, lab):
+def test_crawl_that_read_nothing_can_not_be_replayed(tmp_path, lab):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     crawls.begin(database, "extlinks", "extlinks", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     database.close()

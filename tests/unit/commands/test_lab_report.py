@@ -1,4 +1,4 @@
-"""`scrapy lab report` shows how the sites of a crawl did, also while it runs."""
+"""`scrapy lab report` shows the results of each site of a crawl, also while it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUDGET = 30
 
 
 def rich(number: int, per_page: int) -> dict[str, str]:
-    """A home page and *number* pages with so many external links each."""
+    """A home page and *number* pages with the same number of external links."""
     bodies = {"/": links(*(f"/{n}" for n in range(number)))}
     for n in range(number):
         bodies[f"/{n}"] = links(*(f"http://x{n}-{i}.example/" for i in range(per_page)))
@@ -30,7 +30,7 @@ def rich(number: int, per_page: int) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def harvested(tmp_path_factory):
-    """A crawl that spent its budget on three sites, one of them not available; and their origins."""
+    """A crawl that used its budget on three sites, one of which is unavailable; and their origins."""
     folder = tmp_path_factory.mktemp("report")
     project = Project(folder, SITE_DELAY_SECONDS=0, RETRY_TIMES=0, CONCURRENT_REQUESTS=1)
     with Web(poor=pages(rich(40, 1)), good=pages(rich(40, 4)), gone=pages({})) as web:
@@ -49,7 +49,7 @@ def harvested(tmp_path_factory):
 
 
 def store(folder, sites, pulls=(), **settings):
-    """A crawl of so many *sites* with *pulls*, (number of the site, reward)."""
+    """Store a crawl of *sites* sites with *pulls*: (number of the site, reward)."""
     database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
     rows = [crawls.SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
     row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
@@ -62,7 +62,7 @@ def cells(output: str) -> dict[str, list[str]]:
     return {line.split()[0]: line.split() for line in output.splitlines()}
 
 
-def test_table_tells_what_every_site_cost_and_earned_and_the_index_of_the_rule(harvested):
+def test_table_has_pulls_rewards_and_index_of_every_site(harvested):
     project, (poor, good, gone) = harvested
     ended = project.run("lab", "report")
     assert ended.status == 0, ended.log
@@ -114,14 +114,14 @@ def test_file_has_every_site_over_time(harvested, lab):
         assert float(row["index"]) > 0
 
 
-def test_the_picture_has_the_busiest_sites(harvested, lab):
+def test_picture_has_the_busiest_sites(harvested, lab):
     project, origins = harvested
     assert lab(project.folder, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
     drawn = (project.folder / "a.svg").read_text()
     assert all(f">{origin}</text>" in drawn for origin in origins)
 
 
-def test_report_of_a_crawl_that_runs(tmp_path, lab):
+def test_report_works_while_the_crawl_runs(tmp_path, lab):
     async def stalls(exchange):
         if exchange.path == "/2":
             await asyncio.Event().wait()
@@ -144,7 +144,7 @@ def test_report_of_a_crawl_that_runs(tmp_path, lab):
     assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]
 
 
-def test_settings_are_those_that_the_crawl_had(tmp_path, lab):
+def test_settings_are_those_of_the_crawl(tmp_path, lab):
     store(tmp_path, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
     given = ("-s", "RULE=sequential", "-s", "UCB1_INITIAL_PAGES=1")
     output = lab(tmp_path, "report", *given)
@@ -153,12 +153,12 @@ def test_settings_are_those_that_the_crawl_had(tmp_path, lab):
 
 
 @pytest.mark.parametrize(("rule", "index"), [("trivial", "due"), ("roundrobin", "-"), ("sequential", "-")])
-def test_a_rule_without_an_index_shows_none(tmp_path, lab, rule, index):
+def test_rule_without_an_index_shows_none(tmp_path, lab, rule, index):
     store(tmp_path, 2, [(0, 1.0), (1, 2.0)], RULE=rule, PAGE_BUDGET=100)
     assert cells(lab(tmp_path, "report"))["http://s01.example"][-1] == index
 
 
-def test_of_many_sites_the_busiest_are_shown(tmp_path, lab):
+def test_only_the_busiest_of_many_sites_are_shown(tmp_path, lab):
     store(tmp_path, 45, [(n, 1.0) for n in range(44) for _ in range(n)], RULE="auto")
     output = lab(tmp_path, "report", "--out", "sites.csv")
     assert output.count("http://") == 40
@@ -168,18 +168,18 @@ def test_of_many_sites_the_busiest_are_shown(tmp_path, lab):
     assert "http://s44.example" in (tmp_path / "sites.csv").read_text()
 
 
-def test_lately_means_the_last_pages_of_a_site(tmp_path, lab):
+def test_current_yield_is_that_of_the_last_pages_of_a_site(tmp_path, lab):
     store(tmp_path, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
     table = cells(lab(tmp_path, "report"))
     assert table["http://s00.example"][1:6] == ["100", "100.0%", "600", "6.00", "2.00"]
     assert table["http://s01.example"][1:6] == ["0", "0.0%", "0", "-", "-"]
 
 
-# What is wrong
+# Errors
 
 
 def files(folder) -> list[str]:
-    """All files but those that SQLite makes to read."""
+    """Return all files except those that SQLite creates to read."""
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
 
 
@@ -197,7 +197,7 @@ def files(folder) -> list[str]:
         (("-s", "CRAWL=yours"), "CRAWL=yours: "),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_done(harvested, lab, arguments, sentence):
+def test_errors_are_reported_before_anything_is_done(harvested, lab, arguments, sentence):
     folder = harvested[0].folder
     before = files(folder)
     with pytest.raises(ConfigError) as error:
@@ -207,7 +207,7 @@ def test_what_is_wrong_is_said_before_anything_is_done(harvested, lab, arguments
     assert files(folder) == before
 
 
-def test_an_error_is_one_line_and_a_status(tmp_path):
+def test_error_is_one_line_with_an_exit_status(tmp_path):
     ended = Project(tmp_path).run("lab", "report", "--out", "new.csv")
     assert (ended.status, ended.output) == (2, "")
     assert len(ended.log.splitlines()) == len(ended.errors) == 1
@@ -215,7 +215,7 @@ def test_an_error_is_one_line_and_a_status(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_crawl_without_pulls_says_who_has_some(tmp_path, lab):
+def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(tmp_path, lab):
     store(tmp_path, 1, RULE="auto")
     with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pulls: it has just begun"):
         lab(tmp_path, "report", "--out", "new.csv")

@@ -1,4 +1,4 @@
-"""`scrapy lab simulate` compares rules, alike with any number of processes, or says in one sentence what is wrong."""
+"""`scrapy lab simulate` compares rules, with the same results for any number of processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def simulated(project, *arguments):
     return outcome.output
 
 
-def test_the_table_is_the_same_with_one_process_and_with_two(project):
+def test_table_is_the_same_with_one_process_and_with_two(project):
     tables = [simulated(project, *SMALL, "--jobs", str(jobs), "--out", f"{jobs}.csv") for jobs in (1, 2)]
     assert tables[0].replace("1.csv", "2.csv") == tables[1]
     assert (project.folder / "1.csv").read_bytes() == (project.folder / "2.csv").read_bytes()
@@ -31,24 +31,24 @@ def test_the_table_is_the_same_with_one_process_and_with_two(project):
     assert {line.split()[0] for line in lines[2:6]} == {"oracle", "auto", "gittins", "trivial"}
 
 
-def test_the_file_has_what_every_rule_found_in_every_web(project):
+def test_file_has_the_results_of_every_rule_on_every_web(project):
     simulated(project, *SMALL, "--out", "webs.csv")
     with (project.folder / "webs.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 9 * 5 * 40  # webs, rules with the two that know everything, checkpoints
+    assert len(rows) == 9 * 5 * 40  # webs, rules with the two oracles, checkpoints
     assert {row["rule"] for row in rows} == {"auto", "gittins", "trivial", "oracle", "omniscient"}
     assert {row["pages"] for row in rows if row["web"] == "8"} == {str(3 * step) for step in range(1, 41)}
 
 
-def test_the_paper_stands_beside_ours_where_the_budget_is_the_papers(project):
+def test_figures_of_the_paper_are_shown_if_the_budget_is_the_same(project):
     output = simulated(project, "--profile", "sample", "--webs", "1", "--rules", "gittins,ucb1")
-    assert "table 2 of the paper beside ours" in output
+    assert "table 2 of the paper and ours" in output
     assert "949 / " in output
     assert "table 2" not in simulated(project, "--profile", "sample", "--webs", "1", "--budget", "50")
 
 
 @pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG")])
-def test_the_picture_is_a_function_of_the_figures(project, name, begins):
+def test_picture_is_a_function_of_the_figures(project, name, begins):
     pictures = []
     for _ in range(2):
         simulated(project, *SMALL, "--picture", name)
@@ -68,7 +68,7 @@ def test_the_picture_is_a_function_of_the_figures(project, name, begins):
         (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png; rename the file"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(project, arguments, sentence):
+def test_errors_are_reported_in_one_sentence(project, arguments, sentence):
     outcome = project.run("lab", "simulate", *arguments)
     assert outcome.status == 2
     assert len(outcome.errors) == 1
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_said_in_one_sentence(project, arguments, sentence):
 
 
 @pytest.mark.parametrize("arguments", [(), ("guess",), ("simulate", "more")])
-def test_an_unknown_part_is_refused(project, arguments):
+def test_unknown_part_is_refused(project, arguments):
     outcome = project.run("lab", *arguments)
     assert outcome.status == 2
     assert "expected one of: simulate" in outcome.output + outcome.log

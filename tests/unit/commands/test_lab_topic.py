@@ -1,4 +1,4 @@
-"""`scrapy lab topic` tells of stored crawls what they were worth, and what real runs under other strategies read."""
+"""`scrapy lab topic` compares stored crawls, and replays agree with real runs by other strategies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUDGET = 30
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """A project with a crawl by each strategy, one of all pages and one that has no topic; and what each read."""
+    """A project with a crawl for each strategy, one of all pages and one without a topic; and the pages each read."""
     folder = tmp_path_factory.mktemp("topic")
     with LinkedSites() as sites:
         project = sites.project(folder)
@@ -46,7 +46,7 @@ def urls(project, numbers):
 
 
 def cells(output: str, title: str) -> dict[str, list[str]]:
-    """The table under the line that begins with *title*, by run."""
+    """Return the table below the line that begins with *title*, by run."""
     table = output.split(f"\n{title}")[1].split("\n\n")[0].splitlines()[2:]
     return {line.split()[0]: line.split()[1:] for line in table if ".csv:" not in line and ".svg:" not in line}
 
@@ -59,7 +59,7 @@ def replay_of(database, name, strategies, most=10_000):
 
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, LEARNT])
-def test_replay_of_its_own_strategy_chooses_the_very_pages_of_the_real_run(stored, database, strategy):
+def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, database, strategy):
     project, read = stored
     runs = replay_of(database, strategy, [strategy], len(read[strategy]))
     assert 20 < len(read[strategy]) < BUDGET
@@ -73,15 +73,15 @@ def test_strategies_read_different_pages(stored):
 
 
 @pytest.mark.parametrize("strategy", ["anchor", LEARNT])
-def test_web_of_a_whole_crawl_tells_what_a_real_run_reads_by_another_strategy(stored, database, strategy):
-    """Texts decide; where they don't, pages of one page stand in another order than it has them."""
+def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(stored, database, strategy):
+    """Link texts decide; among equal ones, the order of a page's links differs from that of a real run."""
     project, read = stored
     runs = replay_of(database, "whole", [strategy], len(read[strategy]))
     assert runs.unknown == {strategy: 0}
     assert len(set(urls(project, runs.read[strategy])) & set(read[strategy])) >= 0.8 * len(read[strategy])
 
 
-def test_pages_that_the_crawl_never_read_are_passed_over_and_counted(stored, lab):
+def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
     project, read = stored
     output = lab(project.folder, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")
     waiting = project.query(
@@ -135,7 +135,7 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     assert cells(output, "average similarity")["anchor"][0] == f"{float(at_10['similarity']):.4f}"
 
 
-def test_a_page_of_two_crawls_is_one_page(stored, database):
+def test_page_of_two_crawls_counts_once(stored, database):
     project, read = stored
     runs = as_they_ran(database, ["anchor", "mixed"])
     assert urls(project, runs.read["anchor"]) == read["anchor"]
@@ -146,7 +146,7 @@ def test_a_page_of_two_crawls_is_one_page(stored, database):
     assert {page for link in runs.links for page in link} <= numbers
 
 
-def test_the_whole_web_has_all_that_is_important(stored, lab):
+def test_full_crawl_reads_all_important_pages(stored, lab):
     whole = str(len(stored[1]["whole"]))
     output = lab(stored[0].folder, "topic", "--crawls", "whole", "--authorities", "5", "--points", whole)
     for kind in ("best authorities", "best hubs", "most similar pages"):
@@ -163,7 +163,7 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
     assert all(f">{label}</text>" in drawn for label in ("anchor", "links", "share of the 100 best authorities read"))
 
 
-# What is wrong
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
         (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_done(stored, lab, arguments, sentence):
+def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sentence):
     with pytest.raises(ConfigError) as error:
         lab(stored[0].folder, "topic", "--out", "new.csv", *arguments)
     assert sentence in str(error.value)
@@ -209,7 +209,7 @@ def test_crawls_of_different_topics_are_not_compared(tmp_path, lab):
 
 
 @pytest.mark.parametrize("arguments", [("--crawl", "crawl0"), ("--crawls", "crawl0")])
-def test_a_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, arguments):
+def test_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, arguments):
     begun(tmp_path, {"unicod": 1.0}, {})
     with pytest.raises(ConfigError, match="CRAWL=crawl0 has not read a page yet; crawl first"):
         lab(tmp_path, "topic", *arguments)
@@ -220,7 +220,7 @@ def test_a_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, argu
 # Learning
 
 
-def test_a_learning_crawl_that_is_interrupted_goes_on_with_the_same_pages(stored, tmp_path):
+def test_interrupted_learning_crawl_continues_with_the_same_pages(stored, tmp_path):
     with LinkedSites() as sites:
         learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE, "CRAWL": "learnt"}
         at_once = crawl(sites.project(tmp_path / "whole"), **learning)
@@ -231,7 +231,7 @@ def test_a_learning_crawl_that_is_interrupted_goes_on_with_the_same_pages(stored
 
 
 @pytest.mark.parametrize("rate", ["1.5", "-1", "much"])
-def test_a_learning_rate_out_of_range_is_refused(tmp_path, rate):
+def test_learning_rate_out_of_range_is_refused(tmp_path, rate):
     with Web(a=pages({"/": "<p>unicode"})) as web:
         (tmp_path / "topic.yaml").write_text(f"{{keywords: [unicode], roots: [{web['a'].origin}/]}}", "utf-8")
         ended = Project(tmp_path).run("crawl", "topic", "-a", "topic=topic.yaml", TOPIC_LEARNING_RATE=rate)

@@ -1,4 +1,4 @@
-"""`scrapy sites alarms` and `list --sources` tell how sources of news are."""
+"""`scrapy sites alarms` and `list --sources` show the state of news sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAR = "http://feeds.example/one"
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """A crawl of two sources: one with a subdomain, a feed elsewhere and alarms, one that gave nothing."""
+    """A crawl of two sources: one with a subdomain, a feed on another host and alarms, one without results."""
     path = tmp_path_factory.mktemp("news") / "crawl.sqlite"
     database = Database(f"sqlite:///{path}")
     crawl = NewsStore(database)
@@ -67,9 +67,9 @@ def sites(store, capsys):
     return run
 
 
-def test_open_alarms_are_shown_of_all_sources_or_of_one(sites):
+def test_open_alarms_of_all_sources_or_one_are_shown(sites):
     heading, *alarms, more = sites("alarms")
-    assert heading == "crawl raised (UTC) ended (UTC) alarm of what, and what to do"
+    assert heading == "crawl raised (UTC) ended (UTC) alarm subject problem and remedy"
     assert alarms == [
         f"news 1970-01-02 00:00 - dead feed {FAR} see to it",
         f"news 1970-01-01 00:00 - silent source {SITE} see to it",
@@ -83,7 +83,7 @@ def test_open_alarms_are_shown_of_all_sources_or_of_one(sites):
     assert sites("alarms", "two.example") == ["no open alarms"]
 
 
-def test_sources_are_listed_with_what_they_gave(sites):
+def test_sources_are_listed_with_their_results(sites):
     assert sites("list", "--sources") == [
         "number site enabled documents last one (UTC) feeds open alarms",
         f"1 {SITE} no 2 1970-01-02 01:00 1 2",

@@ -1,4 +1,4 @@
-"""`scrapy sites` keeps feeds and rules, tries rules out, and says with each answer what can be done next."""
+"""`scrapy sites` manages feeds and rules, tests rules, and suggests the next commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """A store with the two sources, a found feed, a learnt rule and a small crawl of the second one."""
+    """A store with the two sources, a discovered feed, a learnt rule and a small crawl of the second one."""
     path = tmp_path_factory.mktemp("sources") / "crawl.sqlite"
     (path.parent / "sources.yaml").write_text(SOURCES)
     run_at(path, "import", str(path.parent / "sources.yaml"))
@@ -71,7 +71,7 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def sites(filled, tmp_path, monkeypatch, capsys):
-    """Runs an action on a copy of the store; gives status, lines and errors."""
+    """Run an action on a copy of the store; return status, lines and errors."""
     path = tmp_path / "crawl.sqlite"
     path.write_bytes(filled.read_bytes())
     monkeypatch.chdir(tmp_path)
@@ -121,7 +121,7 @@ def test_feeds_are_listed_with_their_last_poll(sites):
     ]
 
 
-def test_a_feed_is_added_removed_and_taken_back(sites):
+def test_feed_is_added_removed_and_restored(sites):
     url = "http://a.example/news-sitemap.xml"
     assert sites("add-feed", "1", "/news-sitemap.xml")[1] == [
         f"sitemap {url} of http://a.example added; the next `scrapy crawl news` polls it"
@@ -134,12 +134,12 @@ def test_a_feed_is_added_removed_and_taken_back(sites):
     assert "enabled" in sites("add-feed", "1", url)[1][0]
 
 
-def test_feeds_leave_with_their_seed(sites):
+def test_feeds_are_deleted_with_their_seed(sites):
     assert sites("remove", "2")[0] == 0
     assert sites("feeds", "--all")[1][0].startswith("no feeds yet")
 
 
-def test_rules_are_listed_with_what_they_are_worth(sites):
+def test_rules_are_listed_with_weight_support_and_precision(sites):
     _, (headings, *rows), _ = sites("rules", "b.example")
     assert headings.split() == ["number", "domain", "weight", "origin", "pinned", "support", "precision", "learnt", "(UTC)", "rule"]  # fmt: skip # noqa: E501
     assert [row.split() for row in rows] == [
@@ -153,7 +153,7 @@ def test_rules_are_listed_with_what_they_are_worth(sites):
     ]
 
 
-def test_a_person_adds_pins_edits_forbids_and_removes_rules(sites):
+def test_rules_are_added_pinned_edited_forbidden_and_removed(sites):
     look = "see what it matches: scrapy sites test-rule"
     for arguments, said in (
         (["add-rule", "2", "/x/.*", "--weight", "0.5"], f"4 of b.example, '/x/.*', added; {look} 4 --site b.example"),
@@ -176,68 +176,66 @@ def test_a_person_adds_pins_edits_forbids_and_removes_rules(sites):
     ]
 
 
-def test_a_learnt_rule_that_is_removed_may_come_back(sites):
+def test_removed_rule_may_be_learnt_again(sites):
     assert "it may be learnt again, which forbid-rule would have prevented" in sites("remove-rule", "3")[1][0]
 
 
-def test_a_rule_is_tried_on_urls_files_and_standard_input(sites, tmp_path, monkeypatch):
+def test_rule_is_tested_on_urls_files_and_standard_input(sites, tmp_path, monkeypatch):
     (tmp_path / "urls.txt").write_text("# mine\n\nhttp://a.example/news/2?p=1#x\nnot a url\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"http://a.example/news/3\nhttp://a.example/\xe9\n")))
     status, lines, errors = sites("test-rule", "/news/[0-9]+", "http://a.example/news/1\udce9", "urls.txt", "-")
     assert (status, errors) == (0, [])
     assert lines == [
-        "leaves  http://a.example/news/1\ufffd",
-        "leaves  http://a.example/news/2?p=1#x",
-        "no URL  not a url",
-        "takes   http://a.example/news/3",
-        "leaves  http://a.example/\ufffd",
-        "takes 1 of 5, leaves 3, 1 are no URLs; keep it: scrapy sites add-rule SITE '/news/[0-9]+'",
+        "no match  http://a.example/news/1\ufffd",
+        "no match  http://a.example/news/2?p=1#x",
+        "invalid   not a url",
+        "match     http://a.example/news/3",
+        "no match  http://a.example/\ufffd",
+        "matches 1 of 5 URLs, 1 invalid; keep it: scrapy sites add-rule SITE '/news/[0-9]+'",
     ]
 
 
-def test_a_stored_rule_takes_only_urls_of_its_domain(sites):
+def test_stored_rule_matches_only_urls_of_its_domain(sites):
     urls = ("https://b.example/2024/x", "https://m.b.example/2024/x", "https://notb.example/2024/x")
     *lines, summary = sites("test-rule", "1", *urls)[1]
-    assert [line.split()[0] for line in lines] == ["takes", "takes", "leaves"]
+    assert [line.split()[0] for line in lines] == ["match", "match", "no"]
     assert summary == (
-        "takes 2 of 3, leaves 1; keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
+        "matches 2 of 3 URLs; keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
     )
     assert sites("test-rule", "2", "https://b.example/video/x")[1][-1].endswith(
-        "it forbids: none of them are articles; undo: scrapy sites remove-rule 2"
+        "the rule excludes them from articles; undo: scrapy sites remove-rule 2"
     )
     sites("pin-rule", "1")
-    assert sites("test-rule", "1", urls[0])[1][-1] == (
-        "takes 1 of 1, leaves 0; change it: scrapy sites edit-rule 1 REGEX"
-    )
+    assert sites("test-rule", "1", urls[0])[1][-1] == ("matches 1 of 1 URLs; change it: scrapy sites edit-rule 1 REGEX")
 
 
-def test_nothing_is_advised_before_a_page_was_fetched(sites):
+def test_no_advice_is_given_before_a_page_was_fetched(sites):
     database = Database(f"sqlite:///{Path('crawl.sqlite').resolve()}")
     with database.write() as connection:
         connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
     database.close()
     assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
-        "takes 1 of 5 pages of b.example: 0 of them became documents, 1 were not fetched; misses 2 of 2 documents"
+        "matches 1 of 5 pages of b.example: 0 documents, 1 not fetched; misses 2 of 2 documents"
     )
 
 
-def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
+def test_rule_is_tested_on_the_pages_of_the_store(sites, monkeypatch):
     _, lines, _ = sites("test-rule", "1", "--site", "b.example")
     assert lines == [
-        "takes, a document   https://www.b.example/2024/a",
-        "takes, no document  https://www.b.example/2024/b",
-        "misses, a document  https://www.b.example/story/c",
-        "leaves              https://www.b.example/about",
-        "leaves              https://www.b.example/rss.xml",
-        "takes 2 of 5 pages of b.example: 1 of them became documents; misses 1 of 2 documents; "
+        "match, document     https://www.b.example/2024/a",
+        "match, no document  https://www.b.example/2024/b",
+        "no match, document  https://www.b.example/story/c",
+        "no match            https://www.b.example/about",
+        "no match            https://www.b.example/rss.xml",
+        "matches 2 of 5 pages of b.example: 1 documents; misses 1 of 2 documents; "
         "keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX",
     ]
     assert sites("test-rule", "/nothing", "--site", "2")[1][-1] == (
-        "takes 0 of 5 pages of b.example: 0 of them became documents; misses 2 of 2 documents"
+        "matches 0 of 5 pages of b.example: 0 documents; misses 2 of 2 documents"
     )
     assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
-        "takes 1 of 5 pages of b.example: 0 of them became documents; misses 2 of 2 documents; "
-        "forbid what it takes: scrapy sites add-rule 2 /about --weight 0"
+        "matches 1 of 5 pages of b.example: 0 documents; misses 2 of 2 documents; "
+        "forbid what it matches: scrapy sites add-rule 2 /about --weight 0"
     )
     sites("edit-rule", "1", "/about")
     assert sites("test-rule", "1", "--site", "2")[1][-1].endswith(
@@ -245,10 +243,9 @@ def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
     )
     monkeypatch.setattr(site_rule_trial, "SAMPLE", 1)
     *_, more, summary = sites("test-rule", "/.+", "--site", "2")[1]
-    assert more == "takes, no document  … and 2 more"
+    assert more == "match, no document  … and 2 more"
     assert summary == (
-        "takes 5 of 5 pages of b.example: 2 of them became documents; misses 0 of 2 documents; "
-        "keep it: scrapy sites add-rule 2 /.+"
+        "matches 5 of 5 pages of b.example: 2 documents; misses 0 of 2 documents; keep it: scrapy sites add-rule 2 /.+"
     )
 
 
@@ -273,7 +270,7 @@ def test_a_rule_is_tried_on_the_pages_of_the_store(sites, monkeypatch):
         (["test-rule", "/x", "http://a.example", "--site", "1"], "http://a.example and --site 1: give either URLs, or"),
     ],
 )
-def test_bad_input_is_one_sentence(sites, arguments, message):
+def test_invalid_input_is_reported_in_one_sentence(sites, arguments, message):
     status, lines, errors = sites(*arguments)
     assert (status, lines, len(errors)) == (2, [], 1)
     assert errors[0].startswith("Error: ")
@@ -281,10 +278,10 @@ def test_bad_input_is_one_sentence(sites, arguments, message):
     assert len(errors[0]) < 300
 
 
-def test_without_urls_there_is_nothing_to_try(sites, monkeypatch):
+def test_testing_without_urls_is_an_error(sites, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     assert sites("test-rule", "/x")[2] == [
-        "Error: there are no URLs to test; give some, a file of URLs, or --site SITE for those of the store"
+        "Error: there are no URLs to test; give URLs, a file of URLs, or --site SITE for those of the store"
     ]
 
 
@@ -298,6 +295,6 @@ def test_without_urls_there_is_nothing_to_try(sites, monkeypatch):
         (["feeds", "--site", "1"], "sites feeds has no option --site"),
     ],
 )
-def test_a_wrong_command_line_is_told_what_is_wrong(sites, arguments, message):
+def test_invalid_command_line_is_reported(sites, arguments, message):
     with pytest.raises(UsageError, match=message):
         sites(*arguments)

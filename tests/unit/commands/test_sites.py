@@ -1,4 +1,4 @@
-"""`scrapy sites` keeps the seeds, shows what their last crawl found, and says in one sentence what is wrong."""
+"""`scrapy sites` manages the seeds, shows the results of their last crawls, and reports errors in one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def project(tmp_path):
 
 
 def run_here(*arguments):
-    """The command in this process, which is faster; its exit status."""
+    """Run the command in this process, which is faster; return its exit status."""
     parser, command = argparse.ArgumentParser(), Command()
     command.settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})
     command.add_options(parser)
@@ -42,7 +42,7 @@ def seeds(project):
     )
 
 
-def test_a_site_is_added_with_names_and_limits_and_changed_where_they_are_given_anew(project):
+def test_site_is_added_with_names_and_limits_and_updated_with_new_ones(project):
     names = ("--name", "Zoological  Institute", "--short", "ZIN")
     outcome = project.run("sites", "add", "http://zin.example/ru/", *names, "--parallel", "2", "--delay", "500")
     assert (outcome.status, outcome.output) == (0, "1 http://zin.example/ru/ added\n"), outcome.log
@@ -52,7 +52,7 @@ def test_a_site_is_added_with_names_and_limits_and_changed_where_they_are_given_
     assert project.query("SELECT name FROM seed") == [("Zoological Institute",)]
 
 
-def test_seeds_are_imported_listed_switched_exported_and_removed(project):
+def test_seeds_are_imported_listed_disabled_exported_and_removed(project):
     (project.folder / "list.csv").write_text(LIST, encoding="utf-8")
     outcome = project.run("sites", "import", "list.csv")
     assert outcome.output == "5 http://zin.example/ru/ added\n6 https://bin.example/ added\n", outcome.log
@@ -75,7 +75,7 @@ def test_seeds_are_imported_listed_switched_exported_and_removed(project):
     assert seeds(project) == before
 
 
-def test_a_hosts_file_is_imported_as_well(project):
+def test_hosts_file_can_be_imported(project):
     (project.folder / "hosts.txt").write_text("a.example;4;10;500\nhttps://b.example\n")
     assert project.run("sites", "import", "hosts.txt").status == 0
     first, second = seeds(project)
@@ -83,16 +83,16 @@ def test_a_hosts_file_is_imported_as_well(project):
     assert second == (2, "https://b.example/", None, 1, None, None, None)
 
 
-def test_the_list_tells_what_the_last_crawl_found(crawled):
+def test_list_shows_the_results_of_the_last_crawl(crawled):
     project, first_site, second_site = crawled
     hidden = project.run("sites", "list")
     assert hidden.output == "2 more are not enabled; --all shows them\n", hidden.log
     rows = {line.split()[3]: line.split()[4:] for line in project.run("sites", "list", "--all").output.splitlines()[1:]}
-    # First: home, a, copy, copy, leaf, b, landed; one address outside. Second: home and x; two addresses of the first.
+    # First: home, a, copy, copy, leaf, b, landed; one external URL. Second: home and x; two URLs of the first.
     assert rows == {f"{first_site}/": ["no", "7", "1", "available"], f"{second_site}/": ["no", "2", "2", "available"]}
 
 
-def test_a_removed_seed_leaves_its_crawl(crawled, tmp_path):
+def test_removing_a_seed_keeps_its_crawl(crawled, tmp_path):
     project, first_site, _ = crawled
     text = project.run("sites", "export").output
     number = next(row["number"] for row in csv.DictReader(text.splitlines()) if row["start_url"] == f"{first_site}/")
@@ -119,7 +119,7 @@ def test_a_removed_seed_leaves_its_crawl(crawled, tmp_path):
         (["import", "latin.csv"], "latin.csv is not UTF-8 text"),
     ],
 )
-def test_bad_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
+def test_invalid_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.csv").write_bytes(b"start_url\nhttp://\xe9.example\n")
     assert run_here(*arguments) == 2
@@ -129,7 +129,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, ca
     assert not (tmp_path / "crawl.sqlite").exists()
 
 
-def test_what_does_not_fit_the_store_changes_nothing(project):
+def test_conflict_with_the_store_changes_nothing(project):
     assert project.run("sites", "add", "a.example", "--short", "A").status == 0
     before = seeds(project)
     (project.folder / "list.csv").write_text("start_url,short_name\nb.example,B\nc.example,a\n")
@@ -157,19 +157,19 @@ def test_what_does_not_fit_the_store_changes_nothing(project):
         (["add", "a.example", "--colour"], "unknown option --colour"),
     ],
 )
-def test_a_wrong_command_line_is_told_what_is_wrong(arguments, message):
+def test_invalid_command_line_is_reported(arguments, message):
     with pytest.raises(UsageError, match=message):
         run_here(*arguments)
 
 
-def test_a_wrong_command_line_is_told_how_it_is_used(project):
+def test_usage_error_shows_the_usage(project):
     outcome = project.run("sites", "burn")
     assert outcome.status == 2
     assert "scrapy sites add URL" in outcome.log
     assert "Traceback" not in outcome.log
 
 
-def test_who_reads_the_output_may_stop_reading(project, monkeypatch):
+def test_closed_standard_output_is_not_an_error(project, monkeypatch):
     monkeypatch.chdir(project.folder)
     assert run_here("add", "http://a.example") == 0
     reading, writing = os.pipe()
@@ -180,7 +180,7 @@ def test_who_reads_the_output_may_stop_reading(project, monkeypatch):
         assert run_here("add", *(f"http://{number}.example" for number in range(1000))) == 0
 
 
-def test_seeds_are_switched_and_removed_all_or_none(project, monkeypatch, capsys):
+def test_seeds_are_disabled_and_removed_all_or_none(project, monkeypatch, capsys):
     monkeypatch.chdir(project.folder)
     for address in ("a.example", "b.example"):
         assert run_here("add", address) == 0

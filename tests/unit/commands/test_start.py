@@ -1,4 +1,4 @@
-"""Commands start quickly: libraries that take long to import, and that few commands need, wait until they are used."""
+"""Commands start quickly: libraries that are slow to import and rarely needed are imported when they are used."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ print(*[name for name in {SLOW} if name in sys.modules])
 """
 
 
-def test_nothing_imports_at_the_start_what_few_commands_need():
+def test_slow_libraries_are_not_imported_at_the_start():
     started = subprocess.run([sys.executable, "-c", START], check=True, capture_output=True, text=True, timeout=60)
     assert started.stdout == "\n"

@@ -21,7 +21,7 @@ from tests.support.demo_truth import truth
 from tests.support.sites.project import Project
 
 PATIENCE_S = 120
-LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates folded, .*, down to level (\d+)")
+LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates merged, .*, down to level (\d+)")
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_budget_of_the_town_includes_revisits(demo):
     rows = Project(demo[0] / "town").query("SELECT count(*) FROM importance WHERE queue = 1")
     assert 100 < rows[0][0] < 250
     assert "400 pages are downloaded" in demo[1]
-    assert not list((demo[0] / "town" / "result").glob("127*"))  # graphs of whole sites nobody asked for
+    assert not list((demo[0] / "town" / "result").glob("127*"))  # graphs of whole sites were not requested
 
 
 def test_pages_found_for_the_topic_are_relevant(demo):

@@ -16,8 +16,8 @@ import pytest
 
 from crawlers.demo import babel
 from crawlers.demo.server import ROOT, main, serve
-from crawlers.demo.town.answers import respond as respond_in_town
 from crawlers.demo.town.plan import SITES as TOWN
+from crawlers.demo.town.responses import respond as respond_in_town
 from crawlers.demo.web import SITES, respond
 from tests.support.demo_truth import truth
 
@@ -29,8 +29,8 @@ def get(url: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
     try:
         connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""), headers=headers)
-        answer = connection.getresponse()
-        return answer.status, dict(answer.getheaders()), answer.read()
+        response = connection.getresponse()
+        return response.status, dict(response.getheaders()), response.read()
     finally:
         connection.close()
 

@@ -16,7 +16,7 @@ LIBRARY, FACULTY, MIRROR = "http://library.test", "http://faculty.test", "http:/
 
 
 def normalize(url: str) -> str:
-    """Return one form for all spellings: sorted query, nothing empty, single slashes, a last one."""
+    """Return one form of all URL variants: sorted query, no empty parts, single slashes, a trailing slash."""
     parts = urlsplit(url)
     path = re.sub("/+", "/", parts.path or "/")
     if "." not in path.rpartition("/")[2] and not path.endswith("/"):
@@ -46,7 +46,7 @@ def test_levels_are_those_of_a_breadth_first_search(site):
     found = truth(site, normalize=normalize)
     walked = nx.single_source_shortest_path_length(nx.DiGraph(list(found.edges)), found.start)
     behind_copies = {url for url, level in found.nodes.items() if level != walked[url]}
-    # Folding brings what only a deep copy links to nearer than any visitor can click.
+    # Merging copies brings pages that only a deep copy links to nearer than any visitor can click.
     assert {urlsplit(url).path for url in behind_copies} == (
         {"/print/", "/print/notes/1.html"} if site == "mirror" else set()
     )
@@ -55,7 +55,7 @@ def test_levels_are_those_of_a_breadth_first_search(site):
 
 
 @pytest.mark.parametrize("site", ["library", "faculty", "mirror"])
-def test_normalisation_does_not_change_the_folded_graph(site):
+def test_normalisation_does_not_change_the_merged_graph(site):
     plain, normalized = truth(site), truth(site, normalize=normalize)
     assert len(plain.nodes) == len(normalized.nodes)
     assert len(plain.edges) == len(normalized.edges)

@@ -38,27 +38,27 @@ def title_of(text: str) -> str:
 @example("mirror", "*", "")
 @example("library", "/" + "9" * 10_000, "")
 def test_every_request_has_a_constant_response(site, path, query):
-    answer = respond(site, path, query)
-    assert 200 <= answer.status < 600
-    assert respond(site, path, query) == answer
+    response = respond(site, path, query)
+    assert 200 <= response.status < 600
+    assert respond(site, path, query) == response
 
 
 @pytest.mark.parametrize("site", SITES)
 def test_every_home_page_links_to_every_other_site(site):
     web = Web()
-    answer = respond(site, "/", "", web)
-    assert answer.status == 200
-    assert {web.origins[name] + "/" for name in SITES if name != site} <= set(hrefs(answer.body))
+    response = respond(site, "/", "", web)
+    assert response.status == 200
+    assert {web.origins[name] + "/" for name in SITES if name != site} <= set(hrefs(response.body))
 
 
 @pytest.mark.parametrize("scale", [1, 3])
 def test_landmarks_exist_at_every_scale(scale):
-    answers = {
+    statuses = {
         (site, path): respond(site, *path.partition("?")[::2], Web(scale)).status
         for site, paths in LANDMARKS.items()
         for path in paths
     }
-    wrong = {place for place, status in answers.items() if status != 200}
+    wrong = {place for place, status in statuses.items() if status != 200}
     assert wrong == {("faculty", "/go/5"), ("grumpy", "/missing")}
 
 
@@ -145,9 +145,9 @@ def test_trap_is_endless(start, which):
         assert url not in seen
         seen.add(url)
         parts = urlsplit(url)
-        answer = respond("archive", parts.path, parts.query)
-        assert answer.status == 200, url
-        own = [href for href in hrefs(answer.body) if re.match(r"/calendar|x/|/room", href)]
+        response = respond("archive", parts.path, parts.query)
+        assert response.status == 200, url
+        own = [href for href in hrefs(response.body) if re.match(r"/calendar|x/|/room", href)]
         url = urljoin(url, own[which])
 
 
@@ -161,11 +161,11 @@ def test_calendar_goes_back_before_the_year_one():
 
 @pytest.mark.parametrize("path", babel.TEXTS)
 def test_text_is_in_the_encoding_of_the_table(path):
-    text, answer = babel.TEXTS[path], respond("babel", path)
-    bare = answer.body.removeprefix(codecs.BOM_UTF16_LE).removeprefix(codecs.BOM_UTF16_BE)
+    text, response = babel.TEXTS[path], respond("babel", path)
+    bare = response.body.removeprefix(codecs.BOM_UTF16_LE).removeprefix(codecs.BOM_UTF16_BE)
     decoded = bare.decode(text.codec)
     assert title_of(decoded) == babel.true_title(path)
-    assert answer.header("content-type") == "text/html" + (f"; charset={text.header}" if text.header else "")
+    assert response.header("content-type") == "text/html" + (f"; charset={text.header}" if text.header else "")
     assert (f"charset={text.meta}" in decoded) if text.meta else ("charset" not in decoded)
 
 
@@ -183,9 +183,9 @@ def test_foreign_paths_exist_under_their_percent_encoded_names():
 
 def test_types_are_as_declared():
     for path, (content_type, is_page) in babel.TYPES.items():
-        answer = respond("babel", path)
-        assert answer.header("Content-Type") == content_type
-        assert (b"<main>" in answer.body) == is_page
+        response = respond("babel", path)
+        assert response.header("Content-Type") == content_type
+        assert (b"<main>" in response.body) == is_page
 
 
 # grumpy
@@ -213,9 +213,9 @@ def test_sizes_are_as_documented():
 
 
 def test_gzip_page_unpacks_to_a_page():
-    answer = respond("grumpy", "/gzip.html")
-    assert answer.header("content-encoding") == "gzip"
-    assert b"<h1>Grumpy: /gzip.html</h1>" in gzip.decompress(answer.body)
+    response = respond("grumpy", "/gzip.html")
+    assert response.header("content-encoding") == "gzip"
+    assert b"<h1>Grumpy: /gzip.html</h1>" in gzip.decompress(response.body)
 
 
 def test_flaky_pages_refuse_their_first_visitor_only():

@@ -128,5 +128,5 @@ def test_a_graph_of_exactly_the_limit_is_analysed() -> None:
 
 
 def test_an_unknown_measure_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="unknown measure 'beauty': use some of in_degree, out_degree"):
+    with pytest.raises(ConfigError, match="unknown measure 'beauty'; choose from in_degree, out_degree"):
         analyse(PAIRS, ["beauty"])

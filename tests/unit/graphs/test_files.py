@@ -141,7 +141,7 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'svg': use one of gexf, graphml, csv"):
+    with pytest.raises(ConfigError, match=r"'svg'; choose one of: gexf, graphml, csv"):
         write_graph(GRAPH, tmp_path / "a", "svg")
 
 

@@ -40,7 +40,7 @@ def test_fields_are_read_with_their_units():
         ("my_host.example.", "http://my_host.example."),
     ],
 )
-def test_hosts_of_all_kinds_are_understood(text, site):
+def test_hosts_of_all_kinds_are_parsed(text, site):
     assert [limits.site for limits in parse_hosts(text, "hosts.txt")] == [site]
 
 

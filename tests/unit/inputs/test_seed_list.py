@@ -56,7 +56,7 @@ def test_limits_are_the_same_as_in_hosts_txt(name):
             parse_hosts(f"a.example;{';' * place}{value}", "hosts.txt")
 
 
-def test_columns_may_be_in_any_order_and_left_out():
+def test_columns_may_be_in_any_order_and_omitted():
     text = "\ufeffStart URL;Short name;Full name\r\n\r\nhttp://a.example/ru/;A;The A; with a semicolon\r\n"
     with pytest.raises(ConfigError, match="row 3: 4 cells, expected 3"):
         parse_seeds(text, "seeds.csv")

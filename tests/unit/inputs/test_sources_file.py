@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 from crawlers.algorithms.news.sources import Source
@@ -31,7 +29,7 @@ def problem(entry):
 
 
 def test_documented_example_is_parsed():
-    text = textwrap.dedent(sources_file.__doc__.split("\n\n", 1)[1])
+    text = sources_file.__doc__.partition("```yaml\n")[2].partition("```")[0]
     bare, full = parse_sources(text, "sources.yaml")[0]
     assert bare == Source(SiteLimits("http://example.org", start_url="http://example.org/"))
     assert full == Source(
@@ -119,7 +117,7 @@ def test_duplicate_addresses_in_one_source_are_merged():
         ("- site: b.example\n  rules: [/\\d{4}/.*]", "4: not valid YAML"),
     ],
 )
-def test_faulty_entry_is_reported_by_line_and_left_out(entry, message):
+def test_faulty_entry_is_reported_by_line_and_skipped(entry, message):
     assert message in problem(entry)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,8 +24,8 @@ def problem(text: str) -> str:
 
 
 def test_documented_example_is_parsed():
-    text = topic_file.__doc__.split("\n\n", 1)[1]
-    assert parse_topic(textwrap.dedent(text), "topic.yaml") == TopicSpec(
+    text = topic_file.__doc__.partition("```yaml\n")[2].partition("```")[0]
+    assert parse_topic(text, "topic.yaml") == TopicSpec(
         keywords={"charact": 2.0, "encod": 2.0, "unicod": 3.0, "кодировк": 1.0},
         examples=("http://encodings.example/utf8.html", "examples/unicode.html"),
         roots=("http://encodings.example/", "http://text.example/docs/"),

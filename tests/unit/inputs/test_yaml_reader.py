@@ -58,7 +58,7 @@ def test_single_scalar_is_a_list():
     assert items_of(read_fields("roots: a", NAMES)["roots"]) == [Item(1, "a")]
 
 
-def test_fields_without_a_value_are_left_out():
+def test_fields_without_a_value_are_ignored():
     assert read_fields("roots:\nbudget: []", NAMES) == {}
     assert read_fields("roots: {}\nbudget: ' '", NAMES) == {}
 
@@ -238,7 +238,7 @@ def test_file_without_such_a_list_is_rejected(text, line, message):
     ],
 )
 @pytest.mark.parametrize("indent", ["", "  "])
-def test_a_faulty_entry_leaves_the_others(entry, line, message, indent):
+def test_faulty_entry_does_not_affect_the_others(entry, line, message, indent):
     text = f"- before\n{entry}\n- after # it".replace("\n", f"\n{indent}")
     first, wrong, last = read(f"all: # ours\n{indent}{text}")
     assert (first, last[1]) == ((2, "before"), "after")

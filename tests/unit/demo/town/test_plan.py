@@ -29,7 +29,7 @@ def test_the_town_is_always_the_same():
 def test_the_town_grows_with_its_scale(scale):
     counts = Counter(page.site for page in plan(scale).pages)
     assert counts == {name: (site.pages - 1) * scale + 1 for name, site in SITES.items()}
-    assert len(plan(scale).numbers) == counts.total()  # no two pages share an address
+    assert len(plan(scale).numbers) == counts.total()  # no two pages share a URL
 
 
 @pytest.mark.parametrize("scale", [1, 4])

@@ -8,8 +8,8 @@ from urllib.parse import urljoin
 
 import pytest
 
-from crawlers.demo.town.answers import town
 from crawlers.demo.town.plan import SITES, plan
+from crawlers.demo.town.responses import town
 from crawlers.demo.town.town_pages import passing, planned, story
 
 WEB = town()

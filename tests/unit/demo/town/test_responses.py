@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.demo.town.answers import respond, town
 from crawlers.demo.town.plan import SITES, plan
+from crawlers.demo.town.responses import respond, town
 
 WEB = town()
 PATHS = [page.path for page in plan(1).pages[::20]] + ["/offer.html", "/spring.html", "/robots.txt", "/no"]
@@ -17,14 +17,14 @@ PATHS += [f"/story-{number}.html" for number in ("0", "7", "8", "07", "-1", "999
 
 
 class Visitor:
-    """Asks the town, which keeps count."""
+    """Requests pages of the town, and counts the requests."""
 
     def __init__(self):
-        self.asked = Counter()
+        self.counts = Counter()
 
     def get(self, site, path, **headers):
-        found = respond(WEB, site, path, self.asked, {key.replace("_", "-"): value for key, value in headers.items()})
-        self.asked[site, path] += 1
+        found = respond(WEB, site, path, self.counts, {key.replace("_", "-"): value for key, value in headers.items()})
+        self.counts[site, path] += 1
         return found
 
     def status(self, site, path):
@@ -34,18 +34,18 @@ class Visitor:
 @settings(derandomize=True, deadline=None, database=None)
 @given(st.sampled_from(list(SITES)), st.sampled_from(PATHS) | st.text().map("/".__add__), st.integers(0, 99))
 def test_response_depends_only_on_the_previous_requests(site, path, before):
-    asked = {(site, "/"): before, ("news", "/"): before}
-    answer = respond(WEB, site, path, asked)
-    assert answer.status in (200, 404)
-    assert respond(WEB, site, path, asked) == answer
+    requests = {(site, "/"): before, ("news", "/"): before}
+    response = respond(WEB, site, path, requests)
+    assert response.status in (200, 404)
+    assert respond(WEB, site, path, requests) == response
 
 
 @pytest.mark.parametrize("site", SITES)
 def test_every_page_of_the_plan_always_exists(site):
-    asked = Counter({(name, "/"): 1000 for name in SITES})
+    requests = Counter({(name, "/"): 1000 for name in SITES})
     for page in plan(1).pages:
         if page.site == site:
-            assert respond(WEB, site, page.path, asked).status == 200
+            assert respond(WEB, site, page.path, requests).status == 200
 
 
 def test_front_page_of_the_news_changes_every_third_request():

@@ -18,7 +18,7 @@ from crawlers.demo.town.town_pages import passing, planned, story
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlers.demo.town.changes import Asked
+    from crawlers.demo.town.changes import RequestCounts
 
 _OPENING = 1_700_000_000  # when the town opened; every Last-Modified is days later
 _DAY_S = 86_400
@@ -31,8 +31,10 @@ def town(scale: int = 1) -> Web:
     return Web(scale, {name: f"http://{name}.test" for name in SITES})
 
 
-def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, str] | None = None) -> WebResponse:
-    """Return the response of *site* to a GET of *path* (percent-encoded) after the previous requests in *asked*.
+def respond(
+    web: Web, site: str, path: str, counts: RequestCounts, headers: Mapping[str, str] | None = None
+) -> WebResponse:
+    """Return the response of *site* to a GET of *path* (percent-encoded) after the requests in *counts*.
 
     >>> respond(town(), "news", "/story-8.html", {}).status
     404
@@ -41,34 +43,34 @@ def respond(web: Web, site: str, path: str, asked: Asked, headers: Mapping[str, 
     """
     if path == "/robots.txt":
         return typed("text/plain", b"User-agent: *\nDisallow:\n")
-    text = _text(web, site, path, asked)
+    text = _text(web, site, path, counts)
     return missing() if text is None else _validated(site, text.encode(), headers or {})
 
 
-def _text(web: Web, site: str, path: str, asked: Asked) -> str | None:
-    """Return the page as HTML; None if it does not exist, or not now."""
+def _text(web: Web, site: str, path: str, counts: RequestCounts) -> str | None:
+    """Return the page as HTML; None if it does not exist at present."""
     if (site, path) == changes.OFFER:
-        return passing(web, _OFFER) if changes.has_offer(asked) else None
+        return passing(web, _OFFER) if changes.has_offer(counts) else None
     if (site, path) == changes.ENTRY:
-        return passing(web, _ENTRY) if changes.has_entry(asked) else None
+        return passing(web, _ENTRY) if changes.has_entry(counts) else None
     number = plan(web.scale).numbers.get((site, path))
     if number is not None:
-        return planned(web, number, _extra(site, asked) if path == "/" else "")
+        return planned(web, number, _extra(site, counts) if path == "/" else "")
     digits = path.removeprefix("/story-").removesuffix(".html")
     if site == "news" and digits.isdecimal() and len(digits) < 10 and story(int(digits)).path == path:
-        return passing(web, story(int(digits))) if changes.has_story(int(digits), asked) else None
+        return passing(web, story(int(digits))) if changes.has_story(int(digits), counts) else None
     return None
 
 
-def _extra(site: str, asked: Asked) -> str:
+def _extra(site: str, counts: RequestCounts) -> str:
     """Return the variable part of a home page; all other content is constant."""
     if site == "news":
-        return "".join(f"<h2>{link(page.path, page.title)}</h2>" for page in map(story, changes.headlines(asked)))
+        return "".join(f"<h2>{link(page.path, page.title)}</h2>" for page in map(story, changes.headlines(counts)))
     if site == "gardening":
         return f"<p>{link(_OFFER.path, _OFFER.title)}</p>"
     if site == "diary":
-        entry = f"<p>{link(_ENTRY.path, _ENTRY.title)}</p>" if changes.has_entry(asked) else ""
-        return f"{entry}<p>You are visitor no. {asked.get(('diary', '/'), 0) + 1}.</p>"
+        entry = f"<p>{link(_ENTRY.path, _ENTRY.title)}</p>" if changes.has_entry(counts) else ""
+        return f"{entry}<p>You are visitor no. {counts.get(('diary', '/'), 0) + 1}.</p>"
     return ""
 
 
@@ -79,7 +81,7 @@ def _validated(site: str, body: bytes, headers: Mapping[str, str]) -> WebRespons
     if validator == "etag":
         name, condition, value = "ETag", "If-None-Match", f'"{version[:16]}"'
     elif validator == "date":
-        # No clock gives the time of a change, but a different text has a different date.
+        # There is no clock, so the date is derived from the text.
         name, condition, value = "Last-Modified", "If-Modified-Since", _date(int(version[:8], 16))
     else:
         return typed(HTML, body)
