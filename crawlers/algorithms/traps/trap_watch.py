@@ -1,9 +1,9 @@
-"""Detects endless parts of a site by the content of their pages, as a function of the web alone.
+"""Detects endless parts of a site by the content of their pages.
 
-A calendar is endless, and so are links with a new session id on every page; but their pages repeat the same
-content. A `TrapWatch` counts, for URLs of one pattern, how many pages still have new content. It decides only
-when a level of the site (clicks from the home page) is complete, from sets and sums that do not depend on the
-order within the level, so that concurrency, retries and kills do not matter.
+A calendar is endless, and so are links with a new session id on every page, but their pages repeat the same content. A
+`TrapWatch` counts, for the URLs of each pattern, how many pages still have new content. It decides only when a level
+of the site (clicks from the home page) is complete, from sets and sums that do not depend on the order within the
+level. So the result is a function of the site, whatever the concurrency, retries and kills.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 __all__ = ["TrapWatch", "content_signature", "shape_reason", "url_pattern"]
 
-MIN_PAGES = 150  # a year of days in a calendar has 84 texts (weekday, month): fewer pages are not conclusive
-WINDOW_PAGES = 50  # the newest pages decide; of 50 pages with new content, 2 or fewer never look new
-NEWS_SHARE = 0.05  # an honest listing has a far higher share, an endless part soon none
-BROAD_FACTOR = 2  # a broad pattern needs more evidence, so that the narrow one at fault is cut first
-SPARING_PAGES = 10  # this many pages of a narrow pattern, half of them new, exempt it from the verdict
-SPARING_SHARE = 0.5  # on the broad one; a pattern with one text has new content once, too
+MIN_PAGES = 150  # fewer are not conclusive: the days of a year in a calendar have 84 texts (weekday, month)
+WINDOW_PAGES = 50  # the latest pages decide; a part with new content has more than 2 new pages among 50
+NEW_SHARE_MIN = 0.05  # a genuine listing has a far higher share of new pages, an endless part soon has none
+BROAD_FACTOR = 2  # a broad pattern needs more evidence, so that the narrow one that causes it is cut first
+EXEMPT_PAGES = 10  # a narrow pattern is exempt from the verdict on a broad one if it has this many pages,
+EXEMPT_SHARE = 0.5  # and this share of them is new (a pattern with a single text has one new page)
 SAMPLE_MAX = 2_048  # content signatures per pattern
 SIGNATURES_MAX = 50_000  # content signatures per site, 3 to 5 MB
-PATTERNS_MAX = 2_000  # per site; the same number of new ones per level
+PATTERNS_MAX = 2_000  # per site, and new ones per level
 
-# Digits and the letters of hexadecimal numbers, because texts contain session ids, too; and whitespace, for layout.
+# Digits and hexadecimal letters, because texts also contain session ids; and whitespace, for differences in layout.
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
 
 
 def content_signature(text: str) -> int:
     """Return a signed 64-bit hash of *text* without the parts that change between pages of a trap.
 
-    Digits, the letters a to f (which removes hexadecimal ids) and ASCII whitespace are left out. Texts that differ
-    only in those characters count as the same; ids of all letters count as different.
+    Digits, the letters a to f (in order to remove hexadecimal ids) and ASCII whitespace are ignored. Texts that differ
+    only in these characters count as equal; texts that contain ids of other letters count as different.
 
     >>> content_signature("May 2024, visit 9f86d0") == content_signature("May 1999,\\n visit 5ac02b")
     True
 
     Notes
     -----
-    One pass in C takes about 1 ns per byte; searching for words with digits took fifteen times as long.
+    One pass in C takes about 1 ns per byte; a search for words with digits took fifteen times as long.
     """
     letters = text.encode("utf-8", "surrogatepass").translate(None, _VOLATILE)
     return signed(xxhash.xxh3_64_intdigest(letters))
@@ -56,18 +56,18 @@ def content_signature(text: str) -> int:
 class _Pattern:
     """The content of the pages of one pattern, level by level.
 
-    Beyond `SAMPLE_MAX` signatures, only those whose last *depth* bits are 0 are kept: a sample that
-    depends on the set of them, not on their order (Flajolet 1990, On adaptive sampling).
+    With more than `SAMPLE_MAX` signatures, only those whose last *depth* bits are 0 are kept: a sample that depends on
+    the set of signatures, not on their order (Flajolet 1990, On adaptive sampling).
     """
 
     __slots__ = (
         "depth",
         "factor",
-        "fresh",
-        "fresh_pages",
         "known",
+        "level_new",
+        "level_pages",
         "levels",
-        "news",
+        "new",
         "pages",
         "text",
         "window",
@@ -77,63 +77,63 @@ class _Pattern:
         self.text = text
         self.factor = factor
         self.depth = depth
-        self.pages = 0  # of complete levels, like all following counts except fresh ones
-        self.known: set[int] = set()
-        self.levels: deque[tuple[int, int]] = deque()  # (pages, new ones) of the newest levels
-        self.window = 0  # sums over them
-        self.news = 0
-        self.fresh_pages = 0  # of the current level
-        self.fresh: set[int] = set()
+        self.pages = 0  # of complete levels
+        self.known: set[int] = set()  # signatures of complete levels
+        self.levels: deque[tuple[int, int]] = deque()  # (pages, new pages) of the latest complete levels
+        self.window = 0  # pages of these levels
+        self.new = 0  # new pages of these levels
+        self.level_pages = 0  # of the current level
+        self.level_new: set[int] = set()  # new signatures of the current level
 
-    def observe(self, print_: int) -> None:
-        self.fresh_pages += 1
-        if print_ & ((1 << self.depth) - 1) == 0 and print_ not in self.known:
-            self.fresh.add(print_)
-            while len(self.known) + len(self.fresh) > SAMPLE_MAX:
+    def observe(self, signature: int) -> None:
+        self.level_pages += 1
+        if signature & ((1 << self.depth) - 1) == 0 and signature not in self.known:
+            self.level_new.add(signature)
+            while len(self.known) + len(self.level_new) > SAMPLE_MAX:
                 self.thin(self.depth + 1)
 
     def thin(self, depth: int) -> None:
         self.depth = max(depth, self.depth)
         mask = (1 << self.depth) - 1
-        self.known = {one for one in self.known if one & mask == 0}
-        self.fresh = {one for one in self.fresh if one & mask == 0}
+        self.known = {signature for signature in self.known if signature & mask == 0}
+        self.level_new = {signature for signature in self.level_new if signature & mask == 0}
 
     def end_level(self) -> None:
-        # The estimate may exceed the level's pages; if capped, those of small levels would sum up to too little.
-        level = (self.fresh_pages, len(self.fresh) << self.depth)
+        # The estimate may exceed the pages of the level; with a cap, the sum over small levels would be too low.
+        level = (self.level_pages, len(self.level_new) << self.depth)
         self.levels.append(level)
         self.pages += level[0]
         self.window += level[0]
-        self.news += level[1]
-        self.known |= self.fresh
-        self.fresh, self.fresh_pages = set(), 0
+        self.new += level[1]
+        self.known |= self.level_new
+        self.level_new, self.level_pages = set(), 0
         while self.window - self.levels[0][0] >= self._window_pages():
-            pages, news = self.levels.popleft()
+            pages, new = self.levels.popleft()
             self.window -= pages
-            self.news -= news
+            self.new -= new
 
     def is_endless(self) -> bool:
         enough = self.pages >= MIN_PAGES * self.factor and self.window >= self._window_pages()
-        return enough and self.news < NEWS_SHARE * self.window
+        return enough and self.new < NEW_SHARE_MIN * self.window
 
-    def is_rich(self) -> bool:
-        return self.pages >= SPARING_PAGES and self.news >= SPARING_SHARE * self.window
+    def is_exempt(self) -> bool:
+        return self.pages >= EXEMPT_PAGES and self.new >= EXEMPT_SHARE * self.window
 
     def _window_pages(self) -> int:
-        # A sample of one in 2^depth needs that many times more pages for the same confidence.
+        # A sample of one in 2^depth needs 2^depth times as many pages for the same confidence.
         return (WINDOW_PAGES * self.factor) << self.depth
 
 
 class TrapWatch:
     """Watches one site for endless parts.
 
-    The caller guarantees that all pages of a level are observed before a call with a higher one. Then verdicts do
-    not depend on the order within levels, and observing the stored pages of an interrupted crawl, in order of levels,
-    restores the watch. A pattern that is cut stays cut.
+    The caller guarantees that all pages of a level are observed before any call with a higher level. Then verdicts do
+    not depend on the order within levels, and a crawl that is resumed restores the watch by observing its stored pages
+    in the order of their levels. A verdict is final.
 
-    Memory is bounded by *most_signatures* (`SAMPLE_MAX` per pattern during a level) and *most_patterns*: the patterns
-    with the most pages are kept, and of the new ones of a level those with the smallest hashes. With fewer signatures
-    more pages are needed for the same confidence.
+    Memory is bounded by *most_signatures* (and `SAMPLE_MAX` per pattern during a level) and by *most_patterns*: the
+    patterns with the most pages are kept, and of the new ones of a level those with the smallest hashes. The fewer
+    signatures, the more pages are needed for the same confidence.
     """
 
     def __init__(self, most_signatures: int = SIGNATURES_MAX, most_patterns: int = PATTERNS_MAX) -> None:
@@ -142,14 +142,14 @@ class TrapWatch:
         self._level = 0
         self._depth = 0
         self._patterns: dict[int, _Pattern] = {}
-        self._new: dict[int, _Pattern] = {}
-        self._new_bound = 1 << 63  # keys at or above it are not among the smallest of this level
-        self._touched: dict[int, _Pattern] = {}
-        self._endless: dict[str, str] = {}
+        self._new: dict[int, _Pattern] = {}  # patterns found on the current level
+        self._new_bound = 1 << 63  # keys from here on are not among the smallest of this level
+        self._touched: dict[int, _Pattern] = {}  # patterns with pages on the current level
+        self._endless: dict[str, str] = {}  # reasons by pattern
 
     def observe(self, url: str, level: int, content_signature: int) -> None:
-        """Add the page at *url*, *level* clicks from the home page, with its *content_signature*."""
-        self._reach(level)
+        """Add the page at *url*, *level* clicks from the home page, with the `content_signature` of its text."""
+        self._advance(level)
         narrow = url_pattern(url)
         for text, factor in chain([(narrow, 1)], ((broad, BROAD_FACTOR) for broad in broad_patterns(narrow))):
             pattern = None if text in self._endless else self._pattern(text, factor)
@@ -157,8 +157,8 @@ class TrapWatch:
                 pattern.observe(content_signature)
 
     def verdict(self, url: str, level: int) -> str | None:
-        """Return why *url*, which is to be fetched at *level*, belongs to an endless part, or None."""
-        self._reach(level)
+        """Return the reason why *url*, about to be fetched at *level*, belongs to an endless part, or None."""
+        self._advance(level)
         if not self._endless:
             return None
         narrow = url_pattern(url)
@@ -166,7 +166,7 @@ class TrapWatch:
         if reason:
             return reason
         own = self._patterns.get(url_key(narrow))
-        if own and own.is_rich():
+        if own and own.is_exempt():
             return None
         return next((self._endless[one] for one in broad_patterns(narrow) if one in self._endless), None)
 
@@ -178,48 +178,51 @@ class TrapWatch:
                 return None
             pattern = self._new[key] = _Pattern(text, factor, self._depth)
             if len(self._new) > 2 * self._most_patterns:
-                self._keep_least_new()
+                self._keep_smallest_new()
                 if key not in self._new:
                     return None
         self._touched[key] = pattern
         return pattern
 
-    def _keep_least_new(self) -> None:
+    def _keep_smallest_new(self) -> None:
         keys, most = sorted(self._new), self._most_patterns
         for key in keys[most:]:
             del self._new[key]
             self._touched.pop(key, None)
         self._new_bound = min(self._new_bound, keys[most] if len(keys) > most else 1 << 63)
 
-    def _reach(self, level: int) -> None:
+    def _advance(self, level: int) -> None:
         if level <= self._level:
             return
         self._level = level
-        self._keep_least_new()
+        self._keep_smallest_new()
         self._patterns |= self._new
         self._new, self._new_bound = {}, 1 << 63
         for pattern in self._touched.values():
             pattern.end_level()
         self._decide(self._touched.values())
         self._touched = {}
-        self._stay_small()
+        self._limit_memory()
 
     def _decide(self, touched: Collection[_Pattern]) -> None:
-        guilty = [one for one in touched if one.factor == 1 and one.is_endless()]
-        # Pages of a narrow pattern do not count against its neighbours: broad patterns start again.
-        cleared = {broad for one in guilty for broad in broad_patterns(one.text)}
-        for text in cleared:
+        endless = [pattern for pattern in touched if pattern.factor == 1 and pattern.is_endless()]
+        # The pages of an endless narrow pattern do not count against its neighbours: its broad patterns are reset.
+        reset = {broad for pattern in endless for broad in broad_patterns(pattern.text)}
+        for text in reset:
             self._patterns.pop(url_key(text), None)
-        guilty += [one for one in touched if one.factor > 1 and one.text not in cleared and one.is_endless()]
-        for one in guilty:
-            self._endless[one.text] = f"trap: {one.pages} pages like {one.text[:200]} say the same"
-            self._patterns.pop(url_key(one.text), None)
+        endless += [
+            pattern for pattern in touched if pattern.factor > 1 and pattern.text not in reset and pattern.is_endless()
+        ]
+        for pattern in endless:
+            reason = f"trap: {pattern.pages} pages like {pattern.text[:200]} repeat the same content"
+            self._endless[pattern.text] = reason
+            self._patterns.pop(url_key(pattern.text), None)
 
-    def _stay_small(self) -> None:
+    def _limit_memory(self) -> None:
         if len(self._patterns) > self._most_patterns:
             ranked = sorted(self._patterns.items(), key=lambda item: (-item[1].pages, item[0]))
             self._patterns = dict(ranked[: self._most_patterns])
-        while sum(len(one.known) for one in self._patterns.values()) > self._most_signatures:
+        while sum(len(pattern.known) for pattern in self._patterns.values()) > self._most_signatures:
             self._depth += 1
             for pattern in self._patterns.values():
                 pattern.thin(self._depth)

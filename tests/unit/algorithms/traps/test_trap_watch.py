@@ -99,7 +99,7 @@ def test_calendar_is_cut_after_some_hundred_pages():
     assert 150 <= len(pages) < 1_000
     reason = next(iter(cuts.values()))
     assert reason.startswith("trap: ")
-    assert reason.endswith("pages like /cal?d=#&m=#&y=# say the same")
+    assert reason.endswith("pages like /cal?d=#&m=#&y=# repeat the same content")
 
 
 @pytest.mark.parametrize("width", [1, 3, 50, 29_999])
@@ -182,7 +182,7 @@ def test_many_small_traps_of_one_script_are_cut_without_its_rich_part():
             for word in words:
                 watch.observe(f"http://h/x?page={word}&id={number}", level, content_signature(word))
             watch.observe(f"http://h/x?page=news&id={number}", level, content_signature(words[number] * (level + 1)))
-    assert watch.verdict(f"http://h/x?page={words[0]}&id=1", 3).endswith("like /x?id=*&page=* say the same")
+    assert watch.verdict(f"http://h/x?page={words[0]}&id=1", 3).endswith("like /x?id=*&page=* repeat the same content")
     assert watch.verdict("http://h/x?page=news&id=1", 3) is None
 
 
@@ -208,7 +208,7 @@ def test_cut_waits_for_the_end_of_the_level():
     for number in range(500):
         watch.observe(f"http://h/user?id={number}", 3, content_signature("Please log in"))
         assert watch.verdict(f"http://h/user?id={number}", 3) is None
-    assert watch.verdict("http://h/user?id=501", 4) == "trap: 500 pages like /user?id=# say the same"
+    assert watch.verdict("http://h/user?id=501", 4) == "trap: 500 pages like /user?id=# repeat the same content"
 
 
 PAGES = st.lists(

@@ -12,8 +12,8 @@ from crawlers.algorithms.traps.url_shapes import broad_patterns, shape_reason, u
 @pytest.mark.parametrize(
     ("url", "word"),
     [
-        ("http://h/" + "a/" * 4, "stands 4 times"),
-        ("http://h/a/b/a/b/a/b/a/b.html?x", "stands 4 times"),
+        ("http://h/" + "a/" * 4, "occurs 4 times"),
+        ("http://h/a/b/a/b/a/b/a/b.html?x", "occurs 4 times"),
         ("http://h/" + "/".join(map(str, range(26))), "more than 25 segments"),
         ("http://h/?" + "&".join(f"p{n}=1" for n in range(21)), "more than 20 parameters"),
         ("http://h/" + "x" * 2048, "longer than 2048"),
