@@ -10,8 +10,10 @@ import json
 import logging
 import platform
 import sys
+from asyncio import wrap_future
 from contextlib import suppress
 from dataclasses import astuple, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -257,15 +259,18 @@ class CrawlSession:
         """Whether all pages of a level are read before the next begins."""
         return self._order.finishes_each_priority
 
-    def settle_levels(self, now: float) -> bool:
-        """Put levels right that the order left too deep; whether anything waits again by that. Raises `StoreError`."""
-        if self._order.groups() is None or self._order.scores is not None:
-            return False
-        self.writer.flush()
+    @property
+    def leaves_levels_too_deep(self) -> bool:
+        """Whether the order may read a page by a longer path first; then `settle_levels` when nothing waits."""
+        return self._order.groups() is not None and self._order.scores is None
+
+    async def settle_levels(self, clock: Callable[[], float]) -> None:
+        """Correct the levels of all pages; those that are not too deep after all wait again. Raises `StoreError`."""
         for row in self.row.sites:
-            nearer = settle_levels(self.database, row.id, row.max_level)
-            self.frontier.add((Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer), now)
-        return self.frontier.is_waiting
+            job = partial(settle_levels, site_id=row.id, max_level=row.max_level)
+            nearer = await wrap_future(self.writer.run(job))
+            found = (Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer)
+            self.frontier.add(found, clock())
 
     def add_site(self, name: str) -> SiteRow | None:
         """Return the row of a site that the crawl discovered, which is submitted; None if today's list omits it."""

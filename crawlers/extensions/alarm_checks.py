@@ -16,17 +16,21 @@ from crawlers.errors import CrawlersError
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.signals import crawl_stored
 from crawlers.spiders.news import NewsSpider
+from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.database import Database
 from crawlers.storage.news import alarms
 from crawlers.storage.news.iterations import last_iteration
 from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
+
+    from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.writer import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +45,7 @@ class AlarmChecks:
 
     def __init__(
         self,
-        stats: StatsCollector,
+        crawler: Crawler,
         database_url: str,
         name: str,
         limits: Limits,
@@ -49,7 +53,10 @@ class AlarmChecks:
         *,
         fails: bool,
     ) -> None:
-        self._stats = stats
+        assert crawler.stats is not None
+        self._crawler = crawler
+        self._stats = crawler.stats
+        self._writer: Writer | None = None  # of the crawl, once that is open
         self._database_url = database_url
         self._name = name
         self._limits = limits
@@ -72,9 +79,8 @@ class AlarmChecks:
             settings.getfloat("NEWS_ALARM_DISCOVERY_DAYS") * DAY_S,
             settings.getfloat("NEWS_ALARM_UNREACHABLE_HOURS") * 3600.0,
         )
-        assert crawler.stats is not None
         extension = cls(
-            crawler.stats,
+            crawler,
             settings.get("DATABASE_URL"),
             crawl_name(settings, crawler.spider),
             limits,
@@ -95,6 +101,7 @@ class AlarmChecks:
                 database.close()
         except CrawlersError:
             return  # the crawl could not begin, and reports that itself
+        self._writer = self._crawler.engine.scheduler.session.writer  # type: ignore[union-attr]  # our own scheduler
         if last is not None:
             self._pause = Pause(last.ended_at, time.time())
         if self._interval_s:
@@ -107,17 +114,26 @@ class AlarmChecks:
 
     def _look(self) -> None:
         began = time.monotonic()
+        writer = self._writer
+        assert writer is not None
         try:
-            self._now_open()
+            self._now_open(writer.submit)
         except CrawlersError as error:
-            logger.warning("Alarm check failed: %s", error)
+            if not writer.is_closed:  # else the crawl ends, and the last check is still to come
+                logger.warning("Alarm check failed: %s", error)
         self._next_at = time.monotonic() + LEAST_REST * (time.monotonic() - began)
 
-    def _now_open(self) -> int:
+    def _now_open(self, store: Callable[[ChangeSet], None] | None = None) -> int:
+        """Check once, and *store* what changed; without it directly, which is for a crawl that has ended."""
         database = Database(self._database_url, create=False)
         try:
             crawl = crawl_named(database, self._name)
             seen = alarms.look(database, crawl.id, self._limits, time.time(), self._pause)
+            if store is not None:
+                store(seen.changes)
+            else:
+                with database.write() as connection:
+                    write_changes(connection, seen.changes)
         finally:
             database.close()
         for alarm in seen.raised:

@@ -66,6 +66,7 @@ class AdaptiveScheduler(BaseScheduler):
         self.crawler = crawler
         self.failure: BaseException | None = None  # why the store gave up, for whoever reports it
         self.session: CrawlSession | None = None
+        self._is_settling = self._has_settled = False  # the levels, when nothing waits
         self._lacks_output = False  # a file that belongs to a finished crawl could not be written
         self._settings = crawler.settings
         self._retries = retries
@@ -101,11 +102,23 @@ class AdaptiveScheduler(BaseScheduler):
             return
         if self.frontier.is_waiting and self.frontier.is_spent:
             raise CloseSpider("page_budget")
+        if self._has_settled or self.frontier.is_waiting or not self.session.leaves_levels_too_deep:
+            return
+        if not self._is_settling:
+            self._is_settling = True
+            deferred_from_coro(self._settle_levels(self.session))
+        raise DontCloseSpider
+
+    async def _settle_levels(self, session: CrawlSession) -> None:
         try:
-            if not self.frontier.is_waiting and self.session.settle_levels(self._clock()):
-                raise DontCloseSpider
+            await session.settle_levels(self._clock)
         except StoreError as error:
+            if session.writer.is_closed:
+                return  # the spider was closed in the meantime
             self._fail(error)
+        self._is_settling = False
+        self._has_settled = not self.frontier.is_waiting
+        self._wakeup.at(now := self._clock(), now)
 
     def _open(self, spider: Spider) -> None:
         settings = self._settings
@@ -289,6 +302,7 @@ class AdaptiveScheduler(BaseScheduler):
 
     def _finish(self, lease: Lease, page: Page) -> Page:
         assert self.session is not None
+        self._has_settled = False
         now = self._clock()
         attempts = lease.attempts + 1
         rest_until = 0.0

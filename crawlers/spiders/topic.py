@@ -85,7 +85,7 @@ class TopicSpider(SiteSpider):
         return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> TopicPolicy:
-        policy = TopicPolicy(session.database, session.row.id, self._terms, self._learning_rate)
+        policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms, self._learning_rate)
         if not policy.is_ready and not self._addresses:
             policy.settle(self._spec.keywords, self._examples)
         if policy.is_ready:

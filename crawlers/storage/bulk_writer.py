@@ -37,6 +37,9 @@ def write_changes(connection: Connection, changes: ChangeSet) -> None:
     """Write all rows of *changes* within the connection's transaction."""
     for kind in sorted(changes, key=_write_order):
         rows, write = changes[kind], write_of(kind)
+        if write.function is not None:
+            write.function(connection, rows)
+            continue
         if write.mode in (UPDATE, UPSERT):
             # An UPDATE applies an arbitrary one of several matching rows, so only the last row of each key is kept.
             rows = list({row[: write.key]: row for row in rows}.values())

@@ -18,27 +18,24 @@ from crawlers.storage.schema.tables import link, page
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.storage.database import Database
 
-
-def settle_levels(database: Database, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
+def settle_levels(connection: Connection, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
     """Correct the levels of read pages; return (URL, level) of the pages that are not too deep after all.
 
     Everything must be committed. Takes the memory of the site's links, some 100 bytes each.
     """
-    with database.write() as connection:
-        columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason, page.c.found_on)
-        pages = connection.execute(select(*columns).where(page.c.site_id == site_id)).all()
-        levels = _levels(connection, site_id, [row.id for row in pages if row.found_on is None])
-        true = [(row, levels.get(row.id, row.level)) for row in pages]
-        wrong = [
-            {"page": row.id, "true": level}
-            for row, level in true
-            if level != row.level and row.state not in (State.WAITING, State.REJECTED)
-        ]
-        if wrong:
-            statement = update(page).where(page.c.id == bindparam("page")).values(level=bindparam("true"))
-            connection.execute(statement, wrong)
+    columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason, page.c.found_on)
+    pages = connection.execute(select(*columns).where(page.c.site_id == site_id)).all()
+    levels = _levels(connection, site_id, [row.id for row in pages if row.found_on is None])
+    true = [(row, levels.get(row.id, row.level)) for row in pages]
+    wrong = [
+        {"page": row.id, "true": level}
+        for row, level in true
+        if level != row.level and row.state not in (State.WAITING, State.REJECTED)
+    ]
+    if wrong:
+        statement = update(page).where(page.c.id == bindparam("page")).values(level=bindparam("true"))
+        connection.execute(statement, wrong)
     return [
         (row.url, level)
         for row, level in true

@@ -78,6 +78,11 @@ class Writer:
         """The number of change sets and jobs that were submitted; see `wait_for`."""
         return self._submitted
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more can be submitted because `close` was called."""
+        return self._closing
+
     def submit(self, changes: ChangeSet) -> None:
         """Queue *changes*."""
         with self._changed:

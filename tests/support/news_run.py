@@ -64,7 +64,7 @@ class Crawl:
             admit=lambda url: self.policy.reason_against(url),
         )
         self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
-        classifier = UrlClassifier({"one.test": rules}, None, fit_factor=1.0, else_factor=0.01)
+        classifier = UrlClassifier({"one.test": rules}, learns=False, fit_factor=1.0, else_factor=0.01)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         self.polls.recall(polls_of(database, begun.id), NOW)
         requeue = Requeue(classifier, self.frontier)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, open_sites
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.tables import page
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
+    from crawlers.storage.schema.rows import Row
 
 
 def add_sites(database: Database, crawl_id: int, *sites: SiteRow | str, now: float = 0.0) -> list[SiteRow]:
@@ -23,3 +26,9 @@ def page_ids(database: Database, count: int) -> range:
     """Numbers for pages."""
     with database.write() as connection:
         return reserve(connection, page.c.id, count)
+
+
+def write_rows(database: Database, *rows: Row) -> None:
+    """Write rows as the writer does."""
+    with database.write() as connection:
+        write_changes(connection, ChangeSet(*rows))

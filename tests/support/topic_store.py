@@ -11,7 +11,8 @@ from crawlers.items import State
 from crawlers.storage.crawls import SiteRow, begin
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
-from crawlers.storage.topic.topics import keep_terms
+from crawlers.storage.topic.topics import topic_terms
+from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ def begin_topic(database: Database, name: str = "topic", **terms: float) -> tupl
     """The crawl, and its two sites; with a topic if there are *terms*."""
     row = begin(database, name, "topic", [SiteRow(0, site, 2, None, 0.0) for site in NAMES], {}, 1.0)
     if terms:
-        keep_terms(database, row.id, terms)
+        write_rows(database, topic_terms(row.id, terms))
     return row.id, [site.id for site in row.sites]
 
 

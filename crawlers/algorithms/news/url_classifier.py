@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
@@ -16,7 +16,7 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.items import Target
@@ -24,26 +24,35 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class LearntRules(NamedTuple):
+    """The rules that were learnt for a domain."""
+
+    domain: str
+    rules: tuple[UrlRule, ...]
+    is_change: bool  # of the queue slots
+
+
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
-    *rules* are the stored rules by domain; *keep* stores the newly learnt rules of a domain, and returns all rules of
-    that domain. Without *keep*, nothing is learnt. The values of queue slots are *else_factor*, or *fit_factor* times
-    the weight of the matching rule.
+    *rules* are the stored rules by domain. Rules are only learnt if *learns*, and only applied if *applies*. The values
+    of queue slots are *else_factor*, or *fit_factor* times the weight of the matching rule.
     """
 
     def __init__(
         self,
         rules: Mapping[str, Sequence[UrlRule]],
-        keep: Callable[[str, Sequence[UrlRule]], Sequence[UrlRule]] | None,
         *,
+        learns: bool,
+        applies: bool = True,
         fit_factor: float,
         else_factor: float,
     ) -> None:
         self._rules = RuleSet()
-        for domain, stored in rules.items():
+        for domain, stored in rules.items() if applies else ():
             self._rules.replace(domain, stored)
-        self._keep = keep
+        self._learns = learns
+        self._applies = applies
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
@@ -70,7 +79,7 @@ class UrlClassifier:
     def label(self, site: str, url: str, odds: float) -> None:
         """Record the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored."""
         is_article = label(odds)
-        if self._keep is None or is_article is None:
+        if not self._learns or is_article is None:
             return
         learner = self._learner(site)
         learner.label(url, is_article)
@@ -80,26 +89,27 @@ class UrlClassifier:
         """Restore the *labels* of previous runs (site, URL, log-odds), from which the stored rules were learnt."""
         for site, url, odds in labels:
             is_article = label(odds)
-            if self._keep is not None and is_article is not None:
+            if self._learns and is_article is not None:
                 self._learner(site).label(url, is_article)
         for domain, learner in self._learners.items():
             if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):
                 learner.has_learnt()
 
-    def learn(self, site: str, now: float) -> bool:
-        """Learn the rules for the domain of *site* if they are due; return whether they changed. *now*: since 1970."""
+    def learn(self, site: str, now: float) -> LearntRules | None:
+        """Learn the rules for the domain of *site* if they are due; return them. *now*: since 1970."""
         domain = rule_domain(site)
         learner = self._learners.get(domain)
-        if self._keep is None or learner is None or not learner.is_due:
-            return False
+        if learner is None or not learner.is_due:
+            return None
         before = self._rules.rules_of(domain)
-        learnt = learner.learn(now, before)
-        self._rules.replace(domain, self._keep(domain, learnt))
+        learnt = tuple(learner.learn(now, before))
+        if self._applies:
+            self._rules.replace_learnt(domain, learnt)
         rules = self._rules.rules_of(domain)
-        if {(rule.regex, rule.weight) for rule in rules} == {(rule.regex, rule.weight) for rule in before}:
-            return False
-        logger.info("%s: %d rules for articles, %d of them learnt", domain, len(rules), len(learnt))
-        return True
+        is_change = {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}
+        if is_change:
+            logger.info("%s: %d rules for articles, %d of them learnt", domain, len(rules), len(learnt))
+        return LearntRules(domain, learnt, is_change)
 
     def fingerprint(self, site: str) -> str:
         """Return a hash that changes whenever `slot` may change for a URL of *site*."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.url_rules.rule_learner import HAND
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 
 if TYPE_CHECKING:
@@ -49,6 +49,13 @@ class RuleSet:
             del self._matchers[name]
         for site in [site for site in self._of_site if domain in site]:  # also drops a few that only contain the name
             del self._of_site[site]
+
+    def replace_learnt(self, domain: str, learnt: Iterable[UrlRule]) -> None:
+        """Replace the learnt rules of *domain*; manual and pinned ones are kept and take precedence."""
+        kept = [rule for rule in self._rules.get(domain, ()) if rule.is_pinned or rule.origin != LEARNT]
+        expressions = {rule.regex for rule in kept}
+        kept += [rule for rule in learnt if rule.regex not in expressions]
+        self.replace(domain, sorted(kept, key=lambda rule: -rule.weight))
 
     def rules_of(self, host: str) -> tuple[UrlRule, ...]:
         """Return the rules that apply to *host*."""

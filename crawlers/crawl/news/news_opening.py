@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from crawlers.algorithms.news.sources import Source
-    from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.inputs.news_settings import NewsOptions
@@ -96,13 +95,10 @@ def open_news_policy(
 
 
 def _classifier(database: Database, crawl_id: int, options: NewsOptions) -> UrlClassifier:
-    def keep(domain: str, rules: Sequence[UrlRule]) -> Sequence[UrlRule]:
-        stored_rules.replace_learnt(database, domain, rules)
-        return [one.rule for one in stored_rules.list_rules(database, domain)] if options.uses_rules else []
-
     classifier = UrlClassifier(
-        stored_rules.rules_by_domain(database) if options.uses_rules else {},
-        keep if options.learns_rules else None,
+        stored_rules.rules_by_domain(database),
+        learns=options.learns_rules,
+        applies=options.uses_rules,
         fit_factor=options.fit_factor,
         else_factor=options.else_factor,
     )

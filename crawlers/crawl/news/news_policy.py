@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
-from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl
@@ -18,6 +17,7 @@ from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.protocols import Decision
 from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
@@ -209,8 +209,10 @@ class NewsPolicy(CrawlPolicy):
         if odds:
             changes.add(PageLabelRow(lease.id, lease.site_id, odds))
             self.classifier.label(site, page.url, odds)
-        if self.classifier.learn(site, now):
-            self._requeue.changed(rule_domain(site), changes)
+        if (learnt := self.classifier.learn(site, now)) is not None:
+            changes.add(LearntRulesRow(learnt.domain, learnt.rules))
+            if learnt.is_change:
+                self._requeue.changed(learnt.domain, changes)
 
     def _is_loop(self, lease: Lease, page: Page) -> bool:
         return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.topic.vectors import Topic, topic_of
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.extraction.page_analysis import PageAnalyzer
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.topic import topics
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.topic.terms import Terms
     from crawlers.storage.database import Database
+    from crawlers.storage.writer import Writer
 
 
 class TopicPolicy(CrawlPolicy):
@@ -23,8 +25,9 @@ class TopicPolicy(CrawlPolicy):
     *terms* and *learning_rate* are those of the `PageAnalyzer`.
     """
 
-    def __init__(self, database: Database, crawl_id: int, terms: Terms, learning_rate: float) -> None:
-        self._store = (database, crawl_id)
+    def __init__(self, database: Database, writer: Writer, crawl_id: int, terms: Terms, learning_rate: float) -> None:
+        self._writer = writer
+        self._crawl_id = crawl_id
         self._terms = terms
         self._learning_rate = learning_rate
         self.analyzer: PageAnalyzer | None = None  # None: the topic is not known yet
@@ -41,9 +44,9 @@ class TopicPolicy(CrawlPolicy):
     def settle(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
         """Let this be the topic of the crawl, and of later runs; raises `ConfigError` if it has no terms."""
         topic = topic_of(keywords, examples)
-        topics.keep_terms(*self._store, topic.terms)
+        self._writer.submit(ChangeSet(topics.topic_terms(self._crawl_id, topic.terms)))
         self.analyzer = PageAnalyzer(topic, self._terms, self._learning_rate)
 
     def forget(self) -> None:
         """Let the crawl, which has no topic yet, begin with another one when the same command goes on."""
-        topics.forget_topic(*self._store)
+        self._writer.submit(ChangeSet(topics.forgotten_topic(self._crawl_id)))

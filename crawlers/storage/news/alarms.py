@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, func, insert, select, text, update
+from sqlalchemy import case, func, select, text
 
 from crawlers.algorithms.news.alarm_rules import (
     DAY_S,
@@ -19,7 +19,8 @@ from crawlers.algorithms.news.alarm_rules import (
 )
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import FEED, HOME, SITEMAP, State
-from crawlers.storage.schema.news_tables import alarm, document, feed, poll
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import crawl, page, seed, site
 
@@ -56,15 +57,16 @@ class AlarmRow(NamedTuple):
 
 
 class Look(NamedTuple):
-    """The alarms that began, ended, and are open."""
+    """The alarms that began, ended, and are open; *changes* has the rows of those that began and ended."""
 
     raised: list[Alarm]
     ended: list[Alarm]
     open: list[Alarm]
+    changes: ChangeSet
 
 
 def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Look:
-    """Check a crawl at *now*, and store the alarms that began and ended. Raises `StoreError`."""
+    """Check a crawl at *now*. The changes that the last check returned must be committed. Raises `StoreError`."""
     with database.read() as connection:
         failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
         found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
@@ -73,14 +75,9 @@ def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: P
     before = {(one.kind, one.subject) for one in known.values()}
     raised = [one for one in found if (one.kind, one.subject) not in before]
     over = {number: one for number, one in known.items() if (one.kind, one.subject) not in now_open}
-    if raised or over:
-        with database.write() as connection:
-            if raised:
-                rows = [{"crawl_id": crawl_id, "raised_at": now, **one._asdict()} for one in raised]
-                connection.execute(insert(alarm), rows)
-            if over:
-                connection.execute(update(alarm).where(alarm.c.id.in_(over)).values(ended_at=now))
-    return Look(raised, list(over.values()), found)
+    changes = ChangeSet(*(RaisedAlarm(crawl_id, *one, now) for one in raised))
+    changes.add(*(EndedAlarm(number, now) for number in over))
+    return Look(raised, list(over.values()), found, changes)
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:

@@ -19,6 +19,7 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.schema.news_tables import content_rule, document, url_rule
+from crawlers.storage.schema.rows import written_by
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
@@ -118,10 +119,18 @@ def pages_of_domain(database: Database, domain: str) -> Iterator[KnownPage]:
             yield KnownPage(url, state not in (State.WAITING, State.REJECTED), bool(is_document))
 
 
-def replace_learnt(database: Database, domain: str, rules: Sequence[UrlRule]) -> None:
-    """Replace the learnt rules of *domain* by *rules*; manual rules are kept and take precedence."""
-    with database.write() as connection:
+def replace_learnt(connection: Connection, rows: Sequence[LearntRulesRow]) -> None:
+    """Replace the learnt rules of the domains of *rows*, of each by its last row; see `replace_rules`."""
+    for domain, rules in dict(rows).items():
         replace_rules(connection, LEARNT, {domain: rules})
+
+
+@written_by(url_rule, replace_learnt)
+class LearntRulesRow(NamedTuple):
+    """All rules that were learnt for a domain."""
+
+    domain: str
+    rules: tuple[UrlRule, ...]
 
 
 def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Sequence[UrlRule]]) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import (
     true,
 )
 
-from crawlers.storage.schema.rows import INSERT_NEW, UPSERT, BigInt, Hash, Name, RowId, table, writes
+from crawlers.storage.schema.rows import INSERT, INSERT_NEW, UPDATE, UPSERT, BigInt, Hash, Name, RowId, table, writes
 from crawlers.storage.schema.tables import metadata
 
 feed = Table(
@@ -218,6 +218,25 @@ alarm = Table(
     Column("ended_at", Float),  # null while it is open
     Index("alarm_of_crawl", "crawl_id", "kind"),
 )
+
+
+@writes(alarm, INSERT)
+class RaisedAlarm(NamedTuple):
+    """An alarm that began."""
+
+    crawl_id: int
+    kind: str
+    subject: str
+    message: str
+    raised_at: float
+
+
+@writes(alarm, UPDATE)
+class EndedAlarm(NamedTuple):
+    """An alarm that is over."""
+
+    id: int
+    ended_at: float
 
 
 # The index of the full-text search, which SQLite updates by triggers, and PostgreSQL automatically.

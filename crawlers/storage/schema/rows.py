@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, MetaData, SmallInteger, String, Table, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from sqlalchemy import Connection
     from sqlalchemy.sql.schema import SchemaItem
     from sqlalchemy.types import TypeEngine
 
@@ -66,6 +67,7 @@ class Write:
     columns: tuple[str, ...]
     select: Mapping[str, str]  # by dialect
     number: int  # in the order of declaration
+    function: Callable[[Connection, Any], None] | None = None  # writes rows that no single statement can write
 
 
 _writes: dict[type[Row], Write] = {}
@@ -98,6 +100,16 @@ def writes(
             raise TypeError(f"{kind.__name__}: the primary key of {table.name} must come first")
         by_dialect = dict.fromkeys(("sqlite", "postgresql"), select) if isinstance(select, str) else select
         _writes[kind] = Write(table, mode, types, key, names, by_dialect, len(_writes))
+        return kind
+
+    return declare
+
+
+def written_by(table: Table, function: Callable[[Connection, Sequence[R]], None]) -> Callable[[type[R]], type[R]]:
+    """Declare a row type whose rows are written to *table* by a *function*, which may read the table first."""
+
+    def declare(kind: type[R]) -> type[R]:
+        _writes[kind] = Write(table, UPDATE, {}, 0, (), {}, len(_writes), function)
         return kind
 
     return declare

@@ -35,6 +35,7 @@ from crawlers.storage.schema.rows import (
     INSERT_NEW,
     ROW_ID,
     UPDATE,
+    UPSERT,
     BigInt,
     Name,
     RowId,
@@ -73,6 +74,24 @@ crawler_setting = Table(
     Column("name", String, primary_key=True),
     Column("value", Text),
 )
+
+
+@writes(crawler_setting, UPSERT)
+class SettingRow(NamedTuple):
+    """A setting of a crawl, or what the crawl remembers like one."""
+
+    crawl_id: int
+    name: str
+    value: str
+
+
+@writes(crawler_setting, DELETE)
+class LostSetting(NamedTuple):
+    """A setting that the crawl forgets."""
+
+    crawl_id: int
+    name: str
+
 
 seed = Table(
     "seed",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import collate, delete, insert, select
+from sqlalchemy import collate, select
 
 from crawlers.algorithms.topic.terms import AUTO
 from crawlers.storage.schema.score_tables import topic_page
-from crawlers.storage.schema.tables import crawler_setting, page, site
+from crawlers.storage.schema.tables import LostSetting, SettingRow, crawler_setting, page, site
 from crawlers.storage.topic.topic_web import links_of, read_pages
 
 if TYPE_CHECKING:
@@ -24,11 +24,9 @@ TERMS = "TOPIC_TERMS"  # the topic's vector, among the settings of the crawl
 TOPIC = "TOPIC"  # what a person wrote of it, in short, likewise; the last item is its language
 
 
-def keep_terms(database: Database, crawl_id: int, terms: Mapping[str, float]) -> None:
-    """Write down the topic of a crawl, which can't change any more."""
-    row = {"crawl_id": crawl_id, "name": TERMS, "value": json.dumps(dict(terms), ensure_ascii=False)}
-    with database.write() as connection:
-        connection.execute(insert(crawler_setting).values(row))
+def topic_terms(crawl_id: int, terms: Mapping[str, float]) -> SettingRow:
+    """Return the row of the topic of a crawl, which must not change any more."""
+    return SettingRow(crawl_id, TERMS, json.dumps(dict(terms), ensure_ascii=False))
 
 
 def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
@@ -51,12 +49,9 @@ def _recorded(database: Database, crawl_id: int, name: str) -> str | None:
         return connection.execute(statement).scalar()
 
 
-def forget_topic(database: Database, crawl_id: int) -> None:
-    """Allow a crawl that has not read a page yet to continue with another topic."""
-    with database.write() as connection:
-        connection.execute(
-            delete(crawler_setting).where(crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC)
-        )
+def forgotten_topic(crawl_id: int) -> LostSetting:
+    """Return the row that allows a crawl that has not read a page yet to continue with another topic."""
+    return LostSetting(crawl_id, TOPIC)
 
 
 def pages_read(

@@ -12,10 +12,11 @@ from crawlers.cli.lab.lab_topic_runs import LEARNT, as_they_ran, replayed
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import SiteRow, begin
 from crawlers.storage.database import Database
-from crawlers.storage.topic.topics import keep_terms
+from crawlers.storage.topic.topics import topic_terms
 from tests.support.command_topic_web import LinkedSites, crawl
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
+from tests.support.stored_rows import write_rows
 
 BUDGET = 30
 
@@ -198,7 +199,7 @@ def begun(folder, *topics):
     for number, terms in enumerate(topics):
         row = begin(database, f"crawl{number}", "topic", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
         if terms:
-            keep_terms(database, row.id, terms)
+            write_rows(database, topic_terms(row.id, terms))
     database.close()
 
 

@@ -19,9 +19,10 @@ from crawlers.commands.sites import Command
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.news.stored_rules import replace_learnt
+from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FoundFeed, document, poll
 from crawlers.storage.schema.tables import page, site
+from tests.support.stored_rows import write_rows
 
 SOURCES = r"""
 sources:
@@ -42,7 +43,9 @@ def filled(tmp_path_factory):
     (path.parent / "sources.yaml").write_text(SOURCES)
     run_at(path, "import", str(path.parent / "sources.yaml"))
     database = Database(f"sqlite:///{path}")
-    replace_learnt(database, "b.example", [UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)])
+    write_rows(
+        database, LearntRulesRow("b.example", tuple([UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)]))
+    )
     urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
     unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
     text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "simhash": 0, "version": 1}

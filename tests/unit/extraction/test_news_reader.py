@@ -64,7 +64,7 @@ def pool():
 def read(pool):
     scope = Scope("paper.example", [SITE])
     known = {}
-    classifier = UrlClassifier(RULES, None, fit_factor=10.0, else_factor=0.01)
+    classifier = UrlClassifier(RULES, learns=False, fit_factor=10.0, else_factor=0.01)
 
     def reader(news):
         types = frozenset({"text/html"})

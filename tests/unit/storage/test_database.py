@@ -14,10 +14,11 @@ from sqlalchemy import create_engine, text
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError, StoreVersionError
 from crawlers.storage.database import Database
-from crawlers.storage.news.stored_rules import LEARNT, add_rule, list_rules, pin_rule, replace_learnt
+from crawlers.storage.news.stored_rules import LEARNT, LearntRulesRow, add_rule, list_rules, pin_rule
 from crawlers.storage.schema.migrations.versions import __name__ as versions
 from crawlers.storage.schema.news_tables import metadata
 from tests.support.services import fresh_database
+from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,7 +168,7 @@ def test_learnt_rules_that_re2_rejects_are_deleted_and_manual_ones_kept(database
         UrlRule("/(?=a).*", 0.9, LEARNT),
         UrlRule("/(?!pinned).*", 0.9, LEARNT),
     ]
-    replace_learnt(database, "a.example", rules)
+    write_rows(database, LearntRulesRow("a.example", tuple(rules)))
     pin_rule(database, list_rules(database)[-1].number)
     add_rule(database, "a.example", "/(?!mine).*", 1.0)
     with database.write() as connection:

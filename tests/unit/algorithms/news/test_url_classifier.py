@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import QueueSlot
 
 SITE = "http://www.paper.example"
 
 
-def classifier(rules=(), keep=None):
+def classifier(rules=(), *, learns=False, **more):
     known = {"paper.example": [UrlRule(regex, weight, "hand") for regex, weight in rules]} if rules else {}
-    return UrlClassifier(known, keep, fit_factor=2.0, else_factor=0.01)
+    return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=0.01)
 
 
 @pytest.mark.parametrize(
@@ -42,25 +44,20 @@ def labelled(book, numbers):
 
 
 def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
-    kept = []
-
-    def keep(domain, rules):
-        kept.append((domain, list(rules)))
-        return list(rules)
-
-    book = classifier(keep=keep)
+    book = classifier(learns=True)
     labelled(book, range(10))
     assert not book.learn(SITE, 0.0)
     labelled(book, range(10, 20))
-    assert book.learn(SITE, 0.0)
-    assert [domain for domain, _ in kept] == ["paper.example"]
+    learnt = book.learn(SITE, 0.0)
+    assert (learnt.domain, learnt.is_change) == ("paper.example", True)
+    assert {rule.origin for rule in learnt.rules} == {LEARNT}
     assert book.slot(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
     assert book.slot(SITE, f"{SITE}/tag/777").queue == OTHER
     assert not book.learn(SITE, 0.0), "not before there are more labels"
 
 
 def test_labels_of_earlier_runs_count():
-    book = classifier(keep=lambda domain, rules: rules)
+    book = classifier(learns=True)
     book.recall(
         [(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
         + [(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
@@ -76,42 +73,36 @@ def test_without_leave_nothing_is_learnt():
 
 
 def test_what_is_not_sure_is_no_label():
-    book = classifier(keep=lambda domain, rules: rules)
+    book = classifier(learns=True)
     for number in range(100):
         book.label(SITE, f"{SITE}/{number}", 1.5)
     assert not book.learn(SITE, 0.0)
 
 
 def test_next_run_learns_when_there_are_more_labels_not_at_once():
-    learnt = []
-
-    def keep(domain, rules):
-        learnt.append(list(rules))
-        return learnt[-1]
-
     labels = [(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
     labels += [(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
-    first = classifier(keep=keep)
+    first = classifier(learns=True)
     first.recall(labels)
-    assert first.learn(SITE, 0.0), "nobody learnt from these labels yet"
-    again = UrlClassifier({"paper.example": learnt[0]}, keep, fit_factor=2.0, else_factor=0.01)
+    learnt = first.learn(SITE, 0.0)
+    assert learnt, "nobody learnt from these labels yet"
+    again = UrlClassifier({"paper.example": learnt.rules}, learns=True, fit_factor=2.0, else_factor=0.01)
     again.recall(labels)
     labelled(again, range(20, 49))
     assert not again.learn(SITE, 1.0)
     labelled(again, range(49, 50))
-    again.learn(SITE, 1.0)
-    assert len(learnt) == 2, "at 100 labels, as without the break"
+    assert again.learn(SITE, 1.0), "at 100 labels, as without the break"
 
 
 def test_fingerprint_is_another_one_when_places_may_be_others():
     books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
-    books.append(UrlClassifier({}, None, fit_factor=2.0, else_factor=0.02))
+    books.append(UrlClassifier({}, learns=False, fit_factor=2.0, else_factor=0.02))
     assert len({book.fingerprint(SITE) for book in books}) == len(books)
     assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
 
 
 def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stays():
-    book = classifier(keep=lambda domain, rules: list(rules))
+    book = classifier(learns=True)
     for n in range(100):  # the learner has been misled
         book.label(SITE, f"{SITE}/tag/{n}", -3.5)
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
@@ -125,3 +116,32 @@ def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stay
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
     assert book.learn(SITE, 1.0)
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)
+
+
+def test_what_a_person_said_stands_above_what_is_learnt():
+    first = classifier(learns=True)
+    labelled(first, range(20))
+    (rule, *_) = first.learn(SITE, 0.0).rules
+    url = f"{SITE}/news/777-another-story.html"
+    manual = [
+        replace(rule, weight=0.0, origin=HAND),
+        UrlRule("/mine", 1.0, HAND),
+        UrlRule("/pinned", 1.0, LEARNT, True),
+    ]
+    for its, queue in ((manual, OTHER), (manual[1:], FIT)):
+        book = UrlClassifier(
+            {"paper.example": [*its, UrlRule("/old", 1.0, LEARNT)]}, learns=True, fit_factor=2.0, else_factor=0.01
+        )
+        labelled(book, range(20))
+        assert rule in book.learn(SITE, 0.0).rules or its is manual, "what is forbidden is not learnt"
+        assert book.slot(SITE, url).queue == queue
+        assert [book.weight(SITE, SITE + path) for path in ("/mine", "/pinned", "/old")] == [1.0, 1.0, 0.0]
+
+
+def test_rules_that_are_not_applied_are_learnt_all_the_same():
+    book = classifier([("/mine", 1.0)], learns=True, applies=False)
+    labelled(book, range(20))
+    learnt = book.learn(SITE, 0.0)
+    assert learnt.rules
+    assert not learnt.is_change
+    assert not book.has_rules(SITE)

@@ -36,7 +36,7 @@ STORY = Article(
     image="",
     extractor="rule",
 )
-RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, None, fit_factor=1.0, else_factor=0.01)
+RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=False, fit_factor=1.0, else_factor=0.01)
 
 
 @pytest.fixture

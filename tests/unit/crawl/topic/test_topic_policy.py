@@ -13,6 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.topic.topics import terms_of
+from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,13 +21,23 @@ if TYPE_CHECKING:
 
 def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp_path: Path) -> None:
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
-        crawl_id = crawls.begin(database, "topic", "topic", [], {}, 1e9).id
-        first = TopicPolicy(database, crawl_id, Terms("en"), 0.0)
-        assert not first.is_ready
-        with pytest.raises(ConfigError):
-            first.settle({}, [])
-        assert not first.is_ready
-        first.settle({"unicod": 2.0}, [])
-        assert first.is_ready
-        assert terms_of(database, crawl_id) == {"unicod": 1.0}
-        assert TopicPolicy(database, crawl_id, Terms("en"), 0.0).is_ready
+        crawl_id = crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "one"}}, 1e9).id
+        with closing(Writer(database)) as writer:
+            first = TopicPolicy(database, writer, crawl_id, Terms("en"), 0.0)
+            assert not first.is_ready
+            with pytest.raises(ConfigError):
+                first.settle({}, [])
+            assert not first.is_ready
+            first.settle({"unicod": 2.0}, [])
+            assert first.is_ready
+            writer.flush()
+            assert terms_of(database, crawl_id) == {"unicod": 1.0}
+            assert TopicPolicy(database, writer, crawl_id, Terms("en"), 0.0).is_ready
+
+
+def test_crawl_that_forgets_its_topic_continues_with_another(tmp_path: Path) -> None:
+    with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
+        crawl_id = crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "one"}}, 1e9).id
+        with closing(Writer(database)) as writer:
+            TopicPolicy(database, writer, crawl_id, Terms("en"), 0.0).forget()
+        assert crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "two"}}, 1e9).id == crawl_id

@@ -8,6 +8,7 @@ from sqlalchemy import select, text
 from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
 from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news.alarms import _FAILED, look
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
@@ -23,7 +24,10 @@ def crawl(sqlite):
 
 
 def seen(crawl, now=NOW, pause=None):
-    return look(crawl.database, crawl.id, Limits(), now, pause or Pause())
+    found = look(crawl.database, crawl.id, Limits(), now, pause or Pause())
+    with crawl.database.write() as connection:
+        write_changes(connection, found.changes)
+    return found
 
 
 def open_now(crawl, now=NOW):

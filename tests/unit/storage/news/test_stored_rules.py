@@ -13,6 +13,7 @@ from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import (
     HAND,
     LEARNT,
+    LearntRulesRow,
     add_rule,
     check_stored_rules,
     content_rules,
@@ -23,19 +24,23 @@ from crawlers.storage.news.stored_rules import (
     pin_rule,
     remove_rule,
     replace_content,
-    replace_learnt,
     replace_rules,
     rule_numbered,
     rules_by_domain,
 )
 from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import page, site
+from tests.support.stored_rows import write_rows
 
 A, B = "a.example", "b.example"
 
 
 def learnt(regex, weight=0.9, support=40):
     return UrlRule(regex, weight, LEARNT, False, support, 0.87, 1000.0)
+
+
+def learn(database, domain, rules):
+    write_rows(database, LearntRulesRow(domain, tuple(rules)))
 
 
 def regexes(database):
@@ -48,31 +53,31 @@ def numbers(database):
 
 def test_learnt_rules_are_read_back_unchanged(sqlite):
     rules = [learnt("/a"), learnt("/b", 0.5)]
-    replace_learnt(sqlite, A, rules)
+    learn(sqlite, A, rules)
     assert rules_by_domain(sqlite) == {A: rules}
 
 
 def test_rule_that_is_learnt_again_keeps_its_number_and_others_are_deleted(sqlite):
-    replace_learnt(sqlite, A, [learnt("/a"), learnt("/b")])
-    replace_learnt(sqlite, B, [learnt("/b")])
+    learn(sqlite, A, [learnt("/a"), learnt("/b")])
+    learn(sqlite, B, [learnt("/b")])
     before = numbers(sqlite)
-    replace_learnt(sqlite, A, [learnt("/b", 0.4, 80), learnt("/c")])
+    learn(sqlite, A, [learnt("/b", 0.4, 80), learnt("/c")])
     assert regexes(sqlite) == {A: {"/b", "/c"}, B: {"/b"}}
     (b, c) = list_rules(sqlite, A)[::-1]
     assert (b.rule, c.number in before.values()) == (learnt("/b", 0.4, 80), False)
-    replace_learnt(sqlite, A, [])
+    learn(sqlite, A, [])
     assert regexes(sqlite) == {B: {"/b"}}
 
 
 def test_manual_rules_are_kept_when_rules_are_learnt(sqlite):
-    replace_learnt(sqlite, A, [learnt("/pinned"), learnt("/wrong"), learnt("/narrow"), learnt("/gone")])
+    learn(sqlite, A, [learnt("/pinned"), learnt("/wrong"), learnt("/narrow"), learnt("/gone")])
     number = numbers(sqlite)
     pin_rule(sqlite, number["/pinned"])
     forbid_rule(sqlite, number["/wrong"])
     edit_rule(sqlite, number["/narrow"], "/narrower")
     add_rule(sqlite, A, "/mine", 0.7)
     remove_rule(sqlite, number["/gone"])
-    replace_learnt(sqlite, A, [learnt("/wrong"), learnt("/mine"), learnt("/pinned", 0.1), learnt("/new")])
+    learn(sqlite, A, [learnt("/wrong"), learnt("/mine"), learnt("/pinned", 0.1), learnt("/new")])
     rules = {rule.regex: rule for rule in rules_by_domain(sqlite)[A]}
     assert rules == {
         "/pinned": UrlRule("/pinned", 0.9, LEARNT, True, 40, 0.87, 1000.0),
@@ -84,7 +89,7 @@ def test_manual_rules_are_kept_when_rules_are_learnt(sqlite):
 
 
 def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
-    replace_learnt(database, A, [learnt("/both"), learnt("/learnt")])
+    learn(database, A, [learnt("/both"), learnt("/learnt")])
     add_rule(database, A, "/mine", 1.0)
     file = [UrlRule("/both", 1.0, HAND), UrlRule("/mine", 0.2, HAND), UrlRule("/file", 0.0, HAND)]
     for _ in range(2):
@@ -92,7 +97,7 @@ def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
             replace_rules(connection, HAND, {A: file, B: []})
         rules = {rule.regex: (rule.weight, rule.origin) for rule in rules_by_domain(database)[A]}
         assert rules == {"/both": (1.0, HAND), "/mine": (1.0, HAND), "/file": (0.0, HAND), "/learnt": (0.9, LEARNT)}
-    replace_learnt(database, A, [learnt("/both")])
+    learn(database, A, [learnt("/both")])
     with database.write() as connection:
         replace_rules(connection, HAND, {A: file[:1], B: []})
     rules = {rule.regex: rule.origin for rule in rules_by_domain(database)[A]}
@@ -100,7 +105,7 @@ def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
 
 
 def test_adding_an_existing_rule_updates_it(sqlite):
-    replace_learnt(sqlite, A, [learnt("/a")])
+    learn(sqlite, A, [learnt("/a")])
     first = add_rule(sqlite, A, "/a", 0.5)
     assert first.rule == UrlRule("/a", 0.5, HAND, is_pinned=True)
     assert add_rule(sqlite, A, "/a", 0.2).number == first.number
@@ -119,7 +124,7 @@ def test_unknown_numbers_and_existing_expressions_are_refused(sqlite):
 
 def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, monkeypatch):
     monkeypatch.setattr(stored_rules, "RULES_MAX", 2)
-    replace_learnt(sqlite, A, [learnt("/x"), learnt("/y")])
+    learn(sqlite, A, [learnt("/x"), learnt("/y")])
     add_rule(sqlite, A, "/a", 1.0)
     add_rule(sqlite, A, "/b", 1.0)
     with pytest.raises(ConfigError, match=f"{A} would have 3 manual rules; keep at most 2, join some with |"):
@@ -133,7 +138,7 @@ def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, 
 
 def test_manual_rule_that_only_an_earlier_version_accepted_is_refused_with_a_remedy(sqlite):
     add_rule(sqlite, A, "/.* except /a", 1.0)
-    replace_learnt(sqlite, B, [learnt("/(?!a).*")])
+    learn(sqlite, B, [learnt("/(?!a).*")])
     check_stored_rules(sqlite)
     number = list_rules(sqlite, B)[0].number
     pin_rule(sqlite, number)
@@ -174,3 +179,10 @@ def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sql
     ]
     assert list(pages_of_domain(sqlite, A)) == found
     assert list(pages_of_domain(sqlite, "nowhere.example")) == []
+
+
+def test_last_rules_of_a_domain_count_of_those_that_are_written_together(database):
+    learn(database, A, [learnt("/first")])
+    rows = [(A, "/second"), (B, "/other"), (A, "/third")]
+    write_rows(database, *(LearntRulesRow(domain, (learnt(regex),)) for domain, regex in rows))
+    assert regexes(database) == {A: {"/third"}, B: {"/other"}}

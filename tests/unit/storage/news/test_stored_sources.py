@@ -14,7 +14,7 @@ from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.stored_rules import forbid_rule, list_rules, replace_learnt
+from crawlers.storage.news.stored_rules import LearntRulesRow, forbid_rule, list_rules
 from crawlers.storage.news.stored_sources import (
     FeedRow,
     add_feed,
@@ -27,7 +27,7 @@ from crawlers.storage.news.stored_sources import (
 from crawlers.storage.schema.news_tables import FoundFeed, feed, poll
 from crawlers.storage.schema.tables import page
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
-from tests.support.stored_rows import add_sites
+from tests.support.stored_rows import add_sites, write_rows
 
 A = "http://a.example"
 FULL = Source(
@@ -112,7 +112,7 @@ def test_changes_by_command_are_kept(sqlite):
 
 
 def test_learnt_rules_are_not_part_of_a_source(sqlite):
-    replace_learnt(sqlite, "a.example", [UrlRule("/learnt", 0.9, LEARNT)])
+    write_rows(sqlite, LearntRulesRow("a.example", tuple([UrlRule("/learnt", 0.9, LEARNT)])))
     save_sources(sqlite, [FULL])
     assert stored_sources(sqlite) == [FULL]
 

@@ -6,7 +6,8 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import SiteRow, begin
-from crawlers.storage.topic.topics import forget_topic, keep_terms, language_of, pages_read, terms_of
+from crawlers.storage.topic.topics import forgotten_topic, language_of, pages_read, terms_of, topic_terms
+from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic
 
 
@@ -14,7 +15,7 @@ def test_terms_of_a_topic_are_stored_unchanged(database):
     crawl_id, _ = begin_topic(database)
     assert terms_of(database, crawl_id) is None
     terms = {"кодировк": 0.1 + 0.2, "字符": 1 / 3}
-    keep_terms(database, crawl_id, terms)
+    write_rows(database, topic_terms(crawl_id, terms))
     assert list((terms_of(database, crawl_id) or {}).items()) == list(terms.items())
 
 
@@ -38,7 +39,7 @@ def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(data
     crawl_id = run("one")
     with pytest.raises(ConfigError, match="topic changed"):
         run("two")
-    forget_topic(database, crawl_id)
+    write_rows(database, forgotten_topic(crawl_id))
     assert run("two") == crawl_id
     with pytest.raises(ConfigError, match="topic changed"):
         run("one")
