@@ -50,6 +50,8 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     assert pulls.has_room
     pulls.started(SITE, lease(12))
     pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    assert not pulls.is_spent
+    assert pulls.ended_pulls == 1
     pulls.ended(SITE, lease(12), NOTHING, 0.0, ChangeSet())
     assert pulls.is_spent
     assert not pulls.has_room

@@ -48,6 +48,16 @@ def test_lots_are_spread_evenly_and_unlike_those_of_neighbours() -> None:
     assert 0.0 < min(lots) < max(lots) < 1.0
 
 
+def test_pseudorandom_numbers_are_those_of_splitmix64() -> None:
+    first = 0xE220A8397B1DCDAF  # of the reference implementation, from the seed 0
+    assert uniform(0) == ((first >> 12) + 0.5) / 2**52
+
+
+def test_choices_are_those_that_the_measurements_were_made_with() -> None:
+    chosen = Crawl(Thompson(1), rotting(2, 6)).run(24)
+    assert chosen == [0, 1, 2, 3, 4, 5, 3, 5, 1, 1, 2, 3, 1, 3, 0, 4, 1, 1, 0, 1, 4, 0, 1, 1]
+
+
 def test_the_seed_decides_what_thompson_draws() -> None:
     yields = rotting(2, 6)
     runs = [Crawl(Thompson(seed), yields).run(150) for seed in (1, 1, 2)]

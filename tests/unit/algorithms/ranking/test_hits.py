@@ -49,6 +49,13 @@ def test_scores_are_shares_and_steps_are_bounded(links):
     assert all(0.0 <= value <= 1.0 + 1e-12 for part in scores[:2] for value in part.values())
 
 
+def test_iteration_ends_after_a_thousand_steps_if_two_communities_are_almost_equally_strong():
+    links = {community: [f"{community}{number}" for number in range(200 + community)] for community in (0, 1)}
+    scores = hits(links)
+    assert scores.steps == MOST_STEPS == 1000
+    assert scores.hubs[1] > 100 * scores.hubs[0]
+
+
 @pytest.mark.parametrize("links", [{}, {1: []}, {1: [1]}])
 def test_without_links_there_is_no_importance(links):
     scores = hits(links)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, NewsScores
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.items import QueueSlot
+from crawlers.storage.schema.score_tables import SCORE_ROWS
 
 
 def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
@@ -106,3 +107,7 @@ def test_what_was_fresh_is_that_again_when_it_comes_back():
     scores.gone(2)
     scores.found(2, level=1)
     assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)
+
+
+def test_records_have_the_columns_of_the_table_in_the_store():
+    assert SCORE_ROWS[NewsScores.table]._fields[4:] == NewsScores.columns

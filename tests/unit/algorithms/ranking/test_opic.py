@@ -15,6 +15,7 @@ from bench.simulators.scale_free import copy_model
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.storage.schema.score_tables import SCORE_ROWS
 from tests.support.naive_opic import Event, NaiveOPIC
 
 PAGES = range(4092, 4100)  # of two blocks
@@ -344,3 +345,7 @@ def test_a_greedy_crawl_finds_page_rank_before_a_random_one() -> None:
     assert taus[1] > 0.95
     assert taus[2] > 0.985
     assert found["random"][2][0] > 2.2 * found["greedy"][2][0], "the errors after ten fetches a page"
+
+
+def test_records_have_the_columns_of_the_table_in_the_store():
+    assert SCORE_ROWS[OPIC.table]._fields[4:] == OPIC.columns

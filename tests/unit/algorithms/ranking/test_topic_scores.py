@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.storage.schema.score_tables import SCORE_ROWS
 
 PAGES = range(1, 9)
 pages = st.sampled_from(PAGES)
@@ -237,3 +238,7 @@ def test_events_of_unknown_pages_are_ignored():
     assert scores.record(1) == before
     scores.found(9, 2)
     assert scores.queue(9) == 0
+
+
+def test_records_have_the_columns_of_the_table_in_the_store():
+    assert SCORE_ROWS[TopicScores.table]._fields[4:] == TopicScores.columns

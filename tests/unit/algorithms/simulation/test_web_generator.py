@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from crawlers.algorithms.simulation.web_generator import (
+    PINNED,
     PROFILES,
     STEADY,
     Shape,
@@ -96,6 +97,12 @@ def test_the_named_sites_have_the_pages_of_the_table():
     ]  # fmt: skip
     assert [len(pages) for pages in pinned("institutes", rng(7))][:5] == [1298, 1100, 2411, 39292, 3523]
     assert all(300 <= len(pages) <= 9000 for pages in pinned("institutes", rng(7))[5:])
+
+
+def test_drawn_sites_have_300_to_9000_pages_however_extreme_the_draw():
+    extreme = dataclasses.replace(PINNED, pages_sd=50.0)
+    pages = [extreme.draw(rng(10, number))[0] for number in range(50)]
+    assert (min(pages), max(pages)) == (300, 9000)
 
 
 def test_there_are_sixteen_fits_and_they_differ():

@@ -21,6 +21,12 @@ def test_forms_of_a_russian_word_are_one_term():
     assert auto("ёлка") == auto("елка"), "many write no ё"
 
 
+def test_the_script_of_the_first_letter_decides_how_a_word_is_stemmed():
+    assert auto("частицами") == {"частиц": 1}
+    assert auto("βчастицами") == {"βчастицами": 1}, "Greek has no stemmer"
+    assert auto("ԱՐԵՎ") == {"արեվ": 1}, "Armenian follows Cyrillic in Unicode"
+
+
 def test_chinese_is_pairs_of_characters_between_function_words():
     assert auto("字符编码的历史") == {"字符": 1, "符编": 1, "编码": 1, "历史": 1}
     assert auto("我们因为这个数据库") == {"数据": 1, "据库": 1}

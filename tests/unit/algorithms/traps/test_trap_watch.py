@@ -337,7 +337,7 @@ def test_memory_stays_bounded_on_a_site_of_many_patterns_and_texts():
     for number in range(60_000):
         word = "".join(chr(0x430 + int(digit)) for digit in str(number))
         watch.observe(f"http://h/{word if number % 2 else 'x'}?id=1", number // 9_000, content_signature(word))
-        assert len(watch._patterns) + len(watch._new) <= 4 * trap_watch.PATTERNS_MAX
+        assert len(watch._patterns) + len(watch._new) <= 3 * trap_watch.PATTERNS_MAX
     assert watch.verdict("http://h/x?id=1", 100) is None
     assert len(watch._patterns) <= trap_watch.PATTERNS_MAX
     assert sum(len(one.known) for one in watch._patterns.values()) <= trap_watch.SIGNATURES_MAX

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from bench.news.url_rules import labelled
-from crawlers.algorithms.url_rules.rule_learner import LABELS_MAX, RuleLearner, UrlRule
+from crawlers.algorithms.url_rules.rule_learner import HAND, LABELS_MAX, RuleLearner, UrlRule
 from crawlers.algorithms.url_rules.url_expressions import matches
 
 SITE = "https://www.example.org"
@@ -25,6 +25,11 @@ def test_rules_say_what_they_were_learnt_from_and_when() -> None:
     assert (rule.regex, rule.origin, rule.support, rule.learnt_at) == (r"/news/[0-9]+\.html/?", "learnt", 30, 1_000.0)
     assert (rule.weight, rule.is_pinned) == (0.9, False)
     assert 0.9 < rule.precision_low < 1.0
+
+
+def test_a_manual_rule_was_not_learnt() -> None:
+    rule = UrlRule("/news/", 0.9, HAND)
+    assert (rule.is_pinned, rule.support, rule.precision_low, rule.learnt_at) == (False, 0, 0.0, 0.0)
 
 
 def test_it_is_due_at_30_100_300_1000_labels_and_then_whenever_they_doubled() -> None:

@@ -79,6 +79,13 @@ def test_a_url_falls_into_pieces() -> None:
     assert {key: token.text for key, token in tokens.values.items()} == {"id=": "5", "": "print", "x=": ""}
 
 
+def test_only_the_last_segment_has_an_extension() -> None:
+    tokens = tokens_of("/2024/v1.2/cup/final.html")
+    assert tokens is not None
+    assert tokens.shape == Shape(4, ".html", None)
+    assert [token.text for token in tokens.segments] == ["2024", "v1.2", "cup", "final"]
+
+
 def test_the_home_page_has_no_segments() -> None:
     tokens = tokens_of("/")
     assert tokens is not None
