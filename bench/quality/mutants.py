@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 # By package: the test runs for crawlers/{folder}/{name}.py, in order, each with its files. The module itself is one of
 # them for the examples in its docstrings. A missing file stands for its folder.
-_UNIT = "crawlers/{folder}/{name}.py tests/unit/{folder}/test_{name}.py"
+_UNIT = ("crawlers/{folder}/{name}.py tests/unit/{folder}/test_{name}.py", "tests/unit/{folder}")
 NEAREST = {
-    "algorithms": (_UNIT,),
-    "frontier": (f"{_UNIT} tests/unit/crawl/news/test_requeue.py", "tests/contracts"),
+    "algorithms": _UNIT,
+    "frontier": (*_UNIT, "tests/unit/crawl/news/test_requeue.py tests/contracts"),
 }
 COPIED = ("bench", "crawlers", "tests", "pyproject.toml", "scrapy.cfg")
 OPTIONS = (

@@ -142,7 +142,7 @@ class MemoryFrontierStore:
 
 def _known(row: Row) -> KnownUrl:
     waits = row["state"] == State.WAITING
-    is_too_deep = row["state"] == State.REJECTED and row["reason"].startswith(TOO_DEEP)
+    is_too_deep = row["state"] == State.REJECTED and (row["reason"] or "").startswith(TOO_DEEP)
     url = row["url"] if (waits or is_too_deep) and row["variant"] == ARBITRARY_VARIANT else None
     return KnownUrl(
         row["key"], row["id"], row["level"], row["hops"], row["variant"], waits, is_too_deep, url, row["link_group"]

@@ -201,6 +201,15 @@ def test_a_cancelled_pull_belongs_to_no_batch() -> None:
     assert pulls(rule, 20) == pulls(undisturbed, 20)
 
 
+def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one() -> None:
+    rule = awake(2, "ab")
+    assert pulls(rule, 4) == "aabb"
+    for arm in "ab":
+        rule.started(arm)
+    rule.cancelled("a")
+    assert rule.select(0.0) == "b"
+
+
 def test_what_is_remembered_of_batches_is_bounded() -> None:
     rule = awake(2, "abc")
     rule.started("a")

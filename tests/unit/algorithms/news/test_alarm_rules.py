@@ -80,6 +80,15 @@ def test_extraction_fails_if_few_of_many_pages_become_documents(failed, stored, 
     assert kinds(sites=[SiteHealth("http://a.example", (), failed, "no text", stored)]) == found
 
 
+def test_message_about_failing_extraction_has_the_numbers_and_the_reason():
+    site = SiteHealth("http://a.example", (), 81, "no text", 19)
+    (alarm,) = alarms_of([], [site], Limits(), NOW, Pause())
+    assert alarm.subject == "http://a.example"
+    assert alarm.message.startswith(
+        "of 100 pages of the last day that look like articles 19 became documents, the others not (no text); "
+    )
+
+
 @pytest.mark.parametrize(
     ("discovered_h", "answered_h", "found"),
     [(47, 1, []), (48, 1, [DISCOVERY]), (48, 25, []), (48, None, []), (None, 1, [])],

@@ -33,6 +33,10 @@ def test_a_graph_that_can_be_done_by_hand():
     assert scores.authorities[1] == scores.hubs[3] == 0.0
 
 
+def test_steps_are_counted_up_to_the_first_without_a_change():
+    assert hits({1: [2]}).steps == 2
+
+
 @given(graphs)
 def test_links_to_oneself_and_parallel_ones_count_for_nothing(links):
     tidy = {source: sorted(set(targets) - {source}) for source, targets in links.items()}

@@ -106,6 +106,11 @@ def test_an_unknown_language_is_one_sentence_with_those_there_are(name):
     assert str(caught.value).startswith(f"TOPIC_LANGUAGE: unknown language {name!r}; choose one of: auto zh ar ")
 
 
+def test_message_about_an_unknown_language_shows_its_first_40_characters():
+    with pytest.raises(ConfigError, match=f"language '{'x' * 40}'; choose"):
+        language_code("x" * 41)
+
+
 @given(st.text(max_size=200))
 def test_any_text_has_terms_without_error_and_counts_are_positive(text):
     counts = auto(text)

@@ -147,6 +147,11 @@ def test_the_last_segment_tells_articles_however_many_are_before_it() -> None:
     assert rule.regex == f"{folder}/[0-9]+/?"
 
 
+def test_no_path_of_the_tree_is_longer_than_twelve_questions() -> None:
+    labels = {f"/?p{group}={n}": group % 2 == 0 for group in range(30) for n in range(20)}
+    assert max(len(leaf.path) for leaf in leaves(samples_of(labels))) == 12
+
+
 def test_what_no_label_has_shown_is_not_matched() -> None:
     labels = {f"/news/{10_000 + n}.html": True for n in range(30)} | {f"/tag/t{n}": False for n in range(30)}
     (rule,) = learn_patterns(labels)

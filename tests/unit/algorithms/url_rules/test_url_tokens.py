@@ -57,6 +57,19 @@ def test_kinds_of_known_texts(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "families"),
+    [
+        ("7", {"digits"}), ("1999", {"digits", "long"}), ("20240501", {"digits", "long"}),
+        ("123456", {"digits", "long"}), ("2024-05-01", {"dashed"}), ("middle-east", {"dashed"}),
+        ("who-won-it", {"dashed", "title"}), ("who-won-1234567", {"dashed", "title"}),
+        ("", set()), ("news", set()), ("p60bhj", set()), ("%D0%BF%D1%80", set()), ("v1.2", set()),
+    ],
+)  # fmt: skip
+def test_families_of_known_texts(text: str, families: set[str]) -> None:
+    assert {name for name, (kinds, _) in FAMILIES.items() if kind_of(text) in kinds} == families
+
+
+@pytest.mark.parametrize(
     ("url", "target"),
     [
         ("http://example.org", "/"),

@@ -1,0 +1,91 @@
+"""The stores of the frontier, in memory and in a database, return what was submitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.frontier.backends.memory import MemoryFrontierStore
+from crawlers.frontier.backends.sql import SqlFrontierStore
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import NewPage
+from crawlers.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.frontier.frontier_store import FrontierStore
+
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[FrontierStore]:
+    if request.param == "memory":
+        yield MemoryFrontierStore()
+        return
+    database = Database(request.getfixturevalue(f"{request.param}_url"))
+    crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+    writer = Writer(database)
+    yield SqlFrontierStore(database, writer, 1)
+    writer.close()
+    database.close()
+
+
+def row(
+    page_id: int, key: int, state: State, priority: float = 0.0, variant: int = 0, reason: str | None = None
+) -> NewPage:
+    url = f"http://a.test/{page_id}"
+    place = (variant, 2, 1, priority, int(state))
+    return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0, 0)
+
+
+def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
+    pages = [
+        row(1, LEAST, State.WAITING, variant=2),
+        row(2, MOST, State.WAITING, variant=1),
+        row(3, 3, State.DONE, variant=2),
+        row(4, 4, State.REJECTED, reason="too deep: level 2, the limit is 1"),
+        row(5, 5, State.REJECTED, reason="extension pdf"),
+        row(6, 6, State.REJECTED),
+    ]
+    store.submit(ChangeSet(*pages))
+    store.flush()
+    known = {k.id: k for k in store.known(1, None)}
+    assert sorted(known) == [1, 2, 3, 4, 5, 6]
+    assert tuple(known[1]) == (LEAST, 1, 2, 1, 2, True, False, "http://a.test/1", 0)
+    assert [(k.key, bool(k.waits), bool(k.is_too_deep), k.url) for _, k in sorted(known.items())][1:] == [
+        (MOST, True, False, None),
+        (3, False, False, None),
+        (4, False, True, None),
+        (5, False, False, None),
+        (6, False, False, None),
+    ]
+    assert sorted(k.id for k in store.known(1, [LEAST, 4, 12345])) == [1, 4]
+    assert store.known(1, []) == []
+    assert list(store.known(2, None)) == []
+
+
+def test_waiting_urls_are_in_order_behind_a_position(store: FrontierStore) -> None:
+    places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
+    pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
+    store.submit(ChangeSet(*pages, row(10, 10, State.DONE)))
+    store.flush()
+    everything = store.waiting(1, 0, (float("-inf"), 0), 100)
+    assert [(e.priority, e.id) for e in everything] == sorted(places)
+    assert tuple(everything[0]) == (0.0, 9, 9, "http://a.test/9", 2, 1, 0, "request 9", 0)
+    assert [e.id for e in store.waiting(1, 0, (21.0, 2), 2)] == [3, 4]
+    assert [e.id for e in store.waiting(1, 0, (21.0, 4), 9)] == [1]
+    assert store.waiting(2, 0, (float("-inf"), 0), 9) == []
+
+
+def test_counts_are_by_state(store: FrontierStore) -> None:
+    states = [State.WAITING, State.DONE, State.DONE]
+    store.submit(ChangeSet(*(row(number, number, state) for number, state in enumerate(states, 1))))
+    store.flush()
+    assert store.counts(1) == {State.WAITING: 1, State.DONE: 2}
