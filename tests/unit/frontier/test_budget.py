@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from crawlers.algorithms.bandits.turns import RoundRobin
+from crawlers.algorithms.ranking.page_orders import BreadthFirst
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.backends.memory import MemoryFrontier
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.protocols import NOTHING, Earned, Lease, SiteState
+from crawlers.frontier.protocols import NOTHING, Candidate, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
@@ -73,6 +77,18 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
     pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
     assert changes[PullRow] == [(7, 42, 2.0, 5.5)]
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
+
+
+def test_failed_download_is_written_as_a_pull_without_reward():
+    frontier = MemoryFrontier(RoundRobin(), BreadthFirst(), records_pulls=True)
+    store = frontier._store
+    frontier.open_site(SiteState(7, "http://a.test", 1, 0.0), 0.0)
+    frontier.add([Candidate(7, resolve("http://a.test/", "/"))], 0.0)
+    (leased,) = frontier.lease(5.0, 1)
+    written = []
+    store.submit = written.append
+    frontier.release(leased, 5.0, "timeout", failed=True)
+    assert [pull for changes in written for pull in changes[PullRow]] == [(7, leased.id, 0.0, 5.0)]
 
 
 def test_pulls_are_not_written_without_recording():

@@ -163,6 +163,14 @@ def test_a_failed_poll_is_tried_again_soon_then_seldom() -> None:
     assert plan.failed(2, 0.0, 10_000) == 6 * HOUR
 
 
+def test_failed_poll_is_retried_24_times_within_the_deadline() -> None:
+    plan = PollPlan(1e-6)
+    plan.add(1, 1, 0.0, QUIET)
+    plan.ended(1, 0.0, 0, 20)
+    assert plan.failed(1, HOUR, 10) == 1.5 * HOUR
+    assert plan.failed(1, 24 * HOUR, 10) == 30 * HOUR
+
+
 def test_what_is_kept_of_a_feed_is_all_that_is_needed_to_go_on() -> None:
     rng = random.Random(1)
     plan, again = PollPlan(0.01), PollPlan(0.01)

@@ -94,6 +94,22 @@ def test_next_run_learns_when_there_are_more_labels_not_at_once():
     assert again.learn(SITE, 1.0), "at 100 labels, as without the break"
 
 
+def test_rules_that_fail_are_learnt_again():
+    learnt = []
+
+    def keep(domain, rules):
+        learnt.append(list(rules))
+        return learnt[-1]
+
+    book = classifier(keep=keep)
+    labelled(book, range(20))
+    assert book.learn(SITE, 0.0)
+    for number in range(100, 150):  # 90 labels, which are not enough by themselves
+        book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", -3.5)
+    assert book.learn(SITE, 1.0)
+    assert len(learnt) == 2
+
+
 def test_fingerprint_is_another_one_when_places_may_be_others():
     books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
     books.append(UrlClassifier({}, learns=False, fit_factor=2.0, else_factor=0.02))

@@ -83,9 +83,15 @@ def test_webs_have_ten_sites_and_are_functions_of_the_seed(profile):
 
 
 def test_webs_are_those_that_the_measurements_were_made_on():
-    webs = [pinned("sample", rng(5)), scenario(3, "sample", rng(5)), stationary("sample", rng(5))]
+    webs = [
+        pinned("sample", rng(5)),
+        pinned("institutes", rng(5)),
+        scenario(3, "sample", rng(5)),
+        stationary("sample", rng(5)),
+    ]
     assert [[sum(pages) for pages in web] for web in webs] == [
         [166, 490, 152, 1126, 1052, 11, 90, 32, 3131, 153],
+        [3, 22, 29, 2891, 26, 551, 116, 5, 2269, 490],
         [106, 403, 2376, 141, 95, 270, 60, 73, 37, 11],
         [1090, 7036, 14826, 2999, 3882, 2447, 2966, 851, 637, 8452],
     ]

@@ -99,6 +99,10 @@ def test_languages_are_known_by_code_and_by_english_name(name, code):
     assert language_code(name) == code
 
 
+def test_every_supported_language_is_accepted_by_its_name():
+    assert {language_code(name) for name in LANGUAGES.values()} == set(LANGUAGES)
+
+
 @pytest.mark.parametrize("name", ["", "klingon", "xx", "русский"])
 def test_an_unknown_language_is_one_sentence_with_those_there_are(name):
     with pytest.raises(ConfigError) as caught:

@@ -134,6 +134,11 @@ def test_query_is_sent_in_the_charset_of_the_page_and_path_in_utf_8():
     assert join(BASE, "?é", "utf-16-le") == join(BASE, "?é", "no such charset") == "http://example.com/a/b?%C3%A9"
 
 
+@pytest.mark.parametrize("scheme", ["http", "HTTPS"])
+def test_query_of_an_absolute_link_is_sent_in_the_charset_of_the_page(scheme):
+    assert join(BASE, f"{scheme}://other.example/?я", "windows-1251") == f"{scheme.lower()}://other.example/?%FF"
+
+
 def test_character_that_the_charset_lacks_becomes_a_reference():
     assert join(BASE, "?я1", "iso-8859-1") == "http://example.com/a/b?%26%231103%3B1"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontierStore
 from crawlers.items import State
@@ -13,13 +14,15 @@ from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
+from crawlers.storage.schema.news_tables import PollRow
+from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import NewPage
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.frontier.frontier_store import FrontierStore
+    from crawlers.frontier.frontier_store import FrontierStore, ScoredFrontierStore
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -89,3 +92,20 @@ def test_counts_are_by_state(store: FrontierStore) -> None:
     store.submit(ChangeSet(*(row(number, number, state) for number, state in enumerate(states, 1))))
     store.flush()
     assert store.counts(1) == {State.WAITING: 1, State.DONE: 2}
+
+
+def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierStore) -> None:
+    times = {1: 30.0, 2: 10.0, 3: 20.0, 4: 10.0, 5: 1.0}
+    changes = ChangeSet(*(row(number, number, State.DONE) for number in times))
+    for number, due_at in times.items():
+        queue = GONE if number == 5 else REVISIT
+        changes.add(PollRow(number, 1, "page", due_at, 0.0, 1, 0, 0, None, "", None))
+        changes.add(NewsScoreRow(number, 1, queue, 0.0, 0.0, 0.0))
+    store.submit(changes)
+    store.flush()
+    assert [(site_id, entry.id, due_at) for site_id, entry, due_at in store.due()] == [
+        (1, 2, 10.0),
+        (1, 4, 10.0),
+        (1, 3, 20.0),
+        (1, 1, 30.0),
+    ]
