@@ -85,7 +85,8 @@ def test_message_about_failing_extraction_has_the_numbers_and_the_reason():
     (alarm,) = alarms_of([], [site], Limits(), NOW, Pause())
     assert alarm.subject == "http://a.example"
     assert alarm.message.startswith(
-        "of 100 pages of the last day that look like articles 19 became documents, the others not (no text); "
+        "19 of the 100 pages of the last day that look like articles became documents, the others failed (for "
+        "example: no text); "
     )
 
 
