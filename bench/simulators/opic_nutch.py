@@ -32,7 +32,6 @@ class NutchOPIC:
     Pages are fetched once. Links to pages that were fetched, or are gone, count as all others do. 9 bytes a page.
     """
 
-    returns = False
     table = "importance"
     columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
 

@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.news_scores import FRESH, SOON, NewsScores
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.frontier.protocols import BEFORE_ALL
@@ -123,7 +123,7 @@ class Scoring:
         entries = self._store.waiting(site_id, 0, after, SLICE_PAGES)
         for entry in entries:
             before = self.slot(entry.id)
-            if before is not None and before.queue != FRESH and before.value != SOON.value:
+            if before is not None and before.queue != FRESH and before.value != BEFORE_ARTICLES.value:
                 slot = slot_of(site, entry.url)
                 if slot != before:
                     self.placed(entry.id, slot)

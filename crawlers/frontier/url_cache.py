@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_groups import MOST_GROUPS
+from crawlers.algorithms.ranking.link_groups import GROUPS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ _RANK_SHIFT = 4
 _RANK_BITS = 20
 _RANK_MASK = (1 << _RANK_BITS) - 1
 _GROUP_SHIFT = _RANK_SHIFT + _RANK_BITS
-MAX_GROUP = MOST_GROUPS - 1  # the greatest number of a site's groups of links
+MAX_GROUP = GROUPS_MAX - 1  # the greatest number of a site's groups of links
 _GROUP_MASK = (1 << MAX_GROUP.bit_length()) - 1
 _ID_SHIFT = _GROUP_SHIFT + MAX_GROUP.bit_length()
 _HOPS_BITS = 5

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawlers.algorithms.ranking.news_scores import SOON, NewsScores
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, NewsScores
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
 from crawlers.errors import ConfigError
@@ -94,7 +94,7 @@ class NewsSpider(SiteSpider):
 
     def crawl_spec(self) -> CrawlSpec:
         # Home pages and feeds wait where the soonest is first.
-        return replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_place=SOON)
+        return replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_place=BEFORE_ARTICLES)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
         settings, database, writer = self._settings, session.database, session.writer

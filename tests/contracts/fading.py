@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 class Fading:
     """A `PageScores` of dicts. The record of a page is its score at tick 0, and how much of it a tick takes."""
 
-    returns = True
     table = "importance"
     columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 class Told:
     """The part of `PageScores` that queues use."""
 
-    returns = True
     table = "importance"
     columns: tuple[str, ...] = ()
 

@@ -8,7 +8,7 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.news.url_classifier import UrlClassifier
-from crawlers.algorithms.ranking.news_scores import SOON
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
@@ -91,7 +91,7 @@ class Crawl:
             Scope("sites", [SITE]),
             recheck_s=0.0,
         )
-        self.frontier.add([Candidate(row.id, target(path), place=SOON) for path in ("/", *roots)], NOW)
+        self.frontier.add([Candidate(row.id, target(path), place=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
 
     def url(self, path: str) -> str:
         return target(path).url

@@ -13,13 +13,13 @@ from crawlers.algorithms.ranking.opic import OPIC, Policy
 class AdaptiveOPIC(OPIC):
     """Scores by cash like `OPIC`, and importance by the cash that recently passed through a page.
 
-    The window T is *window* ticks for each page that was fetched. If C came in during the S ticks since a page was
-    last fetched (or found), its history H becomes C T/S if S >= T, else H (T - S)/T + C. This assumes that cash
-    comes in evenly; where it does not, or links change, `error_bound` is an estimate. For the other arguments
-    see `OPIC`.
+    The window T is *window* ticks for each fetched page. If a page received cash C during the S ticks since it was last
+    fetched (or found), its history H becomes C T/S if S >= T, else H (T - S)/T + C. This assumes that cash arrives
+    evenly; where it does not, or if links change, `error_bound` is only an estimate. For the other arguments see
+    `OPIC`.
 
-    The window does not count known pages, because a crawl finds many more than it fetches: the window would
-    never end, and importance would remain that of the beginning, when few pages shared all the cash.
+    The window is not proportional to the number of known pages, because a crawl finds many more than it fetches: the
+    window would never end, and importance would remain that of the beginning, when few pages shared all the cash.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class AdaptiveOPIC(OPIC):
         return cash / part if part >= 1.0 else self._histories[page] * (1.0 - part) + cash
 
     def importance(self, page: int) -> float:
-        """Return the approximate share of *page* in the cash of the window, as if fetched now; 0 if unknown."""
+        """Return the approximate share of *page* in the cash of the window, as if it were fetched now; 0 if unknown."""
         if self._queues[page] < 0:
             return 0.0
         return self._new_history(page, self.cash(page)) / (self._history + self._total)

@@ -1,6 +1,6 @@
-"""HITS: pages that many good hubs link to are authorities, pages that link to many authorities are hubs.
+"""HITS: pages to which many good hubs link are authorities, pages that link to many good authorities are hubs.
 
-SciPy is imported where it is used, because the import takes a tenth of a second, which most commands need not wait for.
+SciPy is imported where it is used, because the import takes a tenth of a second, and most commands do not need it.
 
 References
 ----------
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     _Vector = NDArray[np.float64]
 
-TOLERANCE = 1e-8  # of the change of both vectors, each of length 1, in one step
-MOST_STEPS = 1000  # if two communities are equally strong, iteration does not converge, and gets no better
+TOLERANCE = 1e-8  # of the change of either vector, of length 1, in one step
+STEPS_MAX = 1000  # if two communities are equally strong, the iteration may not converge
 
 Node = TypeVar("Node", bound="Hashable")
 
 
 class Hits(NamedTuple, Generic[Node]):
-    """The two scores of every page, with squares that sum to 1 for each score, and the number of steps."""
+    """The two scores of every page, as vectors of length 1, and the number of iterations."""
 
     authorities: dict[Node, float]
     hubs: dict[Node, float]
@@ -37,7 +37,7 @@ class Hits(NamedTuple, Generic[Node]):
 def hits(links: Mapping[Node, Collection[Node]]) -> Hits[Node]:
     """Return authorities and hubs of the graph *links*, source to targets.
 
-    Links of a page to itself do not count, parallel links once. Without any links all scores are 0.
+    Self-links are ignored, and parallel links count once. Without links, all scores are 0.
 
     >>> scores = hits({"list": ["a", "b"], "other list": ["a"], "a": ["a"]})
     >>> max(scores.authorities, key=scores.authorities.get), max(scores.hubs, key=scores.hubs.get)
@@ -45,7 +45,7 @@ def hits(links: Mapping[Node, Collection[Node]]) -> Hits[Node]:
 
     Notes
     -----
-    a <- A^T h, h <- A a, from equal hubs. O(links) per step; close eigenvalues need more.
+    a <- A^T h, h <- A a, beginning with equal hubs. O(links) per step; the closer the eigenvalues, the more steps.
     """
     numbers: dict[Node, int] = {}
     for source, targets in links.items():
@@ -73,15 +73,15 @@ def _converged(links: list[tuple[int, int]], pages: int) -> tuple[_Vector, _Vect
     transposed = matrix.T.tocsr()
     authorities, hubs = np.zeros(pages), np.full(pages, 1.0)
     steps, change = 0, 1.0
-    while change >= TOLERANCE and steps < MOST_STEPS:
+    while change >= TOLERANCE and steps < STEPS_MAX:
         steps += 1
         before = authorities, hubs
-        authorities = _of_length_one(transposed @ hubs)
-        hubs = _of_length_one(matrix @ authorities)
+        authorities = _normalized(transposed @ hubs)
+        hubs = _normalized(matrix @ authorities)
         change = float(max(np.linalg.norm(authorities - before[0]), np.linalg.norm(hubs - before[1])))
     return authorities, hubs, steps
 
 
-def _of_length_one(vector: _Vector) -> _Vector:
-    length: _Vector = vector / np.linalg.norm(vector)
-    return length
+def _normalized(vector: _Vector) -> _Vector:
+    normalized: _Vector = vector / np.linalg.norm(vector)
+    return normalized

@@ -1,7 +1,7 @@
-"""Groups of similar links in similar places as bandit arms, to choose which link of a site to follow next.
+"""Groups of similar links at similar positions as bandit arms, to choose which link of a site is followed next.
 
-Sites are repetitive: links of one list, menu or index lead to pages of one kind. So the rewards of the first pages
-of a group predict those of the others, long before breadth first reaches them.
+Sites are repetitive: the links of one list, menu or index lead to pages of one kind. So the rewards of the first pages
+of a group predict those of the others, long before a breadth-first crawl reaches them.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_GROUPS = 100  # per site; later groups share the last one with home pages. More groups would learn more slowly
+GROUPS_MAX = 100  # per site; later groups share one with the home page. With more groups, learning takes longer
 BONUS = 0.3  # weight of the confidence term, in standard deviations of a page's log1p(reward)
 PRIOR_PULLS = 1.0  # with the mean of the site, as the prior of every group
 _DIGITS = re.compile(r"\d+")
-NAME_CHARS = 300
+NAME_CHARS = 300  # of the name of a group, at most
 
 
-def group_name(place: str, url: str) -> str:
-    """Return the group of a link at *place* on its page that leads to *url*.
+def group_name(position: str, url: str) -> str:
+    """Return the name of the group of a link to the absolute *url* at *position* on its page, a path of tags.
 
-    Digit runs are folded; the query, and the path after its last slash, are ignored.
+    Numbers are replaced by 0; the query, and the path after its last slash, are ignored.
 
     >>> group_name("ul/li.toc2", "http://a.test/news/2024/05/title.html?x=/1/")
     'ul/li.toc0 http://a.test/news/0/0/'
     """
     path = url.partition("?")[0]
-    return _DIGITS.sub("0", f"{place} {path[: path.rfind('/') + 1]}"[:NAME_CHARS])
+    return _DIGITS.sub("0", f"{position} {path[: path.rfind('/') + 1]}"[:NAME_CHARS])
 
 
 class GroupBandit:
@@ -42,7 +42,7 @@ class GroupBandit:
 
     Notes
     -----
-    O(groups) per choice. The state depends only on the pulls, in the order in which they ended.
+    O(groups) per choice. The state is a function of the pulls, in the order in which they ended.
 
     References
     ----------
@@ -60,17 +60,17 @@ class GroupBandit:
         self._squares = 0.0
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """Return the group to follow, given (group, number of its oldest page) that are *waiting*; ties: oldest.
+        """Return the group to follow among those *waiting*, each with the number of its oldest page.
 
-        Raises `ValueError` if none waits.
+        Ties: the oldest page. Raises `ValueError` if none waits.
         """
         pulls = self._ended + self._in_flight
         mean = self._sum / pulls if pulls else 0.0
         variance = max(self._squares / pulls - mean * mean, 1e-9) if pulls > 1 else 1.0
         width = BONUS * sqrt(variance * log(pulls + 1))
 
-        def rank(one: tuple[int, int]) -> tuple[float, int]:
-            group, oldest = one
+        def rank(entry: tuple[int, int]) -> tuple[float, int]:
+            group, oldest = entry
             weight = self._pulls.get(group, 0) + PRIOR_PULLS
             return (self._gains.get(group, 0.0) + PRIOR_PULLS * mean) / weight + width / sqrt(weight), -oldest
 

@@ -1,8 +1,8 @@
-"""Scores for news: URLs that look like articles come first, fresh ones before all others.
+"""Scores of a news crawl: URLs that look like articles come first, freshly announced ones before all others.
 
-As in Volkov's plug-ins for Nutch, a new URL gets the factor s_fit if a rule classifies it as an article, else s_n; its
-priority is the factor times its OPIC. The URLs of a site wait in several queues, each with its own order;
-`QueueShares` chooses between them.
+As in Volkov's plug-ins for Nutch, a new URL has the factor s_fit if a rule classifies it as an article, else s_n; its
+score is the factor times its OPIC. The URLs of a site wait in several queues, each with its own order; `QueueShares`
+chooses between the queues.
 
 References
 ----------
@@ -25,28 +25,26 @@ if TYPE_CHECKING:
 
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
-FRESH = 4  # recently published; ordered by that time
-SOON = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds: before all articles
+FRESH = 4  # recently published; ordered by the time of publication
+BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
-LEAST_RISE = 0.25  # relative to the known OPIC of a page: smaller gains are held back until they add up
-_UNKNOWN = -2
-_A_TIME = 1e6  # times of publication in seconds since 1970 are larger, factors smaller
-_INJECTED = 1.0  # Nutch's db.score.injected, the score of start pages
-# Between sites: due pages come before fresh ones (later than 1970), and those before all others.
+RISE_MIN = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
+_UNKNOWN = -2  # the queue of undiscovered pages
+_TIME_MIN = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
+_INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start pages
+# The order of pages of different sites: due pages first, then fresh ones, the latest first, then all others.
 _DUE = 2e12
-_AFTER_ALL_ELSE = 1e12
+_FRESH_BASE = 1e12
 
 
 class NewsScores:
-    """Scores URLs by their factor, times OPIC if *weighs_links*. Uses 21 bytes per page.
+    """The orders `fit` and `fit*opic`: URLs by their factor, times OPIC if *weighs_links*. 21 bytes per page.
 
-    A page passes its score on once, in equal parts to all pages that it links to; only waiting ones use it. Gains
-    are held back until they add up, so that a page with k links to it is written log(k) times instead of k times; a
-    process that ends loses the gains held back. A fetched page may be revisited when it is due (see
-    `revisiting`).
+    A page distributes its OPIC once, in equal parts to all pages that it links to; only waiting pages use it. Gains are
+    accumulated before they count, so that a page with k links to it is written log(k) times instead of k times; a
+    process that ends loses the accumulated gains. A fetched page may be revisited when it is due (see `revisiting`).
     """
 
-    returns = False
     table = "news_score"
     columns: tuple[str, ...] = ("value", "opic")
 
@@ -56,30 +54,25 @@ class NewsScores:
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._values = PageValues(array("d", [0.0]))
         self._opic = PageValues(array("d", [0.0]))
-        self._gains = PageValues(array("f", [0.0]))  # not yet included in the score
+        self._gains = PageValues(array("f", [0.0]))  # accumulated, not yet included in `_opic`
 
-    def placed(self, page: int, place: QueueSlot) -> None:
-        """Record that *page* waits at *place*."""
-        self._queues[page] = place.queue
-        self._values[page] = place.value
+    def placed(self, page: int, slot: QueueSlot) -> None:
+        """Record that *page* waits in *slot*."""
+        self._queues[page] = slot.queue
+        self._values[page] = slot.value
 
     def found(self, page: int, level: int) -> None:
-        """Record that *page* waits: at its former place, else among the others; fresh pages become fresh again."""
+        """Record that *page* waits. A waiting page keeps its slot; a page that was fresh before is fresh again."""
         if self._queues[page] < 0:
             if self._queues[page] == _UNKNOWN:
                 self._opic[page] = 0.0 if level else _INJECTED
-            if self._values[page] > _A_TIME:
+            if self._values[page] > _TIME_MIN:
                 self._queues[page] = FRESH
             else:
-                self.placed_among_others(page)
-
-    def placed_among_others(self, page: int) -> None:
-        """Record that *page* waits, without further knowledge."""
-        self._queues[page] = OTHER
-        self._values[page] = self._else_factor
+                self.placed(page, QueueSlot(OTHER, self._else_factor))
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """Distribute the score of *page* equally over *links*; return those waiting pages whose score rose."""
+        """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""
         was_new = self._queues[page] != REVISIT
         self._queues[page] = GONE
         if not self._weighs_links or not was_new or not links:
@@ -90,7 +83,7 @@ class NewsScores:
             if self._queues[target] < 0 or target == page:
                 continue
             gains = self._gains[target] + gain
-            rises = gains > LEAST_RISE * self._opic[target]
+            rises = gains > RISE_MIN * self._opic[target]
             self._gains[target] = 0.0 if rises else gains
             if rises:
                 self._opic[target] += gains
@@ -102,7 +95,7 @@ class NewsScores:
         self._queues[page] = REVISIT
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """Move *target*, if it waits, to the place of *page* if that is better."""
+        """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better."""
         queue = self._queues[page]
         self.gone(page)
         if self._queues[target] < 0 or target == page:
@@ -119,12 +112,12 @@ class NewsScores:
             self._queues[page] = GONE
 
     def score(self, page: int) -> float:
-        """Return the score that orders *page* within its queue, and its site among others."""
+        """Return the score of *page*, which orders pages within a queue, and sites by their best pages."""
         queue = self._queues[page]
         if queue == REVISIT:
             return _DUE
         if queue == FRESH:
-            return _AFTER_ALL_ELSE + self._values[page]
+            return _FRESH_BASE + self._values[page]
         return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
 
     def queue(self, page: int) -> int:
@@ -132,15 +125,15 @@ class NewsScores:
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:
-        """Nothing."""
+        """Return 0: scores of all queues are comparable."""
         return 0.0
 
     def rebase(self) -> bool:
-        """Never."""
+        """Return False: numbers stay small."""
         return False
 
     def record(self, page: int) -> tuple[float, ...]:
-        """Return the values named by `columns`."""
+        """Return the value in the slot of *page*, and its OPIC."""
         return self._values[page], self._opic[page]
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
@@ -149,7 +142,7 @@ class NewsScores:
         self._values[page], self._opic[page] = record
 
     def totals(self) -> list[float]:
-        """Nothing."""
+        """Return nothing: there are no totals."""
         return []
 
     def recall_totals(self, totals: Sequence[float]) -> None:

@@ -1,8 +1,8 @@
 """OPIC: pages pay cash to the pages that they link to; the cash that passes through a page is its importance.
 
-There is also a virtual page. It gets a share of every payment, and everything that a page without links pays, and
-distributes it equally to all pages. That costs O(1): the total that it gave to each page of a queue is one number,
-the *offset* of the queue, and only the *key* of each page is stored, which is its cash less the offset.
+A virtual page gets a share of every payment, and everything that a page without links pays, and distributes it equally
+to all pages. That takes O(1): the total that it gave to each page of a queue is one number, the *offset* of the queue,
+and only the *key* of each page is stored, which is its cash minus the offset.
 
 References
 ----------
@@ -28,29 +28,28 @@ if TYPE_CHECKING:
 Policy = Literal["greedy", "cyclic", "random"]
 
 _UNKNOWN = -2  # the queue of undiscovered pages
-# Offsets only grow, and the larger they are, the fewer digits remain for cash: here seven of sixteen.
-_REBASE = 1e9  # times the mean cash
+# In times the mean cash: offsets only grow, and the larger they are, the fewer digits remain for cash, here 7 of 16.
+_REBASE = 1e9
 
 
 class OPIC:
-    """Scores by cash, and importance by all the cash that ever passed: for a web that does not change.
+    """Scores by cash, and importance by all the cash that has ever passed: for a web that does not change.
 
-    *policy* determines the page with the highest score: the one with most cash ("greedy"), the one not fetched for the
-    longest time ("cyclic"), or any ("random": each page is due after an exponential waiting time, so all are equally
-    likely; plain random numbers would let pages with low numbers wait for ever). The virtual page gets *virtual_share*
-    of every payment, in ]0, 1]: importance is PageRank with damping 1 - *virtual_share*. A page never fetched gets
-    *uncrawled_weight* >= 1 times as much from it as a fetched one; infinity gives all to such pages, while there are
-    any. *total* is the total cash, and *seed* determines random orders.
+    *policy* determines the page with the highest score: the one with the most cash ("greedy"), the one that was not
+    fetched for the longest time ("cyclic"), or any ("random": each page is due after an exponentially distributed
+    time, so all are equally likely; with plain random scores, pages with low ones would wait forever). The virtual page
+    gets *virtual_share* in (0, 1] of every payment, so that importance is PageRank with damping 1 - *virtual_share*. A
+    page that was never fetched gets *uncrawled_weight* >= 1 times as much from it as a fetched one; infinity gives
+    everything to such pages, as long as there are any. *total* is the total cash; *seed* determines random orders.
 
-    A tick is one fetched page. Cash is paid when a page was fetched, not when it is requested: a failed page keeps
-    its cash.
+    A tick is one fetched page. Cash is paid when the page has been fetched, not when it is requested: a page that fails
+    keeps its cash.
 
     Notes
     -----
     O(1) per link, 25 bytes per page.
     """
 
-    returns = True
     table = "importance"
     columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
 
@@ -70,9 +69,9 @@ class OPIC:
         self._seed = seed
         self._virtual = total  # cash of the virtual page
         self._offsets = [0.0, 0.0]  # by queue: the total that the virtual page gave to each of its pages
-        self._waiting = [0, 0]  # pages, by queue
-        self._found = 0  # pages, including those that are gone
-        self._history = 0.0  # of all pages
+        self._waiting = [0, 0]  # by queue: pages
+        self._found = 0  # pages found, including those that are gone
+        self._history = 0.0  # sum of the histories of all pages
         self.ticks = 0
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._keys = PageValues(array("d", [0.0]))
@@ -83,9 +82,9 @@ class OPIC:
     # Events ------------------------------------------------------------------------------------------
 
     def found(self, page: int, level: int) -> None:
-        """Record that *page* may be fetched, without cash at first. Ignored for pages that wait or have moved.
+        """Record that *page* may be fetched; it has no cash at first. Ignored for pages that wait or have moved.
 
-        The initial cash belongs to the pages on level 0: they get it before any other page is known.
+        The initial cash goes to the pages on level 0, which are found before all others.
         """
         if level and not self.ticks:
             self._give()
@@ -98,9 +97,10 @@ class OPIC:
             self._found += queue == _UNKNOWN
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """Pay the cash of *page* to the pages of *links* in equal parts; return those. Ignored if it does not wait.
+        """Pay the cash of *page* to the targets of *links* in equal parts; return those that got some.
 
-        A link to a page that moved pays its representative. A page pays nothing to itself.
+        Ignored if *page* does not wait. A target that has moved is replaced by its representative. A page pays nothing
+        to itself.
         """
         queue = self._queues[page]
         if queue < 0:
@@ -129,9 +129,9 @@ class OPIC:
         return targets
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """Record that *page* is an alias of *target*, which gets its cash, history and later links.
+        """Record that *page* is an alias of *target*, which gets its cash, its history and the cash of later links.
 
-        The virtual page gets the cash if *target* is unknown or gone. Returns the page that got it.
+        The virtual page gets the cash if *target* is unknown or gone. Returns the page that got the cash.
         """
         self._aliases.add(page, target)
         heir = self._aliases.representative(page)
@@ -152,7 +152,7 @@ class OPIC:
             self._history -= history
 
     def _leave(self, page: int) -> tuple[float, float]:
-        """Return cash and history of *page*, and remove both because it is gone."""
+        """Mark *page* as gone; return its cash and its history, which are removed."""
         cash, history = self.cash(page), self._histories[page]
         queue = self._queues[page]
         if queue >= 0:
@@ -176,7 +176,7 @@ class OPIC:
         new, old = self._waiting
         weight = self._uncrawled_weight
         if not new:
-            weight = 1.0  # the offset of an empty queue grows, too: a gain of queue 1 on it would be a rise
+            weight = 1.0  # the offset of the empty queue grows as well, as queue 1 must not gain on queue 0
         elif math.isinf(weight * new):
             self._offsets[0] += self._virtual / new
             self._virtual = 0.0
@@ -196,7 +196,7 @@ class OPIC:
         visited = self._visited[page]
         if self._policy == "cyclic":
             return -visited
-        drawn = xxhash.xxh3_64_intdigest(pack("<qqd", self._seed, page, visited)) >> 11  # as many bits as a double has
+        drawn = xxhash.xxh3_64_intdigest(pack("<qqd", self._seed, page, visited)) >> 11  # 53 bits, as in a double
         return -visited + self._found * math.log1p(-drawn / 2.0**53)
 
     def queue(self, page: int) -> int:
@@ -205,7 +205,7 @@ class OPIC:
         return queue if queue >= 0 else GONE
 
     def offset(self, queue: int) -> float:
-        """Return the total that the virtual page gave to each page of *queue*, if it affects the order."""
+        """Return the total that the virtual page gave to each page of *queue*; 0 if it does not affect the order."""
         return self._offsets[queue] if self._policy == "greedy" else 0.0
 
     def cash(self, page: int) -> float:
@@ -222,25 +222,28 @@ class OPIC:
         return (self._histories[page] + self.cash(page)) / (self._history + self._total)
 
     def error_bound(self) -> float:
-        """Return an upper bound of the residual of importance, in the L1 norm, while links do not change.
+        """Return an upper bound of the residual of importance in the L1 norm, if links do not change.
 
-        The error of importance may be 1 / *virtual_share* times as large.
+        The error of importance may be 1 / *virtual_share* times as large. Infinity before the first payment.
         """
         return 2.0 * self._total / self._history if self._history > 0.0 else math.inf
 
     def total_cash(self) -> float:
-        """Return the sum of all cash, which must be *total*. O(pages)."""
+        """Return the sum of all cash, which always is *total*. O(pages)."""
         return math.fsum([self._virtual, *(self.cash(page) for page, queue in self._queues.items() if queue >= 0)])
 
     @property
     def pages(self) -> int:
-        """Return how many pages may be fetched."""
+        """The number of pages that may be fetched."""
         return sum(self._waiting)
 
     # State -------------------------------------------------------------------------------------------
 
     def rebase(self) -> bool:
-        """Reset the offsets to 0 if they are so large that cash loses precision. O(pages) in that case."""
+        """Reset the offsets to 0 if they are so large that cash loses precision; return whether that happened.
+
+        O(pages) in that case.
+        """
         if max(self._offsets) * self.pages <= _REBASE * self._total:
             return False
         for page, queue in self._queues.items():
@@ -250,7 +253,7 @@ class OPIC:
         return True
 
     def record(self, page: int) -> tuple[float, ...]:
-        """Return cash less offset, history, tick of discovery or last fetch, and the page that it moved to or 0."""
+        """Return key, history, tick of discovery or last fetch, and the page that *page* moved to or 0."""
         return self._keys[page], self._histories[page], self._visited[page], float(self._aliases.get(page))
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
@@ -261,7 +264,7 @@ class OPIC:
             self._aliases.add(page, int(alias))
 
     def totals(self) -> list[float]:
-        """Return ticks, the virtual page's cash, total history, pages found, and by queue: offsets, waiting pages."""
+        """Return ticks, cash of the virtual page, total history, pages found, and by queue: offsets, waiting pages."""
         return [float(self.ticks), self._virtual, self._history, float(self._found), *self._offsets, *self._waiting]
 
     def recall_totals(self, totals: Sequence[float]) -> None:

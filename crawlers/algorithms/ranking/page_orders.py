@@ -23,7 +23,7 @@ MAX_HOPS = 20  # consecutive redirects, as in browsers and fetch()
 
 
 class GroupRule(Protocol):
-    """Chooses among the groups of links of one site; each group is followed in the order of priority."""
+    """Chooses among the link groups of one site; within a group, pages are fetched by priority."""
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
         """Return one of the groups that are *waiting*, each with the number of its first page."""
@@ -39,23 +39,23 @@ class GroupRule(Protocol):
 
 
 class PageOrder(Protocol):
-    """The interface of an order for the frontier."""
+    """The interface of an order to the frontier."""
 
-    #: All pages of a site with one priority are completed before the next priority begins. Only then is a
-    #: level the least number of clicks with any concurrency, since no shorter path can still turn up.
+    #: Whether all pages of a site with one priority must be finished before the next priority begins. Only then a
+    #: level is the least number of clicks at any concurrency, because no shorter path can turn up later.
     finishes_each_priority: bool
-    #: The scores of all pages, if they change while URLs wait; priorities are then unused.
+    #: The scores of all pages, if they change while URLs wait; priorities are not used then.
     scores: PageScores | None
 
     def priority(self, level: int, hops: int) -> float:
-        """Return the priority, least first. *level*: clicks from the home page; *hops*: redirects within it."""
+        """Return the priority of a page, lowest first, by its *level* and its *hops*, redirects within that level."""
 
     def groups(self) -> GroupRule | None:
-        """Return a rule for the link groups of one site; None: the order has no groups."""
+        """Return a new rule for the link groups of one site; None if the order has no groups."""
 
 
 class BreadthFirst:
-    """Level by level; within a level, pages reached by fewer redirects first; then by discovery.
+    """Level by level; within a level, by the number of redirects, then in the order of discovery.
 
     >>> BreadthFirst().priority(2, 0) > BreadthFirst().priority(1, 5)
     True
@@ -72,7 +72,7 @@ class BreadthFirst:
 
 
 class LinkGroups:
-    """The most promising group of links, see `GroupBandit`; within it by discovery."""
+    """The most promising group of links, see `GroupBandit`; within a group, in the order of discovery."""
 
     finishes_each_priority = False
     scores: PageScores | None = None
@@ -85,7 +85,7 @@ class LinkGroups:
 
 
 class Scored:
-    """The page with the greatest score, see `PageScores`."""
+    """The page with the greatest score; see `PageScores`."""
 
     finishes_each_priority = False
 
@@ -100,7 +100,7 @@ class Scored:
 
 
 class ArticlesFirst(Scored):
-    """URLs that look like articles first, see `NewsScores`; `QueueShares` reserves shares for the others."""
+    """URLs that look like articles first, see `NewsScores`; `QueueShares` reserves shares for others."""
 
     def __init__(self, scores: NewsScores, explore: float, archive: float) -> None:
         super().__init__(scores)
@@ -115,13 +115,15 @@ class OrderOptions:
     """The options of all orders."""
 
     seed: int = 0  # of randomised orders
-    virtual_share: float = 0.15  # opic: the virtual page's share of every payment, in ]0, 1]
-    window: float = 2.0  # aopic: visits per page, on average, over which importance is measured
-    uncrawled_weight: float = 1.0  # opic: cash from the virtual page to a page never fetched, >= 1 times that of others
+    virtual_share: float = 0.15  # opic: the share of the virtual page in every payment, in (0, 1]
+    window: float = 2.0  # aopic: fetches per fetched page over which importance is measured
+    uncrawled_weight: float = (
+        1.0  # opic: cash from the virtual page for a page never fetched, >= 1 times that of others
+    )
     weights: Weights = STRATEGIES["mixed"]  # topic
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
-    explore_share: float = 0.05  # fit: of a site's budget, for such URLs
-    archive_share: float = 0.03  # fit: of a site's budget, for pagination and calendars
+    explore_share: float = 0.05  # fit: share of such URLs in the downloads of a site
+    archive_share: float = 0.03  # fit: share of pagination and calendars in the downloads of a site
 
 
 def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:

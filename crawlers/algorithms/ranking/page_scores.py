@@ -1,12 +1,12 @@
-"""Scores that change while URLs wait: the state of an order for every page of a crawl.
+"""The protocol of orders whose scores change while URLs wait: their state for every page of a crawl.
 
-Pages are numbers from 1. Of the pages that may be fetched, the one with the greatest sum of `score` and the `offset`
-of its queue comes first. Scores rise only by `found`, `fetched` and `moved`, which return the pages concerned; by
-themselves scores may only fall, and so may the offset of queue 1 relative to that of queue 0. So a heap of old
-scores is a heap of upper bounds, and only its top needs to be checked.
+Pages are numbers from 1. Of the pages that may be fetched, the one with the greatest sum of `score` and the `offset` of
+its queue comes first. Scores rise only by `found`, `fetched` and `moved`, and the last two return the pages concerned.
+Otherwise scores can only fall, and so can the offset of queue 1 relative to that of queue 0. So a heap of old scores is
+a heap of upper bounds, and only its top needs to be checked.
 
-The state of a page is its *record*, a few numbers named by `columns`; that of all pages together are the
-`totals`. Both suffice to continue a killed crawl exactly.
+The state of a page is its *record*, a few numbers named by `columns`; the state of all pages together is the `totals`.
+Both suffice to continue a killed crawl exactly.
 """
 
 from __future__ import annotations
@@ -16,24 +16,22 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-OTHER = 0  # the queue of pages never fetched, without further knowledge
+OTHER = 0  # the queue of pages never fetched of which nothing else is known
 REVISIT = 1  # the queue of pages that wait for a revisit
-GONE = -1  # the queue of pages that will not be fetched (again)
+GONE = -1  # pages that will not be fetched (again)
 
 
 class PageScores(Protocol):
-    """The interface of an order with scores for the frontier."""
+    """The interface of an order with scores to the frontier."""
 
-    #: Whether fetched pages are revisited as their score grows.
-    returns: bool
     #: The table of the store with one row per page, and its columns for the numbers of a record.
     table: str
     columns: tuple[str, ...]
 
     def found(self, page: int, level: int) -> None:
-        """Record that *page* may be fetched, perhaps again, or that it waits and was found on a lower level.
+        """Record that *page* may be fetched (again), or that it waits and was found on a lower *level*.
 
-        *level*: clicks from the roots.
+        The level is the number of clicks from the roots.
         """
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
@@ -43,31 +41,34 @@ class PageScores(Protocol):
         """
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """Record that *page* is an alias of *target*, never to be fetched again; return whose record changed."""
+        """Record that *page* is an alias of *target* and will not be fetched again.
+
+        Returns the other pages whose record changed.
+        """
 
     def gone(self, page: int) -> None:
         """Record that *page* will not be fetched (again): refused, failed, rejected. Unknown pages are ignored."""
 
     def score(self, page: int) -> float:
-        """Return the priority of a page."""
+        """Return the score of *page*, to which the offset of its queue must be added."""
 
     def queue(self, page: int) -> int:
-        """Return 0 for a page never fetched, 1 for one that waits for a revisit, or `GONE`."""
+        """Return the queue of *page*: `OTHER`, `REVISIT`, `GONE`, or another one of the order."""
 
     def offset(self, queue: int) -> float:
-        """Return the number to add to the scores of *queue* to compare them with those of other queues."""
+        """Return the number to add to scores of pages in *queue* to compare them with those in other queues."""
 
     def rebase(self) -> bool:
-        """Rescale all numbers that have grown too large to be exact; return whether that happened.
+        """Rescale all numbers if they have grown too large to be exact; return whether that happened.
 
-        All records change then, so it must be called while nothing waits, and all records written before anything else.
+        All records change in that case: call it only while no change waits to be written, and then write all records.
         """
 
     def record(self, page: int) -> tuple[float, ...]:
-        """Return the numbers to store for a page, as named by `columns`."""
+        """Return the numbers to store for *page*, in the order of `columns`."""
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
-        """Restore a page."""
+        """Restore *page* in *queue* from its *record*."""
 
     def totals(self) -> list[float]:
         """Return the numbers to store for all pages together."""

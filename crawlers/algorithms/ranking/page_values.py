@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
-_SHIFT = 12  # a block has 2^12 numbers: 32 KB of doubles, of which at most two are wasted, since page numbers are dense
+_SHIFT = 12  # a block has 2^12 numbers, 32 KB of doubles; at most two blocks are wasted, as page numbers are dense
 _LENGTH = 1 << _SHIFT
 _WITHIN = _LENGTH - 1
 
 
 class PageValues(Generic[Number]):
-    """A mapping from page numbers to numbers; the default is *empty*, the only number of the given array.
+    """A mapping from page numbers to numbers; the only element of the array *empty* is the default.
 
     >>> from array import array
     >>> cash = PageValues(array("d", [0.0]))
@@ -43,7 +43,7 @@ class PageValues(Generic[Number]):
         block[page & _WITHIN] = value
 
     def items(self) -> Iterator[tuple[int, Number]]:
-        """Return the pages whose number is not *empty*, with their numbers; ordered by page within each block."""
+        """Yield the pages whose number is not the default, with their numbers; ordered by page within each block."""
         for high, block in self._blocks.items():
             for low, value in enumerate(block, high << _SHIFT):
                 if value != self._empty:

@@ -1,4 +1,4 @@
-"""Divides the budget of a site in a news crawl among its queues."""
+"""Divides the downloads of a site in a news crawl among its queues."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 class QueueShares:
     """Chooses among the queues of one site.
 
-    Due pages come first, since their rate is planned. Of all other downloads, the share *explore* (in [0, 1]) goes to
-    URLs that match no rule, to find what the rules miss, and *archive* to pagination and calendars; the rest goes to
-    fresh pages, then to URLs that match. If none match, the two shares divide everything.
+    Pages due for a revisit come first, because their rate is planned. Of all other downloads, the share *explore* goes
+    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars, both
+    in [0, 1]. The rest goes to fresh pages, then to URLs that match a rule. If only these two queues have pages, they
+    divide everything in the ratio of their shares.
 
     >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([(OTHER, 1), (FIT, 2)])
@@ -28,25 +29,25 @@ class QueueShares:
 
     def __init__(self, explore: float, archive: float) -> None:
         self._shares = {OTHER: explore, ARCHIVE: archive}
-        self._taken = {OTHER: 0, ARCHIVE: 0}
-        self._all = 0
+        self._taken = {OTHER: 0, ARCHIVE: 0}  # downloads by queue
+        self._all = 0  # downloads but for revisits
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
         """Return one of the queues that are *waiting*, each with the number of its first page."""
         queues = {queue for queue, _ in waiting}
         if REVISIT in queues:
             return REVISIT
-        behind = [queue for queue in (OTHER, ARCHIVE) if queue in queues]
-        for queue in behind:
+        limited = [queue for queue in (OTHER, ARCHIVE) if queue in queues]
+        for queue in limited:
             if self._taken[queue] < self._shares[queue] * (self._all + 1):
                 return queue
         for queue in (FRESH, FIT):
             if queue in queues:
                 return queue
-        return min(behind, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
+        return min(limited, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
 
     def started(self, group: int) -> None:
-        """Record that a page of the queue *group* is requested."""
+        """Record that a page of queue *group* is requested."""
         if group != REVISIT:
             self._all += 1
             if group in self._taken:

@@ -1,11 +1,11 @@
-"""The scores of a topic crawl: the text of links to a page, its distance, and the number of paths to it.
+"""The scores of a topic crawl: by the text of links to a page, its distance, and the number of paths to it.
 
     score = alpha R_a + beta R_d + gamma TR
 
-R_a is the best relevance of a link to the page, R_d is 1 over its distance. TR is its TimelyRank: it begins at 1, and
-every page that is read adds its own TR to that of each page that it links to. If all pages link to each other, this
-doubles with every page, so logarithms are stored and compared: the score contains ln(1 + TR) divided by
-that of the greatest TR so far.
+R_a is the highest relevance of a link to the page, R_d the reciprocal of its distance. TR is its TimelyRank: it begins
+at 1, and every page that is read adds its own TR to that of each page that it links to. If all pages link to each
+other, TR doubles with every page, so logarithms are stored and compared: the score contains ln(1 + TR) divided by the
+greatest ln(1 + TR) so far.
 
 References
 ----------
@@ -33,16 +33,15 @@ _UNKNOWN = -2  # the queue of undiscovered pages
 
 
 class TopicScores:
-    """The order `topic`: pages by the mean of their three parts, each in [0, 1], with *weights*.
+    """The order `topic`: pages by the weighted sum of three parts, each in [0, 1].
 
-    The record of a page is R_a, its level, and ln TR; the totals are the greatest ln(1 + TR).
+    The record of a page is R_a, its level, and ln TR; the only total is the greatest ln(1 + TR).
 
     Notes
     -----
     O(1) per link, 21 bytes per page.
     """
 
-    returns = False
     table = "relevance"
     columns: tuple[str, ...] = ("anchor", "level", "rank")
 
@@ -55,13 +54,13 @@ class TopicScores:
         self._most = _log1p_exp(0.0)  # the greatest ln(1 + TR)
 
     def found(self, page: int, level: int) -> None:
-        """Record that *page* may be fetched, or was found on a lower level. Pages that were gone wait again."""
+        """Record that *page* may be fetched, or was found on a lower *level*. A page that was gone waits again."""
         if self._queues[page] == _UNKNOWN or level < self._levels[page]:
             self._levels[page] = level
         self._queues[page] = 0
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
-        """Record that *page* was read; *links* are its targets, each with the link's R_a.
+        """Record that *page* was read; *links* are its targets, each with R_a of the link; return the waiting ones.
 
         Ignored if *page* does not wait, so that nothing is added twice.
         """
@@ -79,7 +78,7 @@ class TopicScores:
         return changed
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """Record that *page* is an alias of *target*, which gets the better of their parts if it waits."""
+        """Record that *page* is an alias of *target*, which gets the better one of each part if it waits."""
         if page == target or self._queues[page] == _UNKNOWN:
             return ()
         self._queues[page] = GONE
@@ -97,18 +96,18 @@ class TopicScores:
             self._queues[page] = GONE
 
     def parts(self, page: int) -> tuple[float, float, float]:
-        """Return R_a, R_d and the part of TR in the score of *page*, each in [0, 1]."""
+        """Return R_a, R_d and the normalised TR of *page*, each in [0, 1]."""
         rank = _log1p_exp(self._ranks[page]) / self._most
         return self._anchors[page], distance_relevance(self._levels[page]), rank
 
     def score(self, page: int) -> float:
-        """Return the weighted mean of the `parts`."""
+        """Return the weighted sum of the `parts`."""
         anchor, distance, rank = self.parts(page)
         weights = self._weights
         return weights.alpha * anchor + weights.beta * distance + weights.gamma * rank
 
     def queue(self, page: int) -> int:
-        """Return 0 for a page that waits, else `GONE`."""
+        """Return `OTHER` (0) for a page that waits, else `GONE`."""
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:
@@ -116,7 +115,7 @@ class TopicScores:
         return 0.0
 
     def rebase(self) -> bool:
-        """Return False: only a logarithm grows."""
+        """Return False: logarithms never grow too large."""
         return False
 
     def record(self, page: int) -> tuple[float, ...]:

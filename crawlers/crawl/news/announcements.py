@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.news_scores import FRESH, SOON
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.storage.news.stored_polls import known_items, pages_without_document
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Announcements:
         """Whether the leased URL was announced, or appeared on a page that comes back."""
         if lease.key in self._announced:
             return True
-        return lease.group == FRESH and self._frontier.slot(lease.id) != SOON  # where feeds wait that were found
+        # Possible feeds, which were only linked, wait before all articles.
+        return lease.group == FRESH and self._frontier.slot(lease.id) != BEFORE_ARTICLES
 
     def new_of(self, lease: Lease, items: Iterable[Announced]) -> list[Announced]:
         """Those of the *items* of the leased feed that it announces for the first time."""

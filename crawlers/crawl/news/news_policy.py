@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.article_labels import DETOUR
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl
@@ -40,7 +40,7 @@ LISTS = (FEED, SITEMAP)
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
 MOST_LISTS = 20  # sitemaps of an index that are read before articles; the others are archives
 MOST_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
-LATE = QueueSlot(ARCHIVE, SOON.value)  # the slot of these
+LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
 CHECK_S = 60.0  # between two checks whether there is time for all polls
 REPEAT_S = 3600.0  # after which a warning is repeated
 LEAST_NEW = 2  # articles that a page must show to be worth another visit
@@ -192,7 +192,9 @@ class NewsPolicy(CrawlPolicy):
     def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> _Found:
         """Return the queue slots of the page's new and announced links."""
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
-        announced.update((target.key, SOON if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds))
+        announced.update(
+            (target.key, BEFORE_ARTICLES if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds)
+        )
         links = (target for target, _ in (*page.links, *page.cross_site_links))
         slots: dict[int, QueueSlot] = {}
         for target in self._frontier.unseen(links, lease.level + 1):
@@ -232,7 +234,7 @@ class NewsPolicy(CrawlPolicy):
         if not news.kind and lease.level > 0:
             return {}
         self._feeds.moved(lease.key, page.moved_to.key)
-        return {page.moved_to.key: SOON}
+        return {page.moved_to.key: BEFORE_ARTICLES}
 
     def _is_announced_meanwhile(self, lease: Lease, news: News) -> bool:
         """Whether a feed announced the page while it was read as an ordinary one: it is read again as an article."""

@@ -200,7 +200,6 @@ def test_a_page_waits_until_it_is_read_moved_or_gone():
     scores.found(3, 3)
     assert scores.record(3)[1] == 0, "the nearest way counts"
     assert scores.offset(0) == 0.0
-    assert not TopicScores.returns
 
 
 def test_links_to_unknown_pages_or_the_page_itself_count_for_nothing():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.ranking.news_scores import FIT, FRESH, SOON
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news.announcements import MOST_REMEMBERED, MOST_UNSURE, Announcements
 from crawlers.frontier.frontier_store import PreviousVisit
@@ -96,7 +96,7 @@ def test_announced_are_the_items_and_nothing_else(announcements: Announcements) 
 
 @pytest.mark.parametrize(
     ("group", "place", "led_to"),
-    [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, SOON, False), (FIT, QueueSlot(FIT, 1.0), False)],
+    [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, BEFORE_ARTICLES, False), (FIT, QueueSlot(FIT, 1.0), False)],
 )
 def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
     announcements: Announcements, frontier: Recorder, group: int, place: QueueSlot, led_to: bool

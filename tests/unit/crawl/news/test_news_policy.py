@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import DETOUR
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import REMOVED
 from crawlers.crawl.news.news_policy import MOST_LISTS
@@ -49,7 +49,7 @@ def runs(database: Database) -> Iterator[Any]:
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
     crawl = runs(RULE)
     crawl.end(crawl.lease(), "/a1", "/x", news=News(feeds=[target("/feed")]))
-    assert crawl.place("/feed") == (FRESH, SOON.value)
+    assert crawl.place("/feed") == (FRESH, BEFORE_ARTICLES.value)
     assert crawl.place("/a1") == (FIT, 1.0)
     lease = crawl.lease()
     assert lease.url == crawl.url("/feed")
@@ -89,8 +89,8 @@ def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
     many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
     crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
     crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
-    assert crawl.place(many[-2]) == (FRESH, SOON.value)
-    assert crawl.place(many[-1]) == (ARCHIVE, SOON.value)
+    assert crawl.place(many[-2]) == (FRESH, BEFORE_ARTICLES.value)
+    assert crawl.place(many[-1]) == (ARCHIVE, BEFORE_ARTICLES.value)
 
 
 def test_index_within_an_index_within_an_index_leads_no_further(runs):
@@ -217,7 +217,7 @@ def test_want_of_polls_is_told_when_it_begins_and_each_hour(runs, caplog, monkey
 def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
-    assert {crawl.place(path) for path in USUAL_PLACES} == {SOON}
+    assert {crawl.place(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
 def test_usual_places_are_tried_as_soon_as_a_host_answers(runs):
@@ -226,7 +226,7 @@ def test_usual_places_are_tried_as_soon_as_a_host_answers(runs):
     assert crawl.leases() == {}
     again = runs()
     again.end(again.lease(NOW + HOUR), "/x", now=NOW + HOUR)
-    assert {again.place(path) for path in USUAL_PLACES} == {SOON}
+    assert {again.place(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
 def test_usual_places_are_left_alone_when_a_feed_is_known(runs):
@@ -306,7 +306,7 @@ def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(run
 def test_home_page_that_moved_is_one_at_its_new_address(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target("/en/"))
-    assert crawl.place("/en/") == SOON
+    assert crawl.place("/en/") == BEFORE_ARTICLES
     crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
     assert crawl.poll("/en/") == (HOME, 1, 0)
 
@@ -323,7 +323,7 @@ def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
 
 def read_article(crawl: Crawl, path: str, canonical: str = "") -> float:
     """Let the page at *path* be fetched and have an article, the same for each, that much speaks for; its label."""
-    crawl.frontier.add([Candidate(crawl.site_id, target(path), place=SOON)], NOW)
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), place=BEFORE_ARTICLES)], NOW)
     text, canonical = " ".join(f"word{n}" for n in range(80)), canonical and crawl.url(canonical)
     article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")
     news = News(fits=True, odds=3.0, article=article, fingerprint=document_fingerprint(crawl.url(path), article))

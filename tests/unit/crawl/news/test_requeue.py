@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, SOON
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
@@ -73,21 +73,21 @@ def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     frontier, rules = frontier_of(), Rules()
     add(frontier, "/old1", place=QueueSlot(FRESH, 7.0))
-    add(frontier, "/old2.xml", place=QueueSlot(ARCHIVE, SOON.value))
+    add(frontier, "/old2.xml", place=QueueSlot(ARCHIVE, BEFORE_ARTICLES.value))
     add(frontier, "/old3", place=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
     assert frontier.requeue(1, NAME, rules.slot, NOW) is None
     assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
-    assert frontier.slot(2) == QueueSlot(ARCHIVE, SOON.value)
+    assert frontier.slot(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
     assert queues(frontier, lease.id) == [-1]
 
 
 def test_page_that_was_handed_out_still_says_where_it_waited():
     frontier = frontier_of()
-    add(frontier, "/feed.xml", place=SOON)
+    add(frontier, "/feed.xml", place=BEFORE_ARTICLES)
     (lease,) = frontier.lease(NOW, 1)
-    assert frontier.slot(lease.id) == SOON
+    assert frontier.slot(lease.id) == BEFORE_ARTICLES
 
 
 def test_order_without_places_has_nothing_to_correct():
