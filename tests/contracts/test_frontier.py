@@ -24,7 +24,7 @@ def test_each_url_is_leased_once(site: Site) -> None:
     assert site.lease() == []
 
 
-def test_acknowledge_says_how_many_links_are_new(site: Site) -> None:
+def test_acknowledge_returns_the_number_of_new_links(site: Site) -> None:
     site.add("/")
     lease = site.one()
     page = Page(lease.id, lease.url, 0, State.DONE, links=[(site.target(p), 2) for p in ("/", "/a/", "/b/")])
@@ -38,7 +38,7 @@ def test_acknowledge_says_how_many_links_are_new(site: Site) -> None:
     assert (rows["/a/"]["level"], rows["/a/"]["found_on"]) == (1, lease.id)
 
 
-def test_farther_level_waits_for_the_last_answer_of_a_nearer_one(site: Site) -> None:
+def test_farther_level_waits_for_the_last_response_of_a_nearer_one(site: Site) -> None:
     site.add("/near1/", "/near2/", level=1)
     site.add("/far/", level=2)
     first, second = site.lease()
@@ -56,14 +56,14 @@ def test_farther_level_waits_for_a_nearer_url_that_rests(site: Site) -> None:
     assert site.paths(site.lease(NOW + 10)) == ["/near/"]
 
 
-def test_url_of_one_redirect_comes_before_the_next_level_and_after_its_own(site: Site) -> None:
+def test_redirect_target_comes_after_its_level_and_before_the_next(site: Site) -> None:
     site.add("/level2/", level=2)
     site.add("/redirected/", level=1, hops=1)
     site.add("/level1/", level=1)
     assert site.drain() == ["/level1/", "/redirected/", "/level2/"]
 
 
-def test_within_a_level_urls_go_out_as_discovered(site: Site) -> None:
+def test_urls_of_a_level_are_leased_in_order_of_discovery(site: Site) -> None:
     site.add(*(f"/{name}/" for name in "zmaqk"))
     assert site.drain() == ["/z/", "/m/", "/a/", "/q/", "/k/"]
 
@@ -124,7 +124,7 @@ def test_better_variant_replaces_the_worse_one_also_after_a_release(site: Site) 
     assert site.lease() == []
 
 
-def test_request_that_comes_with_a_nearer_find_is_the_one_that_is_made(engine: Engine) -> None:
+def test_request_of_the_nearest_discovery_is_used(engine: Engine) -> None:
     site = Site(engine)
     for level in (3, 2):
         site.frontier.add([Candidate(site.id, site.target("/a/"), level, request=f'{{"n": {level}}}')], NOW)
@@ -133,7 +133,7 @@ def test_request_that_comes_with_a_nearer_find_is_the_one_that_is_made(engine: E
 
 
 @pytest.mark.parametrize("is_answered", [False, True])
-def test_url_that_went_out_is_not_leased_again_when_the_cache_forgot_it(is_answered: bool) -> None:
+def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(is_answered: bool) -> None:
     engine = HeldMemoryEngine()
     site = Site(engine, engine.frontier(cache_urls=4), parallel=9)
     site.add("/a/", level=5)
@@ -151,7 +151,7 @@ def test_url_that_went_out_is_not_leased_again_when_the_cache_forgot_it(is_answe
 # What is not fetched at all
 
 
-def test_too_deep_url_is_rejected_and_revived_by_a_shorter_way(engine: Engine) -> None:
+def test_too_deep_url_is_rejected_and_revived_by_a_shorter_path(engine: Engine) -> None:
     site = Site(engine, max_level=2)
     site.add("/deep", level=3)
     assert site.lease() == []
@@ -163,7 +163,7 @@ def test_too_deep_url_is_rejected_and_revived_by_a_shorter_way(engine: Engine) -
     assert site.rows()["/deep"]["state"] == State.WAITING
 
 
-def test_url_that_is_not_admitted_is_rejected_for_good(engine: Engine) -> None:
+def test_url_that_is_not_admitted_is_rejected_permanently(engine: Engine) -> None:
     frontier = engine.frontier(admit=lambda target: "extension pdf" if target.url.endswith("pdf") else None)
     site = Site(engine, frontier)
     assert site.add("/x.pdf", "/y/", level=2) == 2
@@ -172,7 +172,7 @@ def test_url_that_is_not_admitted_is_rejected_for_good(engine: Engine) -> None:
     assert site.rows()["/x.pdf"]["reason"] == "extension pdf"
 
 
-def test_url_that_is_not_admitted_goes_by_its_normal_form_however_it_was_found(engine: Engine) -> None:
+def test_url_that_is_not_admitted_is_stored_in_normal_form(engine: Engine) -> None:
     frontier = engine.frontier(admit=lambda target: "no")
     for path in SPELLINGS:
         site = Site(engine, frontier)
@@ -181,7 +181,7 @@ def test_url_that_is_not_admitted_goes_by_its_normal_form_however_it_was_found(e
 
 
 @pytest.mark.parametrize("cache_urls", [1, 1000])
-def test_too_deep_url_has_the_best_variant_that_was_found(engine: Engine, cache_urls: int) -> None:
+def test_too_deep_url_is_stored_in_its_best_variant(engine: Engine, cache_urls: int) -> None:
     frontier = engine.frontier(cache_urls=cache_urls)
     for found in itertools.permutations(["//a/", "/a/?x", "/a"]):
         site = Site(engine, frontier, max_level=0)

@@ -58,7 +58,7 @@ def test_redirect_to_the_same_url_fails(site: Site) -> None:
 
 
 @pytest.mark.parametrize("step", ["/{}/", "/a/?x{}"], ids=["pages", "variants"])
-def test_redirects_without_end_are_given_up(site: Site, step: str) -> None:
+def test_endless_redirects_are_aborted(site: Site, step: str) -> None:
     site.add("/a")
     asked = 0
     while leases := site.lease():
@@ -81,14 +81,14 @@ def test_redirects_in_a_circle_end(site: Site) -> None:
 # Back to wait
 
 
-def test_released_url_goes_out_again_before_its_successors(site: Site) -> None:
+def test_released_url_is_leased_again_before_its_successors(site: Site) -> None:
     site.add("/a/", "/b/")
     lease = site.one()
     site.frontier.release(lease, NOW)
     assert site.paths(site.lease()) == ["/a/", "/b/"]
 
 
-def test_released_url_rests_as_long_as_it_is_told(site: Site) -> None:
+def test_released_url_rests_until_the_given_time(site: Site) -> None:
     site.add("/a/", "/b/")
     site.frontier.release(site.one(), NOW + 5)
     assert site.drain() == ["/b/"]
@@ -120,7 +120,7 @@ def test_lease_ends_once(site: Site) -> None:
     assert site.frontier.counts()[site.id] == {State.DONE: 1}
 
 
-def test_lease_of_an_earlier_turn_does_not_end_the_present_one(site: Site) -> None:
+def test_earlier_lease_of_a_page_does_not_end_the_current_one(site: Site) -> None:
     site.add("/a/")
     early = site.one()
     site.frontier.release(early, NOW)
@@ -130,7 +130,7 @@ def test_lease_of_an_earlier_turn_does_not_end_the_present_one(site: Site) -> No
     assert site.frontier.leased(present.id) is present
 
 
-def test_unknown_site_is_a_mistake_of_ours_that_adds_nothing(site: Site) -> None:
+def test_unknown_site_is_a_frontier_error_and_adds_nothing(site: Site) -> None:
     good = Candidate(site.id, site.target("/a/"))
     with pytest.raises(FrontierError, match="site 99 is not open"):
         site.frontier.add([good, good._replace(site_id=99)], NOW)

@@ -64,7 +64,7 @@ def folders(paths: list[str]) -> str:
     return "".join(path.split("/")[1] for path in paths)
 
 
-def test_the_group_that_brings_most_is_read_first(engine):
+def test_group_with_the_highest_rewards_is_read_first(engine):
     site = GroupedSite(engine)
     site.begin(*(f"/{group}/{n}" for n in range(4) for group in "abc"))
     paths = site.crawl({"a": 0.0, "b": 9.0, "c": 1.0})
@@ -84,7 +84,7 @@ def test_groups_are_kept_with_their_names_and_their_pages(durable):
     assert (groups["/c/1"], groups["/a/2"], groups["/b/3"]) == (3, 2, 1)
 
 
-def test_groups_of_one_site_are_not_those_of_another(engine):
+def test_groups_of_different_sites_are_separate(engine):
     one = GroupedSite(engine)
     other = Site(engine, one.frontier)
     one.begin("/a/1", "/b/1")
@@ -94,7 +94,7 @@ def test_groups_of_one_site_are_not_those_of_another(engine):
     assert other.rows()["/b/1"]["link_group"] == 0, "a page that tells no groups has its links in none"
 
 
-def test_beyond_the_greatest_number_groups_share_one(durable):
+def test_groups_beyond_the_greatest_number_share_one(durable):
     names = [f"g{n}" for n in range(MAX_GROUP + 20)]
     site = GroupedSite(durable)
     site.begin(*(f"/{name}/1" for name in names))
@@ -117,7 +117,7 @@ def test_groups_share_the_memory_of_their_site(engine):
     assert len(site.crawl({str(n): float(n % 3) for n in range(50)})) == 5_000
 
 
-def test_the_target_of_a_redirect_belongs_where_the_redirect_was_found(engine):
+def test_redirect_target_belongs_to_the_group_of_the_redirect(engine):
     site = GroupedSite(engine)
     site.begin("/a/1", "/b/1")
     site.end(site.one(), State.MOVED, moved_to="/elsewhere/1")
@@ -126,7 +126,7 @@ def test_the_target_of_a_redirect_belongs_where_the_redirect_was_found(engine):
 
 
 @pytest.mark.parametrize("head_urls", [1, 100_000])
-def test_a_url_that_is_found_nearer_keeps_its_first_group(engine, head_urls):
+def test_url_that_is_found_nearer_keeps_its_first_group(engine, head_urls):
     site = GroupedSite(engine, head_urls=head_urls)
     site.begin("/a/1", "/b/1")
     site.read(site.one(), "/c/1", reward=5.0)  # /a/1, level 1
@@ -137,7 +137,7 @@ def test_a_url_that_is_found_nearer_keeps_its_first_group(engine, head_urls):
     assert sorted(site.crawl({"a": 0.0, "c": 1.0, "d": 2.0})) == ["/a/2", "/c/1", "/d/1"]
 
 
-def test_a_url_that_is_no_more_too_deep_keeps_its_first_group(engine):
+def test_url_that_is_no_longer_too_deep_keeps_its_first_group(engine):
     site = GroupedSite(engine, max_level=1)
     site.begin("/a/1", "/b/1")
     site.read(site.one(), "/c/1")
@@ -271,5 +271,5 @@ def test_any_crawl_in_a_database_chooses_as_the_bandit_does(sql_engine: HeldSqlE
     Crawl(sql_engine, seed).run()
 
 
-def test_these_crawls_are_of_some_length() -> None:
+def test_random_crawls_are_long_enough() -> None:
     assert sum(Crawl(HeldMemoryEngine(), seed).run() > 40 for seed in range(20)) > 5

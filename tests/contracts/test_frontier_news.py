@@ -76,20 +76,20 @@ def drained(site: Site, now: float = NOW) -> list[str]:
     return paths
 
 
-def test_what_fits_comes_before_all_else(engine: Engine) -> None:
+def test_matching_urls_come_before_all_others(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/a1", "/p1", "/a2", "/s2")
     assert drained(site)[:2] == ["/a1", "/a2"]
 
 
-def test_a_share_goes_to_what_does_not_fit(engine: Engine) -> None:
+def test_share_of_the_downloads_goes_to_other_urls(engine: Engine) -> None:
     site = news_site(engine, explore_share=0.1, archive_share=0.2)
     begun(site, *(f"/{kind}{number:02}" for kind in "asp" for number in range(40)))
     first = "".join(path[1] for path in drained(site)[:39])
     assert (first.count("a"), first.count("s"), first.count("p")) == (27, 4, 8)  # and the home page
 
 
-def test_what_is_fresh_comes_first_the_newest_at_once(engine: Engine) -> None:
+def test_fresh_urls_come_first_and_the_newest_of_them_at_once(engine: Engine) -> None:
     site = news_site(engine)
     announced = {path: QueueSlot(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))}
     begun(site, "/a1", "/x1", "/a9", "/x2", announced=announced)
@@ -106,7 +106,7 @@ def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
     assert drained(site) == ["/x1", "/a1"]
 
 
-def test_only_pages_that_come_back_later_are_left_when_nothing_else_waits_rests_or_is_leased(engine: Engine) -> None:
+def test_only_revisits_remain_when_nothing_waits_rests_or_is_leased(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/a1", "/a2", revisit_at=NOW + 60)
     assert not site.frontier.only_revisits(NOW), "two wait"
@@ -124,7 +124,7 @@ def test_only_pages_that_come_back_later_are_left_when_nothing_else_waits_rests_
     assert returns == [True, True, False, False]
 
 
-def test_page_comes_back_at_its_time_and_keeps_coming(engine: Engine) -> None:
+def test_page_is_revisited_at_its_times(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/a1", revisit_at=NOW + 60)
     assert drained(site) == ["/a1"]
@@ -138,7 +138,7 @@ def test_page_comes_back_at_its_time_and_keeps_coming(engine: Engine) -> None:
     assert {path for path, row in site.rows().items() if row["state"] == State.DONE} == {"/", "/a1", "/a60", "/a120"}
 
 
-def test_page_that_fails_comes_back_too(engine: Engine) -> None:
+def test_failed_page_is_revisited(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, revisit_at=NOW + 60)
     lease = site.one(NOW + 60)
@@ -148,7 +148,7 @@ def test_page_that_fails_comes_back_too(engine: Engine) -> None:
     assert site.rows()["/"]["state"] == State.DONE
 
 
-def test_page_that_no_longer_comes_back_is_over(engine: Engine) -> None:
+def test_page_without_a_next_visit_is_finished(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, revisit_at=NOW + 60)
     end(site, site.one(NOW + 60), now=NOW + 60)
@@ -156,7 +156,7 @@ def test_page_that_no_longer_comes_back_is_over(engine: Engine) -> None:
     assert not site.frontier.is_waiting
 
 
-def test_places_and_times_survive_a_kill(durable: SqlEngine) -> None:
+def test_queue_slots_and_times_of_revisits_survive_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60)
     durable.close_writer()
@@ -165,7 +165,7 @@ def test_places_and_times_survive_a_kill(durable: SqlEngine) -> None:
     assert "/" in again.paths(again.frontier.lease(NOW + 60, 9))
 
 
-def test_due_page_that_was_handed_out_when_the_process_died_is_due_again(durable: SqlEngine) -> None:
+def test_revisit_that_was_leased_at_a_kill_is_due_again(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, revisit_at=NOW + 60)
     site.one(NOW + 60)
@@ -174,7 +174,7 @@ def test_due_page_that_was_handed_out_when_the_process_died_is_due_again(durable
     assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
 
 
-def test_redirect_hands_its_place_on(engine: Engine) -> None:
+def test_redirect_passes_its_queue_slot_on(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/a1", "/a2", "/s1")
     lease = site.one()
@@ -183,7 +183,7 @@ def test_redirect_hands_its_place_on(engine: Engine) -> None:
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 
-def test_new_rules_move_what_waits(engine: Engine) -> None:
+def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
     site.frontier.requeue(
@@ -193,14 +193,14 @@ def test_new_rules_move_what_waits(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
-def test_each_url_is_handed_out_once(engine: Engine, order: str) -> None:
+def test_each_url_is_leased_once_under_every_order(engine: Engine, order: str) -> None:
     site = news_site(engine, order=order, explore_share=0.2, archive_share=0.2)
     begun(site, *(f"/{kind}{number}" for kind in "asp" for number in range(30)))
     paths = drained(site)
     assert len(paths) == len(set(paths)) == 90
 
 
-def test_page_that_was_over_is_fetched_once_more(engine: Engine) -> None:
+def test_finished_page_can_be_fetched_once_more(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3")
     first = {lease.url.removeprefix(site.root): lease.id for lease in site.frontier.lease(NOW, 9)}

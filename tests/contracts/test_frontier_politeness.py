@@ -25,7 +25,7 @@ def test_no_more_leases_at_a_time_than_the_host_allows(engine: Engine) -> None:
     assert site.paths(site.lease()) == ["/c/"]
 
 
-def test_starts_keep_their_distance(engine: Engine) -> None:
+def test_starts_keep_the_delay_of_the_host(engine: Engine) -> None:
     site = Site(engine, parallel=9, delay_s=2.0)
     site.add("/a/", "/b/", "/c/")
     assert len(site.lease(NOW)) == 1
@@ -35,7 +35,7 @@ def test_starts_keep_their_distance(engine: Engine) -> None:
     assert len(site.lease(NOW + 4.5)) == 1
 
 
-def test_host_that_asks_for_rest_holds_back_nobody_else(engine: Engine) -> None:
+def test_host_that_requests_a_rest_does_not_delay_others(engine: Engine) -> None:
     frontier = engine.frontier()
     tired, fresh = Site(engine, frontier), Site(engine, frontier)
     tired.add("/a/", "/b/")
@@ -63,7 +63,7 @@ def test_rejected_lease_costs_the_host_no_delay(engine: Engine) -> None:
     assert not site.frontier.has_pending
 
 
-def test_rejection_does_not_cut_short_the_delay_after_another_start(engine: Engine) -> None:
+def test_rejection_does_not_shorten_the_delay_after_another_start(engine: Engine) -> None:
     site = Site(engine, parallel=3, delay_s=10.0)
     site.add("/a/", "/b/", "/c/")
     early = site.one(NOW)
@@ -73,7 +73,7 @@ def test_rejection_does_not_cut_short_the_delay_after_another_start(engine: Engi
     assert len(site.lease(NOW + 20)) == 1
 
 
-def test_rejection_does_not_cut_short_the_rest_that_a_host_asked_for(engine: Engine) -> None:
+def test_rejection_does_not_shorten_the_rest_that_a_host_requested(engine: Engine) -> None:
     site = Site(engine, parallel=2, delay_s=10.0)
     site.add("/a/", "/b/")
     lease = site.one(NOW)
@@ -110,7 +110,7 @@ def test_next_due_is_exact_when_a_retry_rests_shorter_than_its_host(engine: Engi
     delays=st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=1, max_size=4),
     steps=st.lists(st.sampled_from(["end", "reject", "refuse", "fail"]), max_size=30),
 )
-def test_something_is_leased_when_it_is_due_and_nothing_before(
+def test_urls_are_leased_when_they_are_due_and_not_earlier(
     engine: Engine, delays: list[float], steps: list[str]
 ) -> None:
     frontier = engine.frontier()
@@ -139,7 +139,7 @@ def test_something_is_leased_when_it_is_due_and_nothing_before(
             frontier.release(lease, now + 1, failed=True)
 
 
-def test_paused_site_hands_out_nothing_until_it_goes_on(engine: Engine) -> None:
+def test_paused_site_leases_nothing_until_it_is_resumed(engine: Engine) -> None:
     frontier = engine.frontier()
     paused, other = Site(engine, frontier), Site(engine, frontier)
     paused.add("/a/")

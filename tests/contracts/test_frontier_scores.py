@@ -51,7 +51,7 @@ def test_leased_page_is_the_best_of_all_that_politeness_allows(engine: Engine, n
     ("weight", "heads", "seed"),
     [(1.0, (1,), 1), (3.0, (2, 5), 2), (math.inf, (1, 3), 3), (3.0, (1,), 4), (1.0, (1000,), 5)],
 )
-def test_it_is_the_one_with_most_cash_whatever_is_in_memory(
+def test_leased_page_has_the_most_cash_whatever_is_in_memory(
     held: Any, weight: float, heads: tuple[int, ...], seed: int
 ) -> None:
     crawl = ScoredCrawl(held, Way(order("aopic", weight), seed, weight, heads, caches=(1, 10, 1000)))
@@ -60,14 +60,14 @@ def test_it_is_the_one_with_most_cash_whatever_is_in_memory(
 
 
 @pytest.mark.parametrize("heads", [(1,), (2, 5), (1000,)])
-def test_scores_that_fall_by_themselves_are_looked_at_again(held: Any, heads: tuple[int, ...]) -> None:
+def test_scores_that_fall_with_time_are_read_again(held: Any, heads: tuple[int, ...]) -> None:
     crawl = ScoredCrawl(held, Way(lambda: Scored(Fading()), heads=heads, parallel=(1, 3), delays_s=(0.0, 1.0)))
     crawl.run(150)
     assert sum(is_revisit for _, is_revisit in crawl.asked) > 30
     crawl.check_store()
 
 
-def test_page_that_rises_from_behind_the_horizon_comes_first(held: Any) -> None:
+def test_page_that_rises_over_the_spill_limit_comes_first(held: Any) -> None:
     crawl = ScoredCrawl(held, Way(order("aopic"), sites=1, heads=(1,), accidents=False))
     home = crawl.frontier.lease(crawl.now, 1)[0]
     crawl.read(home, {(1, number): 1 for number in range(1, 9)})
@@ -81,7 +81,7 @@ def test_page_that_rises_from_behind_the_horizon_comes_first(held: Any) -> None:
 
 # Not aopic-random: its lots are drawn by page number, and numbers reserved by a process that was killed are lost.
 @pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "topic"])
-def test_crawl_killed_after_commits_asks_for_the_very_pages_of_an_undisturbed_one(held: Any, name: str) -> None:
+def test_crawl_killed_after_commits_requests_the_same_pages_as_an_undisturbed_one(held: Any, name: str) -> None:
     whole = ScoredCrawl(ScoredMemoryEngine(), Way(order(name, 2.0), 5, 2.0, delays_s=(0.0,)))
     whole.run(120)
     killed = ScoredCrawl(held, Way(order(name, 2.0), 5, 2.0, heads=TINY, caches=(1, 10, 1000)))
@@ -111,7 +111,7 @@ def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held: Any, 
         crawl.check_store()
 
 
-def test_numbers_that_begin_anew_in_a_later_run_change_nothing(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebase_in_a_later_run_changes_nothing(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawlers.algorithms.ranking.opic._REBASE", 1e-3)
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 6, 3.0, TINY, parallel=(1, 3), rejects=False))
     for _ in range(4):
@@ -124,7 +124,7 @@ def test_numbers_that_begin_anew_in_a_later_run_change_nothing(held: Any, monkey
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_kills_that_lose_the_last_change_sets_leave_all_the_cash_and_every_page(held: Any, seed: int) -> None:
+def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(held: Any, seed: int) -> None:
     way = Way(order("aopic", 9.0), seed, 9.0, (20, 1000), pages=200, parallel=(1, 3), rejects=False)
     crawl = ScoredCrawl(held, way)
     lost = 0
@@ -142,7 +142,7 @@ def test_kills_that_lose_the_last_change_sets_leave_all_the_cash_and_every_page(
 # Sites and limits of another day ---------------------------------------------------------------------
 
 
-def test_crawl_of_fewer_sites_loses_nothing_of_the_others(held: Any) -> None:
+def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held: Any) -> None:
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 3, 3.0, (2, 1000), rejects=False))
     crawl.run(40)
     before, totals = crawl.rows(), crawl.scores.totals()
@@ -173,7 +173,7 @@ def limited(request: pytest.FixtureRequest) -> Iterator[ScoredCrawl]:
         yield crawl
 
 
-def test_page_that_a_lower_limit_shuts_out_gives_its_cash_back(limited: ScoredCrawl) -> None:
+def test_page_excluded_by_a_lower_limit_returns_its_cash(limited: ScoredCrawl) -> None:
     limited.limit(0)
     limited.check_cash()
     for _ in range(3):
@@ -184,7 +184,7 @@ def test_page_that_a_lower_limit_shuts_out_gives_its_cash_back(limited: ScoredCr
     limited.check_cash()
 
 
-def test_page_that_was_always_too_deep_is_asked_for_under_a_higher_limit(limited: ScoredCrawl) -> None:
+def test_page_that_was_always_too_deep_is_requested_under_a_higher_limit(limited: ScoredCrawl) -> None:
     limited.limit(1)
     (lease,) = limited.frontier.lease(limited.now, 1)
     limited.read(lease, {(1, 2): 1})
@@ -210,7 +210,7 @@ def test_page_that_was_gone_waits_again_when_it_is_found(name: str) -> None:
         assert scores.total_cash() == pytest.approx(1.0)
 
 
-def test_limit_that_was_lowered_and_raised_leaves_nothing_that_is_never_asked_for(limited: ScoredCrawl) -> None:
+def test_every_page_is_requested_after_the_limit_was_lowered_and_raised(limited: ScoredCrawl) -> None:
     for limit in (0, 1):
         limited.limit(limit)
     limited.check_cash()
@@ -218,7 +218,7 @@ def test_limit_that_was_lowered_and_raised_leaves_nothing_that_is_never_asked_fo
     assert limited.rows()[1, 1]["state"] == State.DONE
 
 
-def test_home_page_that_was_not_to_be_had_is_asked_for_when_the_crawl_goes_on(limited: ScoredCrawl) -> None:
+def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited: ScoredCrawl) -> None:
     other = limited.engine.new_site()
     limited.sites.append(other)
     limited.open()

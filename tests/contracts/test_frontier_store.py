@@ -41,7 +41,7 @@ def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts() -> None:
 
 
 @pytest.mark.parametrize("cache_urls", [1, 1000])
-def test_crawl_goes_on_where_it_was_killed(durable: SqlEngine, cache_urls: int) -> None:
+def test_crawl_resumes_where_it_was_killed(durable: SqlEngine, cache_urls: int) -> None:
     site = Site(durable, parallel=9, max_level=1)
     site.add("/")
     site.end(site.one(), State.DONE, "/a", "/b/", "/c/", "/a/?x")
@@ -59,7 +59,7 @@ def test_crawl_goes_on_where_it_was_killed(durable: SqlEngine, cache_urls: int) 
     ]
 
 
-def test_two_sites_of_one_store_know_nothing_of_each_other(durable: SqlEngine) -> None:
+def test_sites_of_one_store_are_independent(durable: SqlEngine) -> None:
     frontier = durable.frontier(cache_urls=1)
     one = Site(durable, frontier)
     same = resolve("http://shared.test/", "/a")
@@ -68,7 +68,7 @@ def test_two_sites_of_one_store_know_nothing_of_each_other(durable: SqlEngine) -
     assert {lease.site_id for lease in frontier.lease(NOW, 9)} == {one.id, two.id}
 
 
-def test_queue_longer_than_its_head_is_leased_in_order(durable: SqlEngine) -> None:
+def test_queue_longer_than_its_part_in_memory_is_leased_in_order(durable: SqlEngine) -> None:
     site = Site(durable, durable.frontier(cache_urls=10, head_urls=1), parallel=1000)
     paths = [f"/{number}/" for number in range(300)]
     for first in range(0, 300, 7):
@@ -77,7 +77,7 @@ def test_queue_longer_than_its_head_is_leased_in_order(durable: SqlEngine) -> No
     assert len(site.rows()) == 300
 
 
-def test_many_urls_added_at_once_are_no_two_pages_whatever_the_cache_holds(durable: SqlEngine) -> None:
+def test_urls_added_twice_at_once_are_one_page_each_whatever_the_cache_holds(durable: SqlEngine) -> None:
     site = Site(durable, durable.frontier(cache_urls=10, head_urls=1))
     paths = [f"/{number}/" for number in range(200)]
     assert site.add(*paths, *paths) == 200

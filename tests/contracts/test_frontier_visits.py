@@ -84,7 +84,7 @@ def visits(request: pytest.FixtureRequest) -> Iterator[Visits]:
 
 
 @pytest.mark.parametrize("answer", ["status 304", "same content"])
-def test_page_that_is_as_it_was_has_only_been_seen_again(visits: Visits, answer: str) -> None:
+def test_unchanged_page_is_only_marked_as_seen_again(visits: Visits, answer: str) -> None:
     before = visits.row
     more = {"is_unchanged": True} if answer == "status 304" else {"content_hash": visits.hash}
     at = visits.visit(State.DONE, 304 if answer == "status 304" else 200, **more)
@@ -94,7 +94,7 @@ def test_page_that_is_as_it_was_has_only_been_seen_again(visits: Visits, answer:
     assert visits.next().is_revisit, "it comes again"
 
 
-def test_page_that_changed_leaves_what_it_was(visits: Visits) -> None:
+def test_changed_page_keeps_its_previous_version(visits: Visits) -> None:
     seen = visits.row["fetched_at"]
     at = visits.visit(State.DONE, 200, 2, 3, 3, content_hash=b"new", title="New", etag="v2")
     assert visits.stored("page_change") == [(at, seen, State.DONE, 200, visits.hash.hex())]
@@ -105,14 +105,14 @@ def test_page_that_changed_leaves_what_it_was(visits: Visits) -> None:
     assert row["fetched_at"] == at - 1.0
 
 
-def test_page_that_was_seen_again_was_so_until_then(visits: Visits) -> None:
+def test_previous_version_lasts_until_the_page_was_last_seen_unchanged(visits: Visits) -> None:
     seen = visits.visit(State.DONE, 304, is_unchanged=True) - 1.0
     at = visits.visit(State.DONE, 200, content_hash=b"new")
     assert visits.stored("page_change") == [(at, seen, State.DONE, 200, visits.hash.hex())]
     assert sorted(visits.stored("link_change")) == [(1, at, seen, 1), (2, at, seen, 2)]
 
 
-def test_two_visits_in_one_batch_come_out_as_two(visits: Visits) -> None:
+def test_two_visits_in_one_batch_are_recorded_separately(visits: Visits) -> None:
     visits.crawl.engine.held.flush()
     seen = visits.row["fetched_at"]
     first = visits.visit(State.DONE, 200, 2, content_hash=b"second")
@@ -130,7 +130,7 @@ def test_two_visits_in_one_batch_come_out_as_two(visits: Visits) -> None:
     assert visits.targets == {1: 2}
 
 
-def test_page_that_vanished_is_refused_and_looked_for_again_until_it_is_back(visits: Visits) -> None:
+def test_missing_page_is_refused_and_revisited_until_it_returns(visits: Visits) -> None:
     seen = visits.row["fetched_at"]
     gone = visits.visit(State.REFUSED, 404, reason="status 404")
     assert (visits.row["state"], visits.row["reason"]) == (State.REFUSED, "status 404")
@@ -152,7 +152,7 @@ def test_page_that_vanished_is_refused_and_looked_for_again_until_it_is_back(vis
     assert visits.targets == {1: 1}
 
 
-def test_page_that_moved_leaves_its_place_to_another(visits: Visits) -> None:
+def test_target_of_a_page_that_moved_is_fetched_as_a_new_page(visits: Visits) -> None:
     at = visits.visit(State.MOVED, 301, moved_to=target_of((visits.site, 7)))
     lease = visits.next()
     assert (name_of(lease.url)[1], lease.is_revisit) == (7, False)
@@ -169,7 +169,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_page_that_cannot_be_had_today_stays_and_comes_again(visits: Visits, failure: str) -> None:
+def test_unavailable_page_is_kept_and_revisited(visits: Visits, failure: str) -> None:
     before = visits.row
     answer = dict(FAILURES[failure])
     reason = answer.pop("reason")
@@ -182,7 +182,7 @@ def test_page_that_cannot_be_had_today_stays_and_comes_again(visits: Visits, fai
     assert visits.row["reason"] is None
 
 
-def test_page_that_must_not_be_asked_for_any_more_stays_and_does_not_come_again(visits: Visits) -> None:
+def test_page_that_became_forbidden_is_kept_and_not_revisited(visits: Visits) -> None:
     visits.visit(State.REJECTED, 0, reason="robots.txt")
     assert (visits.row["state"], visits.targets) == (State.DONE, {1: 1, 2: 2})
     assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
@@ -191,7 +191,7 @@ def test_page_that_must_not_be_asked_for_any_more_stays_and_does_not_come_again(
     assert visits.crawl.scores.total_cash() == pytest.approx(1.0, abs=1e-9)
 
 
-def test_failed_visit_that_is_repeated_leaves_the_page_as_it_was(visits: Visits) -> None:
+def test_retried_visit_leaves_the_page_unchanged(visits: Visits) -> None:
     before = visits.row
     lease = visits.next()
     visits.crawl.frontier.release(lease, visits.crawl.now + 5, "no answer", failed=True)

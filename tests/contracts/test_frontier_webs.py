@@ -189,7 +189,7 @@ def budget(examples: int) -> Callable[..., Any]:
 
 @budget(EXAMPLES)
 @accidents
-def test_any_crawl_in_memory_ends_as_the_web_says(web: Web, max_level: int | None, seed: int) -> None:
+def test_any_crawl_in_memory_ends_as_the_model_predicts(web: Web, max_level: int | None, seed: int) -> None:
     check(HeldMemoryEngine(), web, max_level, seed)
 
 
@@ -202,7 +202,7 @@ def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
 
 @budget(max(EXAMPLES // 5, 1))
 @accidents
-def test_any_crawl_in_a_database_ends_as_the_web_says(
+def test_any_crawl_in_a_database_ends_as_the_model_predicts(
     sql_engine: HeldSqlEngine, web: Web, max_level: int | None, seed: int
 ) -> None:
     check(sql_engine, web, max_level, seed)

@@ -13,21 +13,21 @@ POLICY = RetryPolicy(times=3, rest_times=5, backoff_s=2.0)
 
 
 @pytest.mark.parametrize("status", [0, 408, 500, 502, 504])
-def test_errors_are_repeated_after_a_delay_that_doubles(status: int) -> None:
+def test_transient_errors_are_retried_after_a_delay_that_doubles(status: int) -> None:
     assert [retry_delay_s(POLICY, status, attempts) for attempts in range(1, 5)] == [2.0, 4.0, 8.0, None]
 
 
 @pytest.mark.parametrize("status", sorted(REST_STATUSES))
-def test_host_that_asks_for_rest_says_itself_when_and_may_do_so_more_often(status: int) -> None:
+def test_requested_rests_allow_more_retries_without_a_further_delay(status: int) -> None:
     assert [retry_delay_s(POLICY, status, attempts) for attempts in (1, 5, 6)] == [0.0, 0.0, None]
 
 
 @pytest.mark.parametrize("status", [200, 301, 400, 401, 403, 404, 410, 451, 501])
-def test_what_will_be_the_same_the_next_time_is_not_repeated(status: int) -> None:
+def test_permanent_errors_are_not_retried(status: int) -> None:
     assert retry_delay_s(POLICY, status, 1) is None
 
 
-def test_no_repetitions_means_none() -> None:
+def test_nothing_is_retried_if_retries_are_disabled() -> None:
     assert retry_delay_s(RetryPolicy(times=0, rest_times=0), 500, 1) is None
     assert retry_delay_s(RetryPolicy(times=0, rest_times=0), 429, 1) is None
 
@@ -56,7 +56,7 @@ def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> Non
     assert retry_after_s(value, 0.0) == seconds
 
 
-def test_retry_after_as_a_date_counts_from_now_and_never_backwards() -> None:
+def test_retry_after_as_a_date_counts_from_now_and_is_never_negative() -> None:
     then = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     header = format_datetime(then, usegmt=True)
     assert retry_after_s(header, then.timestamp() - 90) == 90.0

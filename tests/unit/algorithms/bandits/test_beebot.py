@@ -116,32 +116,32 @@ some = settings(max_examples=60)
 
 @some
 @given(webs, st.integers(1, 12), st.integers(1, 300))
-def test_r2_reads_batch_after_batch_of_the_best_mean(yields: list[list[int]], batch: int, budget: int) -> None:
+def test_r2_reads_batches_from_the_site_with_the_best_mean(yields: list[list[int]], batch: int, budget: int) -> None:
     expected = naive(yields, budget, mean, initial=batch, batch=batch)
     assert Crawl(BatchGreedy(batch), yields).run(budget) == expected
 
 
 @some
 @given(webs, st.integers(0, 8), st.integers(1, 300))
-def test_r3_reads_the_page_that_ucb1_says(yields: list[list[int]], initial: int, budget: int) -> None:
+def test_r3_chooses_by_ucb1(yields: list[list[int]], initial: int, budget: int) -> None:
     assert Crawl(UCB1(max(1, initial)), yields).run(budget) == naive(yields, budget, ucb1, initial=max(1, initial))
 
 
 @some
 @given(webs, st.sampled_from([0.3, 1.0, 2.0]), st.integers(1, 300))
-def test_raw_ucb_reads_the_page_that_its_formula_says(yields: list[list[int]], c: float, budget: int) -> None:
+def test_raw_ucb_chooses_by_its_formula(yields: list[list[int]], c: float, budget: int) -> None:
     expected = naive(yields, budget, lambda *rewards: raw_ucb(*rewards, c))
     assert Crawl(RAWUCB(c), yields).run(budget) == expected
 
 
 @some
 @given(webs, st.integers(1, 300))
-def test_auto_reads_the_page_that_its_formula_says(yields: list[list[int]], budget: int) -> None:
+def test_auto_chooses_by_its_formula(yields: list[list[int]], budget: int) -> None:
     assert Crawl(RecentUCB(), yields).run(budget) == naive(yields, budget, recent, most=10)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_so_do_the_rules_of_windows_on_long_sites(seed: int) -> None:
+def test_window_rules_choose_by_their_formulas_on_long_sites(seed: int) -> None:
     yields = rotting(seed, 4, 500)
     for rule, index in ((RAWUCB(), raw_ucb), (SlidingWindowUCB(), sliding)):
         assert Crawl(rule, yields).run(900) == naive(yields, 900, index)
@@ -167,7 +167,7 @@ def pulls(rule: BatchGreedy, number: int, reward: float = 0.0) -> str:
     return "".join(chosen)
 
 
-def test_a_batch_that_its_site_sleeps_through_is_over() -> None:
+def test_batch_ends_when_its_site_falls_asleep() -> None:
     rule = awake(3, "abc")
     assert pulls(rule, 1) == "a"
     rule.sleep("a")
@@ -176,7 +176,7 @@ def test_a_batch_that_its_site_sleeps_through_is_over() -> None:
     assert pulls(rule, 4) == "bbaa", "b's batch goes on, then the best mean is asked for"
 
 
-def test_a_batch_goes_on_while_its_pages_are_in_flight() -> None:
+def test_batch_continues_while_its_pages_are_in_flight() -> None:
     rule = awake(3, "abc")
     for _ in range(3):
         assert rule.select(0.0) == "a"
@@ -184,14 +184,14 @@ def test_a_batch_goes_on_while_its_pages_are_in_flight() -> None:
     assert rule.select(0.0) == "b"
 
 
-def test_a_new_site_is_read_before_the_batch_goes_on() -> None:
+def test_new_site_is_read_before_the_batch_continues() -> None:
     rule = awake(2, "ab")
     assert pulls(rule, 1) == "a"
     rule.wake("c")
     assert pulls(rule, 2) == "cc"
 
 
-def test_a_cancelled_pull_belongs_to_no_batch() -> None:
+def test_cancelled_pull_does_not_count_in_a_batch() -> None:
     rule, undisturbed = awake(3, "abc"), awake(3, "abc")
     assert pulls(rule, 2) == pulls(undisturbed, 2) == "aa"
     for arm in "bacb":
@@ -210,7 +210,7 @@ def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one()
     assert rule.select(0.0) == "b"
 
 
-def test_what_is_remembered_of_batches_is_bounded() -> None:
+def test_history_of_batches_is_bounded() -> None:
     rule = awake(2, "abc")
     rule.started("a")
     pulls(rule, 3 * STARTS_KEPT, 1.0)
@@ -219,7 +219,7 @@ def test_what_is_remembered_of_batches_is_bounded() -> None:
     assert rule.select(0.0) is not None
 
 
-def test_xmax_of_nothing_found_leaves_the_bonus_alone() -> None:
+def test_bonus_of_ucb1_is_not_scaled_before_the_first_reward() -> None:
     rule = UCB1(1)
     for arm in "ab":
         rule.wake(arm)

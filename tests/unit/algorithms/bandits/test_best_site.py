@@ -53,7 +53,7 @@ class Naive:
 
 
 @given(events)
-def test_it_chooses_what_a_look_at_all_sites_would(events: list[tuple]) -> None:
+def test_choice_equals_that_of_a_scan_of_all_sites(events: list[tuple]) -> None:
     rule, naive = Best(), Naive()
     for name, *arguments in events:
         getattr(rule, name)(*arguments)
@@ -62,7 +62,7 @@ def test_it_chooses_what_a_look_at_all_sites_would(events: list[tuple]) -> None:
 
 
 @given(events)
-def test_it_need_not_be_asked_in_between(events: list[tuple]) -> None:
+def test_choice_does_not_depend_on_earlier_selections(events: list[tuple]) -> None:
     rule, naive = Best(), Naive()
     for name, *arguments in events:
         getattr(rule, name)(*arguments)
@@ -71,7 +71,7 @@ def test_it_need_not_be_asked_in_between(events: list[tuple]) -> None:
     assert rule.select(0.0) == naive.best(), "asking changes nothing"
 
 
-def test_values_that_change_all_the_time_take_no_memory() -> None:
+def test_memory_stays_bounded_when_values_change_often() -> None:
     rule = Best()
     for arm in range(10):
         rule.wake(arm)
@@ -81,7 +81,7 @@ def test_values_that_change_all_the_time_take_no_memory() -> None:
     assert len(rule._heap) <= 8 * 10 + 65
 
 
-def test_of_equal_sites_the_one_pulled_least_comes_first_then_the_one_known_first() -> None:
+def test_ties_go_to_the_site_with_the_fewest_pulls_and_then_to_the_oldest() -> None:
     rule = Best()
     for arm in "abc":
         rule.wake(arm)

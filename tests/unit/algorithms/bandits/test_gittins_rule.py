@@ -16,17 +16,17 @@ ERROR = 0.02  # standard deviations of the posterior mean
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (64, 32), (256, 256)])
-def test_entries_are_the_index_itself(a: int, b: int) -> None:
+def test_entries_of_the_table_equal_the_index(a: int, b: int) -> None:
     assert optimism_table().index(a, b) == pytest.approx(gittins_poisson(a, b, 0.99), rel=1e-5)
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.4, 1.4), (3, 5), (11, 90), (700, 20), (45, 3000), (2.5, 9000)])
-def test_between_and_beyond_the_entries_the_error_is_small(a: float, b: float) -> None:
+def test_error_between_and_beyond_the_entries_is_small(a: float, b: float) -> None:
     error = optimism_table().index(a, b) - gittins_poisson(a, b, 0.99)
     assert abs(error) < ERROR * math.sqrt(a) / b
 
 
-def test_optimism_that_is_linear_in_the_inverse_root_is_read_exactly_wherever_the_table_ends() -> None:
+def test_interpolation_is_exact_for_optimism_linear_in_the_inverse_root() -> None:
     table = OptimismTable([[5.0 - 3.0 / math.sqrt(2**column) + row for column in range(4)] for row in range(3)])
     for a in (1.0, 1.5, 3.0, 8.0, 9.0, 100.0, 1e6):
         for b, by_row in ((1.0, 0.0), (2.0**0.5, 0.5), (2.0, 1.0), (4.0, 2.0)):
@@ -38,14 +38,14 @@ states = st.floats(1.0, 1e5)
 
 
 @given(states, states)
-def test_the_index_is_above_the_mean_rises_with_links_and_falls_with_pages(a: float, b: float) -> None:
+def test_index_exceeds_the_mean_rises_with_links_and_falls_with_pages(a: float, b: float) -> None:
     table = optimism_table()
     assert table.index(a, b) > a / b
     assert table.index(a + 1, b) > table.index(a, b) > table.index(a, b + 1)
     assert table.index(a, b) > table.index(2 * a, 2 * b)
 
 
-def test_the_rule_reads_the_richer_site() -> None:
+def test_rule_prefers_the_richer_site() -> None:
     crawl = Crawl(GittinsIndex(), [[0, 1] * 500, [2, 1] * 500])
     crawl.run(500)
     assert crawl.read[1] > 450

@@ -11,7 +11,7 @@ changes = st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-3, 3)),
 
 
 @given(changes)
-def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: list[tuple[int, int | None]]) -> None:
+def test_first_item_has_the_least_priority_and_then_the_least_number(changes: list[tuple[int, int | None]]) -> None:
     line = IndexedHeap()
     places: dict[int, int] = {}
     for number, place in changes:
@@ -25,7 +25,7 @@ def test_the_first_is_the_least_place_and_of_equals_the_least_number(changes: li
         assert len(line) == len(places)
 
 
-def test_arranging_forgets_who_stood_there_before() -> None:
+def test_replacing_removes_the_previous_items() -> None:
     line = IndexedHeap()
     line.put(1, (1.0,))
     line.replace({2: (5.0,), 3: (4.0,)})
@@ -33,7 +33,7 @@ def test_arranging_forgets_who_stood_there_before() -> None:
     assert len(line) == 2
 
 
-def test_a_line_that_changes_for_ever_stays_small() -> None:
+def test_heap_stays_small_when_priorities_change_often() -> None:
     line = IndexedHeap()
     line.put(0, (0.0,))
     for step in range(10_000):

@@ -16,21 +16,21 @@ from tests.support.fragments import Crawl, rotting
 
 
 @given(st.floats(1e-3, 1e4), st.floats(1e-3, 1e4))
-def test_the_bound_of_a_poisson_mean_is_at_its_distance(mean: float, distance: float) -> None:
+def test_bound_of_a_poisson_mean_is_at_the_given_distance(mean: float, distance: float) -> None:
     bound = poisson_bound(mean, distance)
     assert bound > mean
     assume(bound / mean > 1 + 1e-4)  # nearer than that the distance is all rounding
     assert bound - mean + mean * math.log(mean / bound) == pytest.approx(distance, rel=1e-4)
 
 
-def test_the_bound_of_no_distance_is_the_mean() -> None:
+def test_bound_at_distance_zero_is_the_mean() -> None:
     assert poisson_bound(3.0, 0.0) == 3.0
     assert poisson_bound(0.0, 0.5) == 0.5
     assert poisson_bound(3.0, 1e-12) == pytest.approx(3.0, rel=1e-5)
 
 
 @pytest.mark.parametrize("shape", [1.0, 2.0, 7.5, 100.0])
-def test_quantiles_of_the_gamma_distribution_are_those_of_draws(shape: float) -> None:
+def test_gamma_quantiles_agree_with_random_draws(shape: float) -> None:
     rng = random.Random(1)
     draws = sorted(rng.gammavariate(shape, 1.0) for _ in range(100_000))
     for p in (0.5, 0.8, 0.95, 0.99):
@@ -38,7 +38,7 @@ def test_quantiles_of_the_gamma_distribution_are_those_of_draws(shape: float) ->
     assert gamma_quantile(shape, 1e-9) >= 0.0
 
 
-def test_lots_are_spread_evenly_and_unlike_those_of_neighbours() -> None:
+def test_pseudorandom_numbers_are_uniform_and_uncorrelated() -> None:
     lots = [uniform(7, pulls, arm) for pulls in range(200) for arm in range(100)]
     assert fmean(lots) == pytest.approx(0.5, abs=0.01)
     assert fmean((lot - 0.5) ** 2 for lot in lots) == pytest.approx(1 / 12, abs=0.002)
@@ -53,12 +53,12 @@ def test_pseudorandom_numbers_are_those_of_splitmix64() -> None:
     assert uniform(0) == ((first >> 12) + 0.5) / 2**52
 
 
-def test_choices_are_those_that_the_measurements_were_made_with() -> None:
+def test_choices_are_those_of_the_published_measurements() -> None:
     chosen = Crawl(Thompson(1), rotting(2, 6)).run(24)
     assert chosen == [0, 1, 2, 3, 4, 5, 3, 5, 1, 1, 2, 3, 1, 3, 0, 4, 1, 1, 0, 1, 4, 0, 1, 1]
 
 
-def test_the_seed_decides_what_thompson_draws() -> None:
+def test_thompson_sampling_depends_on_the_seed() -> None:
     yields = rotting(2, 6)
     runs = [Crawl(Thompson(seed), yields).run(150) for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
@@ -70,14 +70,14 @@ def pool(*rewards: float) -> Pool:
     return found
 
 
-def test_bursts_make_rewards_count_less() -> None:
+def test_dispersion_is_the_ratio_of_variance_to_mean_and_at_least_one() -> None:
     assert dispersion(pool(0, 0, 0)) == 1.0
     assert dispersion(pool(1, 1, 1)) == 1.0, "never less than a Poisson count"
     assert dispersion(pool(*[0] * 9, 50)) == pytest.approx((250 - 25) / 5)
 
 
 @pytest.mark.parametrize("make", [KLUCB, Thompson])
-def test_the_richer_of_two_sites_is_read_most(make: type[KLUCB | Thompson]) -> None:
+def test_richer_of_two_sites_is_read_more(make: type[KLUCB | Thompson]) -> None:
     rng = random.Random(0)
     rich, poor = ([rng.choice(rewards) for _ in range(2000)] for rewards in ([0, 2, 4], [0, 0, 1]))
     crawl = Crawl(make(), [poor, rich])
@@ -91,7 +91,7 @@ def test_first_pull_of_a_site_counts_as_one() -> None:
     assert (rule._arms[0].discounted_total, rule._arms[0].discounted_pulls) == (3.0, 1.0)
 
 
-def test_what_thompson_learnt_of_a_site_fades() -> None:
+def test_thompson_sampling_discounts_old_rewards() -> None:
     rule = Thompson()
     for _ in range(2):
         for reward in [10.0] * 50 + [0.0] * 200:

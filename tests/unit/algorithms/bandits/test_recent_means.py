@@ -27,7 +27,7 @@ def scale(rule: RecentUCB) -> float:
 
 
 @given(histories)
-def test_the_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]) -> None:
+def test_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]) -> None:
     rule = told(pulls)
     for arm in {arm for arm, _ in pulls}:
         own = [reward for name, reward in pulls if name == arm]
@@ -36,12 +36,12 @@ def test_the_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, i
         assert rule.index(arm) <= (mean + (mean + bonus) / math.sqrt(len(own))) * (1 + 1e-9)
 
 
-def test_jumps_are_from_one_reward_to_the_next_of_the_same_site() -> None:
+def test_scale_uses_differences_of_successive_rewards_of_a_site() -> None:
     assert scale(told([("a", 5), ("b", 30), ("a", 7), ("b", 30), ("a", 3)])) == pytest.approx((2 + 0 + 4) / 3)
     assert scale(told([("a", 5), ("b", 30)])) == 0.0
 
 
-def test_pulls_in_flight_are_no_jumps_but_lower_the_index() -> None:
+def test_pulls_in_flight_lower_the_index_without_changing_the_scale() -> None:
     rule = told([("a", 4), ("a", 6)])
     before = rule.index("a")
     rule.started("a")
@@ -51,26 +51,26 @@ def test_pulls_in_flight_are_no_jumps_but_lower_the_index() -> None:
     assert rule.index("a") < before
 
 
-def test_a_site_that_dried_up_is_judged_by_its_later_pages() -> None:
+def test_exhausted_site_is_judged_by_its_later_pages() -> None:
     rule = told([("a", 10)] * 20 + [("a", 0)] * SMALLEST_WINDOW)
     mean = 200 / 36
     bonus = OPTIMISM * 10 / 35 * math.sqrt(math.log(36) / 36)
     assert rule.index("a") == pytest.approx(0 + mean / math.sqrt(SMALLEST_WINDOW) + bonus)
 
 
-def test_a_window_of_too_few_pages_is_not_looked_at() -> None:
+def test_window_with_too_few_pages_is_ignored() -> None:
     rule = told([("a", 10)] * 20 + [("a", 0)] * (SMALLEST_WINDOW - 1))
     assert rule.index("a") > 80 / 23, "4/9 of 35 pages are 15: the mean of 23 is the lowest"
 
 
-def test_one_page_counts_as_ten_good_ones_at_most() -> None:
+def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages() -> None:
     rule = told([("a", 2), ("a", 0), ("b", 4), ("b", 7000)])
     assert rule._pool.total == 2 + 4 + REWARD_CAP * 3
     rule.rewarded("b", 40)
     assert rule._pool.total == 36 + 40, "a good page is one with links, also one that was cut short"
 
 
-def test_one_page_full_of_links_is_forgotten() -> None:
+def test_single_page_full_of_links_loses_its_influence() -> None:
     quiet = [("a", 1), ("b", 0)] * 500
     assert scale(told([("a", 7000), *quiet])) < 8.0, "the first page of all is not cut short"
     assert scale(told([("b", 1), ("a", 7000), *quiet])) < 0.03
@@ -80,7 +80,9 @@ def test_one_page_full_of_links_is_forgotten() -> None:
     ("suite", "webs", "of_equal_shares", "of_oracle"),
     [("universities", 8, 1.09, 0.82), ("institutes", 16, 1.03, 0.54), ("scenarios", 48, 1.12, 0.60)],
 )
-def test_it_is_worth_what_it_was_chosen_for(suite: str, webs: int, of_equal_shares: float, of_oracle: float) -> None:
+def test_performance_on_simulated_webs_is_as_published(
+    suite: str, webs: int, of_equal_shares: float, of_oracle: float
+) -> None:
     measured = [measure(task) for task in tasks(suite, webs, ["auto"], RuleOptions(page_budget=2000), seed=1)]
     (row,) = (row for row in compare(measured, SUITES[suite].groups) if row.rule == "auto")
     assert row.of_baseline >= of_equal_shares

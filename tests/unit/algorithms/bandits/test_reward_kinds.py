@@ -16,9 +16,9 @@ LINKS = [link("http://a.test", 1), link("http://a.test", 2), link("https://a.tes
 
 
 @pytest.mark.parametrize(("name", "number"), [("new_links", 3), ("links", 3), ("new_hosts", 2)])
-def test_each_reward_counts_different_things_once(name, number):
+def test_each_kind_counts_distinct_items_once(name, number):
     assert len(REWARDS[name].keys(LINKS)) == number
 
 
-def test_only_links_count_again_on_the_next_page():
+def test_only_links_count_again_on_another_page():
     assert [name for name, reward in REWARDS.items() if not reward.only_new] == ["links"]

@@ -20,7 +20,7 @@ def told(rule: RAWUCB | SlidingWindowUCB, pulls: list[tuple[str, int]]) -> RAWUC
 
 
 @given(histories)
-def test_the_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]) -> None:
+def test_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]) -> None:
     rule = told(RAWUCB(), pulls)
     rewards = [reward for _, reward in pulls]
     n = len(rewards)
@@ -32,18 +32,18 @@ def test_the_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, i
 
 
 @given(histories, st.floats(0.0, 3.0), st.floats(0.0, 3.0))
-def test_the_index_does_not_fall_with_c(pulls: list[tuple[str, int]], c: float, more: float) -> None:
+def test_index_does_not_fall_with_c(pulls: list[tuple[str, int]], c: float, more: float) -> None:
     low, high = told(RAWUCB(c), pulls), told(RAWUCB(c + more), pulls)
     for arm in {arm for arm, _ in pulls}:
         assert low.index(arm) <= high.index(arm)
 
 
-def test_a_site_that_dried_up_is_judged_by_its_last_pages() -> None:
+def test_exhausted_site_is_judged_by_its_last_pages() -> None:
     rule = told(RAWUCB(0.1), [("dry", 20)] * 200 + [("dry", 0)] * 64 + [("poor", 1)] * 50)
     assert rule.index("dry") < rule.index("poor")
 
 
-def test_a_window_forgets_what_came_before_it() -> None:
+def test_window_excludes_earlier_rewards() -> None:
     pulls = [("late", 5)] * WINDOW
     short, long = told(SlidingWindowUCB(), pulls), told(SlidingWindowUCB(), [("late", 0)] * 500 + pulls)
     assert short.index("late") == pytest.approx(5.0, abs=0.01)

@@ -27,7 +27,7 @@ def made(name: str, **options: object) -> SiteRule:
 
 
 @every_rule
-def test_nothing_is_chosen_while_all_sleep(name: str) -> None:
+def test_nothing_is_chosen_while_all_sites_sleep(name: str) -> None:
     rule = made(name)
     assert rule.select(0.0) is None
     rule.wake("a")
@@ -38,7 +38,7 @@ def test_nothing_is_chosen_while_all_sleep(name: str) -> None:
 
 
 @every_rule
-def test_pull_of_a_site_that_fell_asleep_wakes_nobody(name: str) -> None:
+def test_pull_of_a_sleeping_site_wakes_no_site(name: str) -> None:
     rule = made(name)
     rule.wake("a")
     rule.sleep("a")
@@ -49,7 +49,7 @@ def test_pull_of_a_site_that_fell_asleep_wakes_nobody(name: str) -> None:
 
 
 @every_rule
-def test_a_reward_that_was_not_announced_is_a_pull(name: str) -> None:
+def test_reward_without_a_started_pull_counts_as_a_pull(name: str) -> None:
     rule, other = made(name), made(name)
     for one in (rule, other):
         for arm in "ab":
@@ -63,7 +63,7 @@ def test_a_reward_that_was_not_announced_is_a_pull(name: str) -> None:
 @every_rule
 @few
 @given(webs, st.integers(0, 400))
-def test_all_pages_within_the_budget_are_read_and_none_twice(name: str, yields: list[list[int]], budget: int) -> None:
+def test_all_pages_within_the_budget_are_read_once(name: str, yields: list[list[int]], budget: int) -> None:
     crawl = Crawl(made(name), yields)
     assert len(crawl.run(budget)) == min(budget, sum(map(len, yields)))
     assert all(read <= len(rewards) for read, rewards in zip(crawl.read, yields, strict=True))
@@ -72,7 +72,7 @@ def test_all_pages_within_the_budget_are_read_and_none_twice(name: str, yields: 
 @every_rule
 @few
 @given(webs, st.randoms(use_true_random=False))
-def test_who_sleeps_is_never_chosen_and_somebody_is_while_one_is_awake(
+def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(
     name: str, yields: list[list[int]], rng: random.Random
 ) -> None:
     rule = made(name)
@@ -95,7 +95,7 @@ def test_who_sleeps_is_never_chosen_and_somebody_is_while_one_is_awake(
 @every_rule
 @few
 @given(webs, st.integers(0, 150))
-def test_choosing_is_not_pulling(name: str, yields: list[list[int]], steps: int) -> None:
+def test_selecting_does_not_count_as_a_pull(name: str, yields: list[list[int]], steps: int) -> None:
     asked, not_asked = Crawl(made(name), yields), Crawl(made(name), yields)
     for _ in range(steps):
         assert asked.rule.select(0.0) == asked.rule.select(0.0)
@@ -105,9 +105,7 @@ def test_choosing_is_not_pulling(name: str, yields: list[list[int]], steps: int)
 @every_rule
 @few
 @given(webs, st.integers(0, 150))
-def test_a_rule_that_is_told_the_pulls_goes_on_with_identical_choices(
-    name: str, yields: list[list[int]], killed_after: int
-) -> None:
+def test_resumed_rule_makes_identical_choices(name: str, yields: list[list[int]], killed_after: int) -> None:
     crawl = Crawl(made(name), yields)
     crawl.run(killed_after)
     assert crawl.resumed(made(name)).run(100) == crawl.run(100)
@@ -115,7 +113,7 @@ def test_a_rule_that_is_told_the_pulls_goes_on_with_identical_choices(
 
 @every_rule
 @pytest.mark.parametrize("killed_after", [0, 40, 399, 1000])
-def test_so_it_is_with_many_sites(name: str, killed_after: int) -> None:
+def test_resumed_rule_makes_identical_choices_among_many_sites(name: str, killed_after: int) -> None:
     crawl = Crawl(made(name), rotting(1, 3 * EXACT))
     crawl.run(killed_after)
     assert crawl.resumed(made(name)).run(1000) == crawl.run(1000)
@@ -124,9 +122,7 @@ def test_so_it_is_with_many_sites(name: str, killed_after: int) -> None:
 @every_rule
 @few
 @given(webs, st.randoms(use_true_random=False), st.integers(0, 100))
-def test_started_and_cancelled_leave_no_trace(
-    name: str, yields: list[list[int]], rng: random.Random, steps: int
-) -> None:
+def test_cancelled_pull_leaves_no_trace(name: str, yields: list[list[int]], rng: random.Random, steps: int) -> None:
     crawl, undisturbed = Crawl(made(name), yields), Crawl(made(name), yields)
     for _ in range(steps):
         tried = [rng.randrange(len(yields)) for _ in range(rng.randrange(4))]
@@ -164,7 +160,7 @@ def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name: str, si
 
 
 @pytest.mark.parametrize("name", sorted({*INDEX_RULES, "trivial"} - {"thompson", "gittins"}))
-def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_over_and_over(name: str) -> None:
+def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name: str) -> None:
     rule = RULES[name](RuleOptions(page_budget=40))
     for site in range(4):
         rule.wake(site)
@@ -179,7 +175,7 @@ def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_over_and_over(n
 @pytest.mark.parametrize("name", INDEX_RULES)
 @few
 @given(webs)
-def test_every_site_has_its_first_page_read_before_any_second(name: str, yields: list[list[int]]) -> None:
+def test_first_page_of_every_site_is_read_before_any_second_page(name: str, yields: list[list[int]]) -> None:
     assert Crawl(made(name), yields).run(len(yields)) == list(range(len(yields)))
 
 
@@ -187,9 +183,7 @@ def test_every_site_has_its_first_page_read_before_any_second(name: str, yields:
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "auto"}))
 @few
 @given(st.integers(0, 1000), st.integers(2, 8), st.randoms(use_true_random=False))
-def test_the_order_of_the_sites_does_not_matter_but_for_ties(
-    name: str, seed: int, sites: int, rng: random.Random
-) -> None:
+def test_order_of_the_sites_matters_only_for_ties(name: str, seed: int, sites: int, rng: random.Random) -> None:
     values = random.Random(seed)
     yields = [[values.randrange(1_000_000) for _ in range(values.randint(20, 60))] for _ in range(sites)]
     order = rng.sample(range(sites), sites)
@@ -202,14 +196,14 @@ def test_the_order_of_the_sites_does_not_matter_but_for_ties(
 @pytest.mark.parametrize("name", SCALE_FREE)
 @few
 @given(webs, st.sampled_from([2, 8, 1024]))
-def test_the_unit_of_the_rewards_does_not_matter(name: str, yields: list[list[int]], unit: int) -> None:
+def test_unit_of_the_rewards_does_not_matter(name: str, yields: list[list[int]], unit: int) -> None:
     scaled = [[unit * reward for reward in rewards] for rewards in yields]
     assert Crawl(made(name), yields).run(300) == Crawl(made(name), scaled).run(300)
 
 
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "gittins"}))
 @pytest.mark.parametrize("sites", [7, 2 * EXACT])
-def test_sites_that_bring_nothing_are_read_alike(name: str, sites: int) -> None:
+def test_sites_without_rewards_are_read_equally_often(name: str, sites: int) -> None:
     crawl = Crawl(made(name), [[0] * 1000 for _ in range(sites)])
     for _ in range(10 * sites):
         crawl.step()
@@ -219,7 +213,7 @@ def test_sites_that_bring_nothing_are_read_alike(name: str, sites: int) -> None:
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson"}))
 @few
 @given(st.lists(st.integers(0, REWARD_CAP), min_size=2, max_size=200), st.integers(0, 3))  # `auto` caps none
-def test_a_further_page_without_links_never_raises_the_index(name: str, rewards: list[int], in_flight: int) -> None:
+def test_page_without_links_never_raises_the_index(name: str, rewards: list[int], in_flight: int) -> None:
     rule = made(name)
     for site in ("a", "b"):
         for reward in rewards:
@@ -232,7 +226,7 @@ def test_a_further_page_without_links_never_raises_the_index(name: str, rewards:
 
 
 @pytest.mark.parametrize("name", [*INDEX_RULES, "trivial"])
-def test_the_index_says_who_is_chosen(name: str) -> None:
+def test_site_with_the_largest_index_is_chosen(name: str) -> None:
     crawl = Crawl(made(name, gittins_batch=1), [rewards * 20 for rewards in rotting(5, 9)])
     assert crawl.rule.index("nobody") == crawl.rule.index(3) == math.inf
     crawl.run(250)
@@ -244,7 +238,9 @@ def test_the_index_says_who_is_chosen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INDEX_RULES)
-def test_many_sites_are_ranked_nearly_as_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranking_for_many_sites_finds_nearly_as_much_as_the_exact_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     yields = [rewards * 5 for rewards in rotting(8, EXACT)]
     exact = Crawl(made(name), yields)
     exact.run(4000)
@@ -256,16 +252,16 @@ def test_many_sites_are_ranked_nearly_as_few(name: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - {"trivial"}))
-def test_defaults_of_the_options_suffice(name: str) -> None:
+def test_default_options_suffice(name: str) -> None:
     assert len(Crawl(RULES[name](RuleOptions()), rotting(3, 4)).run(40)) == 40
 
 
-def test_trivial_says_that_it_needs_a_budget() -> None:
+def test_trivial_requires_a_budget() -> None:
     with pytest.raises(ConfigError, match=r"RULE=trivial needs PAGE_BUDGET: .*; set PAGE_BUDGET"):
         RULES["trivial"](RuleOptions())
 
 
-def test_a_quantum_of_seconds_takes_the_place_of_one_of_pages() -> None:
+def test_quantum_in_seconds_replaces_the_quantum_in_pages() -> None:
     rule = RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0))
     for site in "ab":
         rule.wake(site)

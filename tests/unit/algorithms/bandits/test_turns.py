@@ -24,7 +24,7 @@ def awake(rule: RoundRobin, arms: str) -> RoundRobin:
 
 
 @given(st.lists(st.sampled_from("abcde"), unique=True, min_size=1), st.integers(1, 4))
-def test_round_robin_takes_every_site_in_turn(arms: list[str], quantum: int) -> None:
+def test_round_robin_reads_every_site_in_turn(arms: list[str], quantum: int) -> None:
     rule = RoundRobin(quantum)
     for arm in arms:
         rule.wake(arm)
@@ -33,7 +33,7 @@ def test_round_robin_takes_every_site_in_turn(arms: list[str], quantum: int) -> 
     assert [pull(rule) for _ in range(3 * len(turns))] == 3 * turns
 
 
-def test_a_site_that_was_not_read_for_longest_is_first_when_it_wakes() -> None:
+def test_waking_site_that_was_not_read_for_longest_comes_first() -> None:
     rule = awake(RoundRobin(), "abc")
     assert [pull(rule) for _ in range(3)] == ["a", "b", "c"]
     rule.sleep("a")
@@ -42,7 +42,7 @@ def test_a_site_that_was_not_read_for_longest_is_first_when_it_wakes() -> None:
     assert [pull(rule) for _ in range(3)] == ["a", "c", "b"]
 
 
-def test_a_site_that_falls_asleep_goes_on_with_its_turn_when_it_wakes() -> None:
+def test_waking_site_continues_its_turn() -> None:
     rule = awake(RoundRobin(3), "ab")
     assert [pull(rule) for _ in range(2)] == ["a", "a"]
     rule.sleep("a")
@@ -51,7 +51,7 @@ def test_a_site_that_falls_asleep_goes_on_with_its_turn_when_it_wakes() -> None:
     assert [pull(rule) for _ in range(4)] == ["a", "b", "b", "a"]
 
 
-def test_a_cancelled_pull_gives_the_turn_back() -> None:
+def test_cancelled_pull_returns_the_turn() -> None:
     rule = awake(RoundRobin(2), "ab")
     for _ in range(5):
         rule.started("a")
@@ -60,7 +60,7 @@ def test_a_cancelled_pull_gives_the_turn_back() -> None:
     assert [pull(rule) for _ in range(4)] == ["a", "a", "b", "b"]
 
 
-def test_what_is_remembered_of_turns_is_bounded() -> None:
+def test_history_of_turns_is_bounded() -> None:
     rule = awake(TimedRoundRobin(1e9), "ab")
     plain = awake(RoundRobin(), "ab")
     for _ in range(1000):
@@ -69,13 +69,13 @@ def test_what_is_remembered_of_turns_is_bounded() -> None:
     assert all(len(arm.ends) + len(arm.in_turn) <= 2 for arm in (*rule._arms, *plain._arms))
 
 
-def test_a_turn_of_seconds_begins_with_its_first_pull() -> None:
+def test_timed_turn_begins_with_its_first_pull() -> None:
     rule = awake(TimedRoundRobin(10.0), "ab")
     assert rule.select(0.0) == "a"
     assert [pull(rule, now) for now in (5.0, 14.0, 15.0, 24.0, 25.0)] == ["a", "a", "b", "b", "a"]
 
 
-def test_a_turn_of_seconds_goes_on_after_a_nap_but_not_after_a_long_sleep() -> None:
+def test_timed_turn_continues_after_a_short_sleep_only() -> None:
     rule = awake(TimedRoundRobin(10.0), "ab")
     assert pull(rule, 0.0) == "a"
     rule.sleep("a")
@@ -88,7 +88,7 @@ def test_a_turn_of_seconds_goes_on_after_a_nap_but_not_after_a_long_sleep() -> N
     assert pull(rule, 10.5) == "b", "a's seconds are over, b's are not"
 
 
-def test_a_cancelled_pull_takes_no_seconds() -> None:
+def test_cancelled_pull_takes_no_time_from_a_timed_turn() -> None:
     rule = awake(TimedRoundRobin(10.0), "ab")
     assert rule.select(0.0) == "a"
     rule.started("a")
@@ -96,7 +96,7 @@ def test_a_cancelled_pull_takes_no_seconds() -> None:
     assert [pull(rule, now) for now in (15.0, 24.0, 25.0)] == ["a", "a", "b"]
 
 
-def test_pulls_of_a_crawl_that_was_interrupted_are_turns_of_their_own() -> None:
+def test_pulls_of_an_interrupted_crawl_are_separate_turns() -> None:
     rule = awake(TimedRoundRobin(10.0), "abc")
     for arm in "abcac":
         rule.started(arm)
@@ -105,7 +105,7 @@ def test_pulls_of_a_crawl_that_was_interrupted_are_turns_of_their_own() -> None:
 
 
 @given(webs)
-def test_sequential_finishes_one_site_after_the_other(yields: list[list[int]]) -> None:
+def test_sequential_finishes_one_site_before_the_next(yields: list[list[int]]) -> None:
     chosen = Crawl(Sequential(), yields).run(10_000)
     assert chosen == [site for site, rewards in enumerate(yields) for _ in rewards]
 
@@ -142,19 +142,19 @@ def test_equal_shares_are_those_of_the_published_rule(yields: list[list[int]], b
 
 
 @given(st.integers(1, 8), st.integers(1, 30))
-def test_equal_shares_of_a_budget_without_remainder_are_turns(sites: int, share: int) -> None:
+def test_equal_shares_of_a_divisible_budget_alternate_between_the_sites(sites: int, share: int) -> None:
     yields = [[site] * 100 for site in range(sites)]
     assert Crawl(EqualShares(sites * share), yields).run(sites * share) == list(range(sites)) * share
 
 
-def test_only_the_pages_of_the_share_say_which_site_is_best() -> None:
+def test_best_site_is_determined_by_the_pages_of_the_shares() -> None:
     yields = [[1, 1, 0, 0, 0, 0], [1, 0, 9, 9, 9, 9]]
     crawl = Crawl(EqualShares(5), yields)
     assert crawl.run(5) == [0, 1, 0, 1, 0]
     assert crawl.rule.index(0) == 2.0
 
 
-def test_shares_are_of_the_sites_known_when_the_first_pull_starts() -> None:
+def test_shares_are_fixed_when_the_first_pull_starts() -> None:
     rule = EqualShares(8)
     for arm in "ab":
         rule.sleep(arm)

@@ -16,7 +16,7 @@ def started(arm: WindowArm) -> None:
 
 
 @given(st.lists(st.integers(0, 100), max_size=50), st.integers(0, 5))
-def test_a_window_has_the_last_rewards_and_nothing_for_those_in_flight(rewards: list[int], in_flight: int) -> None:
+def test_window_sums_the_last_rewards_and_counts_pulls_in_flight_as_zero(rewards: list[int], in_flight: int) -> None:
     arm = WindowArm("a", 3)
     assert (arm.name, arm.number) == ("a", 3)
     for reward in rewards:
@@ -29,7 +29,7 @@ def test_a_window_has_the_last_rewards_and_nothing_for_those_in_flight(rewards: 
         assert arm.last(window) == sum(pulls[-window:])
 
 
-def test_the_ring_has_the_last_rewards_of_many() -> None:
+def test_ring_keeps_the_last_of_many_rewards() -> None:
     rng = random.Random(0)
     rewards = [rng.randrange(100) for _ in range(3 * LONGEST)]
     arm = WindowArm("a", 0)

@@ -39,7 +39,7 @@ def key(url: str) -> tuple[int, int]:
         "https://www.example.org/news/17?mtm_campaign=x&_ga=1.2&wt_zmc=a.b",
     ],
 )
-def test_spellings_and_campaigns_lead_to_one_document(url):
+def test_variants_and_campaign_parameters_give_one_key(url):
     assert key(url) == key(URL)
 
 
@@ -57,11 +57,11 @@ def test_spellings_and_campaigns_lead_to_one_document(url):
         "https://sport.example.org/news/17",
     ],
 )
-def test_other_addresses_are_other_documents(url):
+def test_other_urls_give_other_keys(url):
     assert key(url) != key(URL)
 
 
-def test_order_of_parameters_does_not_count():
+def test_order_of_parameters_does_not_matter():
     assert key(f"{URL}?b=1&from=rss&a=2") == key(f"{URL}?a=2&b=1") != key(f"{URL}?a=2")
 
 
@@ -83,13 +83,13 @@ def test_domain_is_the_registered_one_or_else_the_host():
     assert domain_of("http://localhost:8080/a") == "localhost:8080"
 
 
-def test_a_text_of_few_words_counts_with_its_title():
+def test_key_of_a_short_text_includes_its_title():
     assert compared_words("Fire", "For subscribers only.") == ["fire", "for", "subscribers", "only"]
     long = "word " * 60
     assert compared_words("Fire", long) == words(long)
 
 
-def test_a_print_tells_texts_apart_by_their_words_alone():
+def test_fingerprint_depends_on_the_words_only():
     one, other = (document_fingerprint(URL, article(text)) for text in ("Hello, World", "hello\nworld!"))
     assert one == other
     assert one.text_hash == other.text_hash
@@ -109,10 +109,10 @@ def test_a_print_tells_texts_apart_by_their_words_alone():
         f"{URL}?utm_source=x",
     ],
 )
-def test_a_canonical_url_that_says_nothing_is_not_believed(canonical):
+def test_uninformative_canonical_url_is_ignored(canonical):
     assert document_fingerprint(URL, article(canonical=canonical)).canonical is None
 
 
-def test_a_canonical_url_within_the_domain_is_believed():
+def test_canonical_url_within_the_domain_is_used():
     found = document_fingerprint("https://m.example.org/a?id=17", article(canonical=URL))
     assert found.canonical == key(URL) == document_fingerprint(URL, article()).url

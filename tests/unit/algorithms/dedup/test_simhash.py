@@ -46,17 +46,17 @@ def weather(rng: random.Random, template: list[str]) -> list[str]:
     return [str(rng.randrange(-30, 40)) if place % 7 == 0 else word for place, word in enumerate(template)]
 
 
-def test_words_have_neither_case_nor_punctuation_nor_layout():
+def test_words_ignore_case_punctuation_and_layout():
     assert words("  “Don’t” –\n\tSTOP, soft\xadhyphen… ﬁne") == ["don", "t", "stop", "softhyphen", "fine"]
 
 
 @pytest.mark.parametrize("text", ["北京是中国的首都", "กรุงเทพ", "ភាសាខ្មែរ"])
-def test_scripts_without_blanks_are_divided_into_characters(text):
+def test_scripts_without_spaces_are_divided_into_characters(text):
     assert all(len(word) == 1 for word in words(text))
     assert len(words(text)) >= 5
 
 
-def test_fingerprint_is_a_signed_number_of_64_bits_and_all_its_bits_are_in_doubt():
+def test_fingerprint_is_a_signed_64_bit_number_with_all_bits_ranked_by_doubt():
     fingerprint = simhash(["one"])
     assert -(1 << 63) <= fingerprint.value < 1 << 63
     assert sorted(fingerprint.least_certain) == list(range(64))
@@ -65,13 +65,13 @@ def test_fingerprint_is_a_signed_number_of_64_bits_and_all_its_bits_are_in_doubt
 
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=5), max_size=30), st.randoms(use_true_random=False))
-def test_order_of_words_does_not_count_in_fingerprints(some, rng):
+def test_fingerprint_does_not_depend_on_the_order_of_words(some, rng):
     mixed = list(some)
     rng.shuffle(mixed)
     assert simhash(mixed) == simhash(some)
 
 
-def test_the_least_sure_bits_are_those_that_change():
+def test_bits_in_most_doubt_are_those_that_change():
     rng = random.Random(1)
     places = []
     for _ in range(50):
@@ -82,7 +82,7 @@ def test_the_least_sure_bits_are_those_that_change():
     assert sum(place < 16 for place in places) > 0.9 * len(places)
 
 
-def test_every_reprint_with_small_edits_is_found_and_told():
+def test_every_reprint_with_small_edits_is_found_and_confirmed():
     rng = random.Random(2)
     for _ in range(300):
         text = prose(rng, rng.randrange(150, 400))
@@ -93,20 +93,20 @@ def test_every_reprint_with_small_edits_is_found_and_told():
         assert nearly_same(text, copy)
 
 
-def test_texts_of_one_language_are_far_apart():
+def test_different_texts_in_one_language_are_far_apart():
     rng = random.Random(3)
     fingerprint = [simhash(prose(rng, 300)).value for _ in range(100)]
     assert min(distance(a, b) for a in fingerprint for b in fingerprint if a != b) > 12
 
 
-def test_weather_reports_of_other_days_are_other_texts():
+def test_weather_reports_of_different_days_are_different_texts():
     rng = random.Random(4)
     template = prose(rng, 150)
     reports = [weather(rng, template) for _ in range(40)]
     assert not any(nearly_same(a, b) or is_version(a, b) for a in reports for b in reports if a is not b)
 
 
-def test_a_reprint_may_correct_a_number_but_not_all_of_them():
+def test_reprint_may_correct_one_number_but_not_all():
     text = [*prose(random.Random(5), 200), "2024", "17", "300", "12"]
     assert nearly_same(text, [*text[:-1], "13"])
     assert nearly_same(text, [*text, "updated", "2025"])
@@ -114,7 +114,7 @@ def test_a_reprint_may_correct_a_number_but_not_all_of_them():
     assert not nearly_same(text, [changed.get(word, word) for word in text])
 
 
-def test_a_shorter_page_is_a_version_of_the_whole_text_and_another_text_is_not():
+def test_shortened_page_is_a_version_of_the_text_and_another_text_is_not():
     rng = random.Random(6)
     text, other = prose(rng, 300), prose(rng, 300)
     assert is_version(text[:100], text)
@@ -131,7 +131,7 @@ def test_fingerprints_of_other_domains_share_no_band():
 
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from(VOCABULARY[:20]), max_size=12), st.lists(st.sampled_from(VOCABULARY[:20]), max_size=12))
-def test_comparing_is_symmetric_and_every_text_is_its_own_reprint(one, other):
+def test_comparison_is_symmetric_and_reflexive(one, other):
     assert nearly_same(one, one)
     assert is_version(one, one)
     assert nearly_same(one, other) == nearly_same(other, one)

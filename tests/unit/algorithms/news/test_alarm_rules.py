@@ -41,7 +41,7 @@ def test_source_is_unreachable_after_a_day(hours, found):
     assert kinds(feeds=[Failing("http://a.example", NOW - hours * HOUR, "timeout", UNREACHABLE)]) == found
 
 
-def test_message_names_what_is_wrong_and_what_to_do():
+def test_message_names_the_problem_and_the_remedy():
     (alarm,) = alarms_of([Failing("http://a.example/rss", 0.0, "status 404")], [], Limits(), NOW, Pause())
     assert alarm.subject == "http://a.example/rss"
     assert alarm.message.startswith("status 404; ")
@@ -94,6 +94,6 @@ def test_message_about_failing_extraction_has_the_numbers_and_the_reason():
     ("discovered_h", "answered_h", "found"),
     [(47, 1, []), (48, 1, [DISCOVERY]), (48, 25, []), (48, None, []), (None, 1, [])],
 )
-def test_discovery_stopped_if_a_site_answers_and_shows_nothing_new(discovered_h, answered_h, found):
+def test_discovery_alarm_if_a_site_responds_without_anything_new(discovered_h, answered_h, found):
     times = [None if hours is None else NOW - hours * HOUR for hours in (discovered_h, answered_h)]
     assert kinds(sites=[SiteHealth("http://a.example", DAILY, 0, "", 5, *times)]) == found

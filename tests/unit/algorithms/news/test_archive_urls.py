@@ -15,7 +15,7 @@ from crawlers.algorithms.news.archive_urls import is_archive
         "/x;jsessionid=1?a=1;page=2",
     ],
 )  # fmt: skip
-def test_pagination_calendars_and_archives(path):
+def test_urls_of_pagination_calendars_and_archives_are_recognised(path):
     assert is_archive(f"http://paper.example{path}")
 
 
@@ -27,5 +27,5 @@ def test_pagination_calendars_and_archives(path):
      # beyond what is looked at, of which a page may have tens of thousands
      "/" + "a/" * 5000, "/?" + "a=1&" * 60 + "page=2", "/archive/" + "a" * 300],
 )  # fmt: skip
-def test_other_pages(path):
+def test_urls_of_other_pages_are_not_recognised(path):
     assert not is_archive(f"http://paper.example{path}")

@@ -26,15 +26,15 @@ def test_weights_add_up(evidence: Evidence, odds: float) -> None:
     assert log_odds(evidence) == odds
 
 
-def test_nobody_is_sure_of_weak_evidence() -> None:
+def test_weak_evidence_gives_no_label() -> None:
     assert [label(odds) for odds in (-math.inf, -2.1, -2.0, 0.0, 2.0, 2.1)] == [False, False, False, None, None, True]
 
 
-def test_what_a_feed_names_is_an_article_unless_its_looks_are_against_it() -> None:
+def test_item_of_a_feed_is_an_article_unless_its_page_has_contrary_evidence() -> None:
     assert label(IN_FEED) is True
     assert label(IN_FEED + log_odds(Evidence(link_density=0.9))) is None
 
 
-def test_more_links_never_speak_for_an_article() -> None:
+def test_more_links_are_never_evidence_for_an_article() -> None:
     odds = [log_odds(Evidence(link_density=share / 10)) for share in range(11)]
     assert all(one >= other for one, other in pairwise(odds))

@@ -29,7 +29,7 @@ def polled(rate: ArrivalRate, per_s: float, every_s: float, polls: int, rng: ran
 
 
 @pytest.mark.parametrize("per_hour", [20.0, 2.0, 0.25])
-def test_the_rate_of_a_feed_is_found(per_hour: float) -> None:
+def test_estimate_approaches_the_rate_of_the_feed(per_hour: float) -> None:
     found = [
         polled(ArrivalRate(), per_hour / HOUR, min(1.0, 5 / per_hour) * HOUR, 200, random.Random(seed)).per_s * HOUR
         for seed in range(10)
@@ -37,19 +37,19 @@ def test_the_rate_of_a_feed_is_found(per_hour: float) -> None:
     assert statistics.fmean(found) == pytest.approx(per_hour, rel=0.15)
 
 
-def test_a_feed_that_died_is_known_after_days() -> None:
+def test_dead_feed_is_recognised_within_days() -> None:
     rate = polled(ArrivalRate(), 2 / HOUR, HOUR, 100, random.Random(1))
     assert polled(rate, 0.0, 6 * HOUR, 12, random.Random(1)).per_s < 0.35 / HOUR
     assert polled(rate, 0.0, 6 * HOUR, 40, random.Random(1)).per_s < 0.05 / HOUR
 
 
-def test_a_feed_that_wakes_up_is_known_at_once() -> None:
+def test_revived_feed_is_recognised_at_once() -> None:
     asleep = polled(ArrivalRate(), 0.0, 6 * HOUR, 40, random.Random(1))
     assert asleep.per_s < 0.01 / HOUR
     assert asleep.after(30, 6 * HOUR).per_s == pytest.approx(5 / HOUR, rel=0.1)
 
 
-def test_a_poll_that_finds_only_new_items_says_there_were_more() -> None:
+def test_poll_with_only_new_items_indicates_that_there_were_more() -> None:
     rate = ArrivalRate(items=10, seconds=10 * HOUR)
     counted, full = rate.after(10, HOUR), rate.after(10, HOUR, is_full=True)
     assert counted == ArrivalRate(10, HOUR)
@@ -58,7 +58,7 @@ def test_a_poll_that_finds_only_new_items_says_there_were_more() -> None:
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(0, 1000), st.floats(1.0, 1e7)), max_size=20))
-def test_states_stay_within_bounds_and_one_item_more_never_lowers_the_rate(polls: list[tuple[int, float]]) -> None:
+def test_states_stay_within_bounds_and_another_item_never_lowers_the_rate(polls: list[tuple[int, float]]) -> None:
     rate = ArrivalRate()
     for new_items, elapsed_s in polls:
         more = rate.after(new_items + 1, elapsed_s)
@@ -69,7 +69,7 @@ def test_states_stay_within_bounds_and_one_item_more_never_lowers_the_rate(polls
         assert rate.upper_per_s(2.0) <= rate.upper_per_s(3.0)
 
 
-def test_a_rate_is_seldom_above_its_upper_bound() -> None:
+def test_rate_rarely_exceeds_its_upper_bound() -> None:
     per_s, above = 1 / HOUR, 0
     for seed in range(300):
         rate = polled(ArrivalRate(), per_s, HOUR, 10, random.Random(seed))
@@ -79,12 +79,12 @@ def test_a_rate_is_seldom_above_its_upper_bound() -> None:
 
 @pytest.mark.parametrize("items", [0, 1, 3, 10, 100])
 @pytest.mark.parametrize("deviations", [1.0, 2.0, 3.0])
-def test_the_upper_bound_is_a_quantile_of_the_gamma_distribution(items: int, deviations: float) -> None:
+def test_upper_bound_is_a_quantile_of_the_gamma_distribution(items: int, deviations: float) -> None:
     rate = ArrivalRate(items, HOUR)
     exact = gamma.ppf(norm.cdf(deviations), items + PRIOR_ITEMS) / (HOUR + PRIOR_SECONDS)
     assert rate.upper_per_s(deviations) == pytest.approx(exact, rel=0.04)
 
 
-def test_no_time_teaches_nothing() -> None:
+def test_elapsed_time_of_zero_changes_nothing() -> None:
     assert ArrivalRate(1.0, 2.0).after(5, 0.0) == ArrivalRate(1.0, 2.0)
     assert ArrivalRate(1.0, 2.0).after(0, 0.5) == ArrivalRate(1.0, 2.5), "and a little time a little"

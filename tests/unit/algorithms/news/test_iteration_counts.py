@@ -26,7 +26,7 @@ def test_iteration_without_pages_has_no_useful_share():
     assert Iteration(1, 0.0, 1.0, polls=5).useful_share == 0.0
 
 
-def test_iteration_is_said_in_one_line():
+def test_iteration_is_described_in_one_line():
     assert str(Iteration(3, 10.0, 70.0, 700, 200, 90, 10, 680, 5, 1680)) == (
         "Iteration 3: 1,000 downloads in 60 s (700 fit, 200 not fit, 90 polls, 10 errors), 680 new documents "
         "(75% of the downloads without polls), 5 duplicates; 1,680 documents in total"

@@ -29,34 +29,34 @@ def steady(plan: PollPlan, per_hour: dict[int, float], hours: float) -> dict[int
     return polled
 
 
-def test_feeds_that_are_added_at_once_are_not_polled_at_once() -> None:
+def test_first_polls_of_feeds_added_together_are_spread() -> None:
     plan = PollPlan(2.0)
     first = [plan.add(feed, 0, 100.0) for feed in range(5000)]
     assert min(first) >= 100.0
     assert all(later - earlier == pytest.approx(0.5) for earlier, later in pairwise(first))
 
 
-def test_a_feed_that_goes_on_is_due_in_time_and_takes_no_turn_of_the_new_ones() -> None:
+def test_resumed_feed_is_due_in_time_and_does_not_delay_new_feeds() -> None:
     plan = PollPlan(1.0)
     assert plan.add(1, 1, 100.0, QUIET) == pytest.approx(6 * HOUR)
     assert plan.add(2, 2, 100.0, BUSY) == pytest.approx(safe_s(BUSY.rate, 20), rel=1e-6)
     assert [plan.add(feed, feed, 100.0) for feed in (3, 4)] == [100.0, 101.0]
 
 
-def test_the_budget_is_kept_and_used() -> None:
+def test_budget_is_used_and_not_exceeded() -> None:
     rng = random.Random(1)
     polled = steady(PollPlan(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
     polls = sum(at > 24 * HOUR for times in polled.values() for at in times)
     assert polls / DAY == pytest.approx(0.05, rel=0.08)
 
 
-def test_feeds_that_publish_more_are_polled_more_and_none_is_forgotten() -> None:
+def test_feeds_that_publish_more_are_polled_more_and_all_are_polled() -> None:
     polled = steady(PollPlan(0.01), {1: 10.0, 2: 1.0, 3: 0.01}, 72)
     assert len(polled[1]) > 1.5 * len(polled[2]) > 2 * len(polled[3])
     assert len(polled[3]) >= 72 / 6 - 2
 
 
-def test_no_interval_is_shorter_or_longer_than_the_limits() -> None:
+def test_intervals_stay_within_the_limits() -> None:
     limits = PollLimits(shortest_s=120.0, longest_s=2 * HOUR)
     rich = PollPlan(10.0, limits)
     rich.add(1, 1, 0.0, BUSY)
@@ -71,13 +71,13 @@ def test_no_interval_is_shorter_or_longer_than_the_limits() -> None:
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.floats(0.0, 100.0), st.floats(60.0, 1e6), st.integers(1, 100))
-def test_a_safe_interval_lets_no_window_overflow(items: float, seconds: float, window: int) -> None:
+def test_safe_interval_prevents_overflow_of_the_window(items: float, seconds: float, window: int) -> None:
     rate = ArrivalRate(items, seconds)
     assert safe_s(rate, window) * rate.per_s <= window / 2
     assert safe_s(rate, window + 1) > safe_s(rate, window)
 
 
-def test_a_feed_is_polled_before_its_window_is_full_whatever_the_budget_would_be_best_for() -> None:
+def test_feed_is_polled_before_its_window_is_full_even_if_the_optimum_is_later() -> None:
     plan = PollPlan(0.02)
     for feed in range(100):
         plan.add(feed, feed, 0.0, BUSY if feed == 0 else QUIET)
@@ -85,7 +85,7 @@ def test_a_feed_is_polled_before_its_window_is_full_whatever_the_budget_would_be
     assert plan.ended(0, HOUR, 15, 20) - HOUR <= 20 / 15 * HOUR / 2
 
 
-def test_it_says_which_budget_it_would_need() -> None:
+def test_warning_names_the_budget_that_would_suffice() -> None:
     plan = PollPlan(0.001)
     for feed in range(50):
         plan.add(feed, feed, 0.0, BUSY)
@@ -102,7 +102,7 @@ def test_it_says_which_budget_it_would_need() -> None:
     assert enough.warning == ""
 
 
-def test_the_deadline_comes_before_windows_where_the_budget_is_too_small_for_both() -> None:
+def test_deadline_has_priority_over_windows_if_the_budget_is_too_small() -> None:
     plan = PollPlan(11 / (6 * HOUR))
     for feed in range(10):
         plan.add(feed, feed, 0.0, BUSY if feed < 5 else QUIET)
@@ -110,7 +110,7 @@ def test_the_deadline_comes_before_windows_where_the_budget_is_too_small_for_bot
     assert plan.warning
 
 
-def test_polls_take_half_of_what_the_delay_of_a_host_allows() -> None:
+def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows() -> None:
     plan = PollPlan(1.0)
     plan.set_delay(7, 10.0)
     for feed in range(40):
@@ -128,7 +128,7 @@ def test_polls_take_half_of_what_the_delay_of_a_host_allows() -> None:
     assert "that their feeds need: 1 (at worst, " in plan.warning
 
 
-def test_a_full_page_brings_the_next_poll_nearer() -> None:
+def test_poll_with_only_new_items_shortens_the_interval() -> None:
     plan = PollPlan(0.002)
     for feed in range(20):
         plan.add(feed, feed, 0.0, QUIET)
@@ -136,7 +136,7 @@ def test_a_full_page_brings_the_next_poll_nearer() -> None:
     assert plan.ended(2, 6 * HOUR, 20, 20) - 6 * HOUR < usual / 5
 
 
-def test_dates_tell_the_rate_at_the_first_poll() -> None:
+def test_dates_of_items_give_the_rate_at_the_first_poll() -> None:
     plan = PollPlan(1.0)
     for feed in (1, 2, 3):
         plan.add(feed, feed, 0.0)
@@ -147,7 +147,7 @@ def test_dates_tell_the_rate_at_the_first_poll() -> None:
     assert unknown == ArrivalRate().per_s * HOUR
 
 
-def test_a_failed_poll_is_tried_again_soon_then_seldom() -> None:
+def test_failed_poll_is_retried_soon_and_then_less_often() -> None:
     plan = PollPlan(0.01)
     plan.add(1, 1, 0.0, PollState(0.0, 50, ArrivalRate(1.0, DAY)))
     plan.add(2, 2, 0.0)
@@ -171,7 +171,7 @@ def test_failed_poll_is_retried_24_times_within_the_deadline() -> None:
     assert plan.failed(1, 24 * HOUR, 10) == 30 * HOUR
 
 
-def test_what_is_kept_of_a_feed_is_all_that_is_needed_to_go_on() -> None:
+def test_plan_resumes_from_the_stored_states_of_feeds() -> None:
     rng = random.Random(1)
     plan, again = PollPlan(0.01), PollPlan(0.01)
     for feed in range(30):
@@ -187,7 +187,7 @@ def test_what_is_kept_of_a_feed_is_all_that_is_needed_to_go_on() -> None:
         assert resumed == pytest.approx(kept, rel=0.1)
 
 
-def test_a_feed_that_is_removed_leaves_its_polls_to_the_others() -> None:
+def test_polls_of_a_removed_feed_go_to_the_others() -> None:
     plan = PollPlan(0.01)
     for feed in range(10):
         plan.add(feed, feed, 0.0, QUIET)
@@ -201,7 +201,7 @@ def test_a_feed_that_is_removed_leaves_its_polls_to_the_others() -> None:
         plan.state(3)
 
 
-def test_a_feed_is_added_once() -> None:
+def test_feed_can_be_added_only_once() -> None:
     plan = PollPlan(1.0)
     plan.add(1, 1, 0.0)
     assert plan.state(1) == PollState(NEVER, 10, ArrivalRate())
@@ -209,7 +209,7 @@ def test_a_feed_is_added_once() -> None:
         plan.add(1, 1, 0.0)
 
 
-def test_the_budget_is_not_shared_out_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_is_not_redistributed_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     times = []
     original = PollPlan._share_out
     monkeypatch.setattr(PollPlan, "_share_out", lambda plan: (times.append(1), original(plan)))

@@ -26,7 +26,7 @@ def cost(weights: list[float], rates: list[float], visits: list[float]) -> float
 
 @some
 @given(pages, values)
-def test_the_whole_budget_is_spent_and_no_page_is_worth_more_than_another(pages: Pages, budget: float) -> None:
+def test_whole_budget_is_spent_with_equal_marginal_values(pages: Pages, budget: float) -> None:
     weights, rates, _ = (np.array(column) for column in zip(*pages, strict=True))
     found = lambda_crawl(weights, rates, budget)
     assert found.rates.sum() <= budget * (1 + 1e-12)
@@ -37,7 +37,7 @@ def test_the_whole_budget_is_spent_and_no_page_is_worth_more_than_another(pages:
 
 @some
 @given(pages, values, st.floats(0.01, 1.0), st.floats(1.0, 100.0), st.lists(values, min_size=3, max_size=3))
-def test_bounds_and_caps_are_kept_and_pages_within_them_are_worth_the_same(
+def test_bounds_and_caps_are_kept_with_equal_marginal_values_between_them(
     pages: Pages, budget: float, low: float, high: float, caps: list[float]
 ) -> None:
     weights, rates, hosts = (np.array(column) for column in zip(*pages, strict=True))
@@ -65,7 +65,7 @@ def test_bounds_and_caps_are_kept_and_pages_within_them_are_worth_the_same(
 
 @some
 @given(pages, values, st.integers(0, 7), st.floats(1.01, 10.0))
-def test_a_page_gets_more_when_it_counts_more_or_changes_more(
+def test_page_with_a_greater_weight_or_change_rate_gets_more_visits(
     pages: Pages, budget: float, which: int, times: float
 ) -> None:
     which %= len(pages)
@@ -79,14 +79,14 @@ def test_a_page_gets_more_when_it_counts_more_or_changes_more(
 
 @some
 @given(pages, values, st.floats(1e-9, 1e9))
-def test_units_of_time_and_of_weight_change_nothing(pages: Pages, budget: float, times: float) -> None:
+def test_units_of_time_and_weight_do_not_matter(pages: Pages, budget: float, times: float) -> None:
     weights, rates, _ = (np.array(column) for column in zip(*pages, strict=True))
     before = lambda_crawl(weights, rates, budget).rates
     assert lambda_crawl(weights * times, rates, budget).rates == pytest.approx(before, rel=1e-8)
     assert lambda_crawl(weights, rates * times, budget * times).rates / times == pytest.approx(before, rel=1e-8)
 
 
-def test_no_other_way_to_spend_the_budget_costs_less() -> None:
+def test_no_other_allocation_of_the_budget_costs_less() -> None:
     rng = random.Random(1)
     weights, rates = [[rng.lognormvariate(0, 1) for _ in range(6)] for _ in range(2)]
     visits = lambda_crawl(weights, rates, 2.0).rates.tolist()
@@ -96,7 +96,7 @@ def test_no_other_way_to_spend_the_budget_costs_less() -> None:
         assert cost(weights, rates, [visit * 2.0 / sum(other) for visit in other]) >= best
 
 
-def test_pages_get_equal_shares_of_their_lowest_rates_where_the_budget_or_a_cap_is_too_small() -> None:
+def test_lowest_rates_are_reduced_in_proportion_if_the_budget_or_a_cap_is_too_small() -> None:
     found = lambda_crawl([1, 5], [9, 1], 3.0, lowest=[4.0, 2.0])
     assert found.rates == pytest.approx([2.0, 1.0])
     assert (found.share, found.price) == (0.5, math.inf)
@@ -105,16 +105,16 @@ def test_pages_get_equal_shares_of_their_lowest_rates_where_the_budget_or_a_cap_
     assert (found.share, found.host_shares.tolist()) == (1.0, [0.25, 1.0])
 
 
-def test_everything_gets_its_highest_rate_where_there_is_enough() -> None:
+def test_every_page_gets_its_highest_rate_if_the_budget_suffices() -> None:
     found = lambda_crawl([1, 2], [1, 2], 10.0, highest=[3.0, 4.0])
     assert (found.rates.tolist(), found.price) == ([3.0, 4.0], 0.0)
 
 
-def test_a_page_that_never_changes_or_does_not_count_gets_its_lowest_rate() -> None:
+def test_page_without_changes_or_weight_gets_its_lowest_rate() -> None:
     assert lambda_crawl([1, 0, 1], [0, 1, 1], 1.0, lowest=0.125).rates == pytest.approx([0.125, 0.125, 0.75])
 
 
-def test_what_changes_too_fast_starves_where_only_freshness_counts_and_never_here() -> None:
+def test_fast_changing_page_is_visited_although_binary_freshness_would_starve_it() -> None:
     rates = [1.0, 1000.0]
     assert lambda_crawl([1, 1], rates, 1.0, demand=binary).rates == pytest.approx([1.0, 0.0])
     assert lambda_crawl([1, 1], rates, 1.0).rates.min() > 0.4
@@ -123,11 +123,11 @@ def test_what_changes_too_fast_starves_where_only_freshness_counts_and_never_her
 
 @some
 @given(values, values, st.floats(1e-9, 1e9))
-def test_the_formula_for_one_page_is_that_for_many(weight: float, rate: float, price: float) -> None:
+def test_formula_for_one_page_equals_that_for_many(weight: float, rate: float, price: float) -> None:
     of_many = harmonic(np.array([weight]), np.array([rate]), np.array([price]))[0]
     assert best_visits(weight, rate, price) == pytest.approx(of_many, rel=1e-12)
     assert best_visits(weight, rate, 0.0) == math.inf
 
 
-def test_there_may_be_no_page() -> None:
+def test_empty_set_of_pages_is_allowed() -> None:
     assert lambda_crawl([], [], 1.0).rates.tolist() == []

@@ -31,7 +31,7 @@ def classifier(rules=(), *, learns=False, **more):
         ("/about", QueueSlot(OTHER, 0.01)),
     ],
 )
-def test_urls_have_their_place_by_rules_and_by_their_looks(path, place):
+def test_queue_slot_of_a_url_depends_on_the_rules_and_its_form(path, place):
     book = classifier([(r"/[a-z]+/\d+\.html", 0.5), (r"/video/.*", 0.0)])
     assert book.slot(SITE, SITE + path) == place
     assert book.slot_of(resolve(SITE + "/", path)) == place
@@ -43,7 +43,7 @@ def labelled(book, numbers):
         book.label(SITE, f"{SITE}/tag/{number}", -3.5)
 
 
-def test_rules_are_learnt_when_there_are_labels_enough_and_kept():
+def test_rules_are_learnt_from_enough_labels_and_kept():
     book = classifier(learns=True)
     labelled(book, range(10))
     assert not book.learn(SITE, 0.0)
@@ -65,21 +65,21 @@ def test_labels_of_earlier_runs_count():
     assert book.learn(SITE, 0.0)
 
 
-def test_without_leave_nothing_is_learnt():
+def test_nothing_is_learnt_if_learning_is_disabled():
     book = classifier()
     labelled(book, range(100))
     assert not book.learn(SITE, 0.0)
     assert not book.has_rules(SITE)
 
 
-def test_what_is_not_sure_is_no_label():
+def test_uncertain_evidence_gives_no_label():
     book = classifier(learns=True)
     for number in range(100):
         book.label(SITE, f"{SITE}/{number}", 1.5)
     assert not book.learn(SITE, 0.0)
 
 
-def test_next_run_learns_when_there_are_more_labels_not_at_once():
+def test_next_run_learns_only_after_further_labels():
     labels = [(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
     labels += [(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
     first = classifier(learns=True)
@@ -110,14 +110,14 @@ def test_rules_that_fail_are_learnt_again():
     assert len(learnt) == 2
 
 
-def test_fingerprint_is_another_one_when_places_may_be_others():
+def test_fingerprint_changes_with_everything_that_affects_queue_slots():
     books = [classifier(), classifier([("/a", 1.0)]), classifier([("/a", 0.5)]), classifier([("/a", 1.0), ("/b", 1.0)])]
     books.append(UrlClassifier({}, learns=False, fit_factor=2.0, else_factor=0.02))
     assert len({book.fingerprint(SITE) for book in books}) == len(books)
     assert classifier([("/b", 1.0), ("/a", 1.0)]).fingerprint(SITE) == books[3].fingerprint(SITE)
 
 
-def test_rule_that_brings_copies_only_is_forgotten_and_that_of_the_articles_stays():
+def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept():
     book = classifier(learns=True)
     for n in range(100):  # the learner has been misled
         book.label(SITE, f"{SITE}/tag/{n}", -3.5)

@@ -25,24 +25,24 @@ def history_after(gap: int, window: float) -> tuple[float, float, float]:
     return before, scores.history(1), cash
 
 
-def test_what_came_within_the_window_is_added_to_what_is_left_of_it() -> None:
+def test_cash_within_the_window_is_added_to_the_remaining_history() -> None:
     before, after, cash = history_after(gap=3, window=6.0)
     assert after == pytest.approx(before * (12 - 3) / 12 + cash)
 
 
-def test_of_what_came_in_a_longer_time_the_part_within_the_window_counts() -> None:
+def test_only_the_part_within_the_window_counts_after_a_longer_time() -> None:
     _, after, cash = history_after(gap=8, window=1.0)
     assert after == pytest.approx(cash * 2 / 8)
 
 
-def test_both_cases_agree_where_they_meet() -> None:
+def test_both_cases_agree_at_the_length_of_the_window() -> None:
     _, after, cash = history_after(gap=6, window=3.0)
     assert after == cash
     before, shorter, _ = history_after(gap=6, window=3.0 + 1e-9)
     assert shorter == pytest.approx(cash, abs=before * 1e-8)
 
 
-def test_a_page_fetched_for_the_first_time_has_no_history_to_fade() -> None:
+def test_first_fetch_of_a_page_has_no_history_to_discount() -> None:
     scores = AdaptiveOPIC(window=4.0)
     for page in (1, 2):
         scores.found(page, 0)
@@ -52,7 +52,7 @@ def test_a_page_fetched_for_the_first_time_has_no_history_to_fade() -> None:
     assert scores.importance(3) == 0.0
 
 
-def test_a_window_forgets_links_that_are_no_more() -> None:
+def test_window_forgets_removed_links() -> None:
     rng = random.Random(1)
     web = copy_model(1000, rng)
     changed = rewired(web, 0.2, rng)

@@ -11,7 +11,7 @@ moves = st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), max_size=30)
 
 
 @given(moves)
-def test_chains_end_however_pages_move(moves: list[tuple[int, int]]) -> None:
+def test_chains_end_for_any_moves_of_pages(moves: list[tuple[int, int]]) -> None:
     aliases, plain = Aliases(), {}
     for page, target in moves:
         aliases.add(page, target)
@@ -29,7 +29,7 @@ def test_chains_end_however_pages_move(moves: list[tuple[int, int]]) -> None:
     assert bool(aliases) == bool(plain)
 
 
-def test_a_long_chain_is_followed_once() -> None:
+def test_long_chain_is_followed_once() -> None:
     aliases = Aliases()
     for page in range(1, 10_000):
         aliases.add(page, page + 1)
@@ -38,7 +38,7 @@ def test_a_long_chain_is_followed_once() -> None:
     assert aliases.get(1) == aliases.get(5000) == 10_000
 
 
-def test_a_page_moves_once() -> None:
+def test_page_moves_once() -> None:
     aliases = Aliases()
     aliases.add(1, 2)
     aliases.add(1, 3)

@@ -25,7 +25,7 @@ def test_scores_are_those_of_networkx(seed):
         assert all(value / total == pytest.approx(theirs[page], abs=1e-7) for page, value in ours.items())
 
 
-def test_a_graph_that_can_be_done_by_hand():
+def test_scores_of_a_small_graph_are_those_computed_by_hand():
     scores = hits({1: [3, 4], 2: [3]})  # A A^T = [[2, 1], [1, 1]]
     golden = (1 + 5**0.5) / 2
     assert scores.hubs[1] / scores.hubs[2] == pytest.approx(golden)
@@ -38,7 +38,7 @@ def test_steps_are_counted_up_to_the_first_without_a_change():
 
 
 @given(graphs)
-def test_links_to_oneself_and_parallel_ones_count_for_nothing(links):
+def test_links_of_a_page_to_itself_and_parallel_links_do_not_count(links):
     tidy = {source: sorted(set(targets) - {source}) for source, targets in links.items()}
     ours, theirs = hits(links), hits(tidy)
     assert set(ours.authorities) == set(ours.hubs) == {page for source in links for page in (source, *links[source])}
@@ -61,6 +61,6 @@ def test_iteration_ends_after_a_thousand_steps_if_two_communities_are_almost_equ
 
 
 @pytest.mark.parametrize("links", [{}, {1: []}, {1: [1]}])
-def test_without_links_there_is_no_importance(links):
+def test_scores_are_zero_without_links(links):
     scores = hits(links)
     assert scores == ({page: 0.0 for page in links}, {page: 0.0 for page in links}, 0)

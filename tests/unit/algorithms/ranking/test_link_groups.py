@@ -42,7 +42,7 @@ def permuted_waiting(names):
 
 
 @given(histories, st.lists(groups, min_size=1, unique=True).flatmap(permuted_waiting))
-def test_the_choice_is_that_of_the_formula(history, waiting):
+def test_choice_follows_the_formula(history, waiting):
     chosen = told(history).choose(waiting)
     assert chosen in dict(waiting)
     best = max(naive_index(history, group) for group, _ in waiting)
@@ -52,12 +52,12 @@ def test_the_choice_is_that_of_the_formula(history, waiting):
 @given(
     histories, st.lists(groups, min_size=2, unique=True).flatmap(permuted_waiting), st.randoms(use_true_random=False)
 )
-def test_the_order_in_which_groups_are_named_does_not_matter(history, waiting, rng: random.Random):
+def test_order_of_the_groups_does_not_matter(history, waiting, rng: random.Random):
     shuffled = rng.sample(waiting, len(waiting))
     assert told(history).choose(waiting) == told(history).choose(iter(shuffled))
 
 
-def test_of_equals_the_group_of_the_oldest_page_is_taken():
+def test_ties_go_to_the_group_with_the_oldest_page():
     assert GroupBandit().choose([(1, 7), (2, 3), (3, 5)]) == 2
     bandit = told([(1, 4.0), (2, 4.0), (3, 4.0)])
     assert bandit.choose([(3, 9), (1, 8), (2, 30)]) == 1
@@ -66,12 +66,12 @@ def test_of_equals_the_group_of_the_oldest_page_is_taken():
     assert fresh.choose([(8, 2), (9, 1)]) == 9, "groups never tried are equals, too"
 
 
-def test_without_anything_that_waits_there_is_no_choice():
+def test_nothing_is_chosen_if_no_group_waits():
     with pytest.raises(ValueError, match="empty"):
         GroupBandit().choose([])
 
 
-def test_pulls_in_flight_count_as_pulls_that_brought_nothing():
+def test_pulls_in_flight_count_as_pulls_without_reward():
     begun = [(1, 2.0), (2, 2.0)]
     flying, answered = told([*begun, (1, None), (1, None)]), told([*begun, (1, 0.0), (1, 0.0)])
     for waiting in ([(1, 0), (2, 1)], [(1, 0), (3, 1)], [(2, 0), (3, 1)]):
@@ -81,7 +81,7 @@ def test_pulls_in_flight_count_as_pulls_that_brought_nothing():
 
 
 @given(histories, st.lists(st.tuples(groups, groups), max_size=8))
-def test_what_was_started_and_cancelled_leaves_no_trace(history, tries):
+def test_cancelled_pull_leaves_no_trace(history, tries):
     plain, disturbed = told(history), told(history)
     for group, other in tries:
         disturbed.started(group)
@@ -94,7 +94,7 @@ def test_what_was_started_and_cancelled_leaves_no_trace(history, tries):
 
 
 @given(st.integers(0, 10_000), st.integers(0, 60))
-def test_a_bandit_that_is_told_the_pulls_again_goes_on_with_the_same_choices(seed, first):
+def test_resumed_bandit_makes_identical_choices(seed, first):
     """Several pulls in flight; those that never ended are lost with their process and start anew."""
 
     def steps(bandit, rng, flying, number):
@@ -122,12 +122,12 @@ def test_a_bandit_that_is_told_the_pulls_again_goes_on_with_the_same_choices(see
     )
 
 
-def test_one_page_with_a_thousand_links_does_not_speak_for_its_group_for_ever():
+def test_single_page_with_a_thousand_links_loses_its_influence():
     history = [(1, 1000.0), *[(1, 0.0)] * 9, *[(2, 8.0)] * 5]
     assert told(history).choose([(1, 0), (2, 1)]) == 2
 
 
-def test_a_poor_group_is_left_for_one_that_is_unknown_and_a_rich_one_is_kept():
+def test_unknown_group_is_preferred_to_a_poor_one_but_not_to_a_rich_one():
     poor, rich = [(0, 5.0), *[(1, 0.0)] * 4], [(0, 0.0), *[(1, 9.0)] * 4]
     assert told(poor).choose([(1, 0), (2, 1)]) == 2
     assert told(rich).choose([(1, 1), (2, 0)]) == 1

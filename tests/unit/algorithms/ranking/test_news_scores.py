@@ -19,7 +19,7 @@ def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
     return scores
 
 
-def test_the_score_is_the_factor_times_what_pages_passed_on():
+def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
     scores = scores_of(1, 2, 3)
     scores.placed(2, QueueSlot(FIT, 0.8))
     assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
@@ -27,14 +27,14 @@ def test_the_score_is_the_factor_times_what_pages_passed_on():
     assert scores.score(3) == pytest.approx(0.01 * 0.5)
 
 
-def test_without_links_the_factor_alone_counts():
+def test_score_without_links_is_the_factor():
     scores = scores_of(1, 2, weighs_links=False)
     scores.placed(2, QueueSlot(FIT, 0.8))
     assert scores.fetched(1, {2: 1.0}) == ()
     assert scores.score(2) == 0.8
 
 
-def test_what_is_due_goes_before_what_is_fresh_and_that_before_everything_else():
+def test_due_pages_precede_fresh_ones_and_these_all_others():
     scores = scores_of(1, 2, 3, 4)
     scores.placed(2, QueueSlot(FRESH, 1.8e9))
     scores.placed(3, QueueSlot(FRESH, 1.7e9))
@@ -44,7 +44,7 @@ def test_what_is_due_goes_before_what_is_fresh_and_that_before_everything_else()
     assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
 
 
-def test_a_page_that_comes_back_passes_nothing_on_again():
+def test_revisited_page_passes_nothing_on_again():
     scores = scores_of(1, 2)
     scores.fetched(1, {2: 1.0})
     before = scores.score(2)
@@ -54,7 +54,7 @@ def test_a_page_that_comes_back_passes_nothing_on_again():
     assert scores.score(2) == before
 
 
-def test_a_redirect_hands_its_better_place_on():
+def test_redirect_passes_its_better_queue_slot_on():
     scores = scores_of(1, 2, 3)
     scores.placed(2, QueueSlot(FRESH, 1.7e9))
     assert scores.moved(2, 3) == (3,)
@@ -62,7 +62,7 @@ def test_a_redirect_hands_its_better_place_on():
     assert scores.moved(3, 99) == ()
 
 
-def test_what_was_fetched_is_not_moved_to_another_place_by_links():
+def test_links_do_not_requeue_a_fetched_page():
     scores = scores_of(1, 2)
     scores.fetched(2, {})
     assert scores.fetched(1, {2: 1.0}) == []
@@ -70,7 +70,7 @@ def test_what_was_fetched_is_not_moved_to_another_place_by_links():
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from([OTHER, ARCHIVE, FIT, FRESH]), st.floats(0, 1))))
-def test_what_is_recalled_is_as_it_was(placed):
+def test_recalled_scores_equal_the_stored_ones(placed):
     scores = scores_of(*range(1, 10))
     for page, queue, value in placed:
         scores.placed(page, QueueSlot(queue, value))
@@ -81,7 +81,7 @@ def test_what_is_recalled_is_as_it_was(placed):
         assert (again.queue(page), again.score(page)) == (scores.queue(page), scores.score(page))
 
 
-def test_small_gains_are_kept_back_until_they_matter_and_none_is_lost():
+def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
     scores = scores_of(*range(1, 102))
     pages = dict.fromkeys(range(2, 102), 1.0)
     assert len(scores.fetched(1, pages)) == 100
@@ -91,7 +91,7 @@ def test_small_gains_are_kept_back_until_they_matter_and_none_is_lost():
     assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
 
 
-def test_gains_that_were_kept_back_are_passed_on():
+def test_withheld_gains_are_passed_on():
     scores = scores_of(1, 2, 3, 4, 5)
     scores.fetched(1, {2: 1.0, 3: 1.0})
     scores.recall(4, OTHER, (0.01, 0.1))
@@ -101,7 +101,7 @@ def test_gains_that_were_kept_back_are_passed_on():
     assert scores.score(5) == pytest.approx(0.01 * 0.6)
 
 
-def test_what_was_fresh_is_that_again_when_it_comes_back():
+def test_fresh_page_is_fresh_again_at_its_revisit():
     scores = scores_of(1, 2)
     scores.placed(2, QueueSlot(FRESH, 1.7e9))
     scores.gone(2)

@@ -66,7 +66,7 @@ def best(scores: OPIC) -> int:
 
 
 @given(events, windows, weights)
-def test_it_has_what_gifts_page_by_page_would_have_made(events: list[Event], window: float, weight: float) -> None:
+def test_cash_equals_that_of_payments_page_by_page(events: list[Event], window: float, weight: float) -> None:
     lazy = AdaptiveOPIC(window=window, uncrawled_weight=weight)
     naive = NaiveOPIC(window, weight)
     for event in events:
@@ -81,7 +81,7 @@ def test_it_has_what_gifts_page_by_page_would_have_made(events: list[Event], win
 
 
 @given(events, weights, st.sampled_from(["greedy", "cyclic", "random"]))
-def test_cash_is_neither_lost_nor_minted_nor_owed(events: list[Event], weight: float, policy: str) -> None:
+def test_cash_is_conserved_and_never_negative(events: list[Event], weight: float, policy: str) -> None:
     scores = OPIC(policy, uncrawled_weight=weight, total=100.0)
     for event in events:
         happen(scores, [event])
@@ -91,7 +91,7 @@ def test_cash_is_neither_lost_nor_minted_nor_owed(events: list[Event], weight: f
 
 
 @given(webs, walks)
-def test_what_a_page_paid_and_has_is_what_others_paid_it(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+def test_cash_and_payments_of_a_page_equal_its_income(web: dict[int, dict[int, float]], walk: list[int]) -> None:
     scores = walked(OPIC(), web, walk)
     given_to_each = scores.offset(0)  # by the virtual page, which has all the cash in the beginning
     assert scores.offset(1) == given_to_each
@@ -109,7 +109,9 @@ def test_what_a_page_paid_and_has_is_what_others_paid_it(web: dict[int, dict[int
 
 
 @given(webs, walks.filter(bool))
-def test_importance_agrees_with_itself_within_the_bound(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+def test_importance_satisfies_its_equation_within_the_error_bound(
+    web: dict[int, dict[int, float]], walk: list[int]
+) -> None:
     scores = walked(OPIC(), web, walk)
     importance = {page: scores.importance(page) for page in web}
     virtual = scores.offset(0) * len(web) / (sum(scores.history(page) for page in web) + 1.0)
@@ -137,7 +139,7 @@ def test_nothing_is_known_before_the_first_fetch() -> None:
         assert (scores.cash(1), scores.importance(1), scores.error_bound()) == (0.0, 0.0, math.inf)
 
 
-def test_pages_that_are_unknown_gone_or_the_page_itself_are_not_paid() -> None:
+def test_unknown_and_gone_pages_and_the_page_itself_are_not_paid() -> None:
     scores = OPIC()
     happen(scores, [("found", page, 0) for page in (1, 2, 3)])
     scores.gone(3)
@@ -146,7 +148,7 @@ def test_pages_that_are_unknown_gone_or_the_page_itself_are_not_paid() -> None:
     assert (scores.queue(1), scores.queue(2), scores.queue(3), scores.queue(9)) == (1, 0, GONE, GONE)
 
 
-def test_a_page_that_is_read_again_without_cash_changes_nothing() -> None:
+def test_second_fetch_without_cash_changes_nothing() -> None:
     scores = OPIC(uncrawled_weight=math.inf)
     happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
     before = [(scores.cash(page), scores.history(page)) for page in (1, 2)]
@@ -159,7 +161,7 @@ def test_a_page_that_is_read_again_without_cash_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("weight", [1e9, 1e308])
-def test_no_cash_is_lost_however_heavy_a_page_never_fetched_is(weight: float) -> None:
+def test_no_cash_is_lost_at_any_uncrawled_weight(weight: float) -> None:
     scores = OPIC(uncrawled_weight=weight)
     for page in range(1, 11):
         scores.found(page, 0)
@@ -171,7 +173,7 @@ def test_no_cash_is_lost_however_heavy_a_page_never_fetched_is(weight: float) ->
     assert scores.total_cash() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_a_page_that_moved_leaves_all_to_its_target_and_later_links_too() -> None:
+def test_moved_page_transfers_its_cash_and_later_links_to_its_target() -> None:
     scores = OPIC()
     happen(scores, [("found", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])
     paid, cash = scores.history(1), scores.cash(1) + scores.cash(3)
@@ -181,7 +183,7 @@ def test_a_page_that_moved_leaves_all_to_its_target_and_later_links_too() -> Non
     assert list(scores.fetched(2, {1: 1.0, 3: 1.0, 4: 1.0})) == [4], "three addresses of one page"
 
 
-def test_a_page_that_moved_to_an_unknown_one_leaves_its_cash_to_all() -> None:
+def test_cash_of_a_page_that_moved_to_an_unknown_one_goes_to_all_pages() -> None:
     scores = OPIC()
     happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
     assert scores.moved(2, 9) == ()
@@ -203,7 +205,7 @@ def test_pages_that_move_in_a_circle_are_gone() -> None:
 
 
 @given(events, weights)
-def test_the_page_with_most_cash_comes_first(events: list[Event], weight: float) -> None:
+def test_page_with_the_most_cash_comes_first(events: list[Event], weight: float) -> None:
     scores, naive = OPIC(uncrawled_weight=weight), NaiveOPIC(uncrawled_weight=weight)
     happen(scores, events)
     for event in events:
@@ -213,7 +215,7 @@ def test_the_page_with_most_cash_comes_first(events: list[Event], weight: float)
 
 
 @given(events, weights, st.sampled_from(["greedy", "cyclic", "random"]))
-def test_scores_rise_only_by_events_that_say_so(events: list[Event], weight: float, policy: str) -> None:
+def test_scores_rise_only_by_events_that_report_it(events: list[Event], weight: float, policy: str) -> None:
     scores = OPIC(policy, uncrawled_weight=weight)
     for name, *arguments in events:
         before = {page: scores.score(page) for page in PAGES if scores.queue(page) != GONE}
@@ -224,7 +226,7 @@ def test_scores_rise_only_by_events_that_say_so(events: list[Event], weight: flo
         assert scores.offset(1) - scores.offset(0) <= lead + 1e-15
 
 
-def test_cyclic_is_the_page_not_fetched_for_longest() -> None:
+def test_cyclic_policy_chooses_the_page_not_fetched_for_longest() -> None:
     scores = OPIC("cyclic")
     happen(scores, [("found", page, 0) for page in PAGES])
     order = []
@@ -234,7 +236,7 @@ def test_cyclic_is_the_page_not_fetched_for_longest() -> None:
     assert order == [*PAGES, *PAGES, *PAGES][:20]
 
 
-def test_random_takes_all_pages_alike() -> None:
+def test_random_policy_treats_all_pages_alike() -> None:
     web = {page: [page % 200 + 1] for page in range(1, 201)}
     fetched = {}
     for seed in (1, 2):
@@ -255,7 +257,7 @@ def test_random_takes_all_pages_alike() -> None:
 
 
 @given(events, events, windows, weights, st.sampled_from(["greedy", "cyclic", "random"]), st.randoms())
-def test_a_crawl_goes_on_as_if_it_had_not_been_killed(
+def test_resumed_crawl_continues_as_if_it_had_not_been_killed(
     before: list[Event], after: list[Event], window: float, weight: float, policy: str, shuffle: random.Random
 ) -> None:
     first, second = (AdaptiveOPIC(policy, window=window, uncrawled_weight=weight, seed=7) for _ in range(2))
@@ -273,7 +275,7 @@ def test_a_crawl_goes_on_as_if_it_had_not_been_killed(
 
 
 @given(events, weights)
-def test_a_rebase_changes_nothing_but_the_numbers(events: list[Event], weight: float) -> None:
+def test_rebase_changes_only_the_representation(events: list[Event], weight: float) -> None:
     scores, other = OPIC(uncrawled_weight=weight), OPIC(uncrawled_weight=weight)
     happen(scores, events)
     happen(other, events)
@@ -286,7 +288,7 @@ def test_a_rebase_changes_nothing_but_the_numbers(events: list[Event], weight: f
     assert [scores.cash(page) for page in PAGES] == pytest.approx([other.cash(page) for page in PAGES], abs=1e-12)
 
 
-def test_a_rebase_is_due_when_offsets_outgrow_cash() -> None:
+def test_rebase_is_due_when_offsets_outgrow_cash() -> None:
     scores = OPIC()
     happen(scores, [("found", 1, 0), ("fetched", 1, {})])
     assert not scores.rebase()
@@ -301,13 +303,13 @@ def test_a_rebase_is_due_when_offsets_outgrow_cash() -> None:
 
 
 @given(webs, walks)
-def test_an_endless_window_is_none(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+def test_infinite_window_equals_none(web: dict[int, dict[int, float]], walk: list[int]) -> None:
     adaptive, plain = walked(AdaptiveOPIC(window=math.inf), web, walk), walked(OPIC(), web, walk)
     assert [adaptive.history(page) for page in PAGES] == [plain.history(page) for page in PAGES]
 
 
 @given(webs, walks, st.sampled_from(["greedy", "cyclic"]))
-def test_the_numbers_of_pages_do_not_matter(web: dict[int, dict[int, float]], walk: list[int], policy: str) -> None:
+def test_numbers_of_pages_do_not_matter(web: dict[int, dict[int, float]], walk: list[int], policy: str) -> None:
     def renamed(page: int) -> int:
         return 1_000_000 - 7 * page
 
@@ -320,7 +322,7 @@ def test_the_numbers_of_pages_do_not_matter(web: dict[int, dict[int, float]], wa
 
 
 @pytest.mark.parametrize("make", [OPIC, AdaptiveOPIC])
-def test_pages_of_a_ring_are_equals(make: type[OPIC]) -> None:
+def test_pages_of_a_ring_are_equally_important(make: type[OPIC]) -> None:
     ring = {page: [page % 50 + 1] for page in range(1, 51)}
     scores = make()
     Walk(scores, ring).fetch(5000)
@@ -328,7 +330,7 @@ def test_pages_of_a_ring_are_equals(make: type[OPIC]) -> None:
     assert [scores.history(page) / whole for page in ring] == pytest.approx([1 / 50] * 50, rel=0.03)
 
 
-def test_a_greedy_crawl_finds_page_rank_before_a_random_one() -> None:
+def test_greedy_crawl_approaches_pagerank_faster_than_a_random_one() -> None:
     web = copy_model(2000, random.Random(1))
     truth = exact(web)
     found = {}

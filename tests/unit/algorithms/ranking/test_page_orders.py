@@ -31,7 +31,7 @@ places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
 
 
 @given(places, places)
-def test_breadth_first_goes_by_level_and_then_by_redirects(one: tuple[int, int], other: tuple[int, int]) -> None:
+def test_breadth_first_sorts_by_level_and_then_by_redirects(one: tuple[int, int], other: tuple[int, int]) -> None:
     order = BreadthFirst()
     assert (order.priority(*one) < order.priority(*other)) == (one < other)
 
@@ -74,7 +74,7 @@ def history(scores: PageScores) -> list[object]:
         ("topic", TopicScores(WEIGHTS)),
     ],
 )
-def test_orders_score_as_their_options_say(name: str, scores: PageScores) -> None:
+def test_scores_of_orders_follow_their_options(name: str, scores: PageScores) -> None:
     found = history(ORDERS[name](OPTIONS).scores)
     assert found == history(scores)
     assert found != history(ORDERS[name](OrderOptions()).scores)

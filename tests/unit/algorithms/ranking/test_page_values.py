@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.page_values import PageValues
 
 
 @given(st.dictionaries(st.integers(1, 40_000), st.floats(0.5, 2.0)))
-def test_it_holds_what_a_dict_would(numbers: dict[int, float]) -> None:
+def test_values_equal_those_of_a_dict(numbers: dict[int, float]) -> None:
     values = PageValues(array("d", [0.0]))
     for page, number in numbers.items():
         values[page] = number
@@ -20,13 +20,13 @@ def test_it_holds_what_a_dict_would(numbers: dict[int, float]) -> None:
     assert all(values[page] == numbers.get(page, 0.0) for page in (1, 4095, 4096, 4097, 39_999, 10**12, *numbers))
 
 
-def test_blocks_do_not_share_what_is_set() -> None:
+def test_blocks_do_not_share_values() -> None:
     values = PageValues(array("b", [-2]))
     values[5], values[5000] = 1, 0
     assert (values[5], values[5000], values[6], values[5001]) == (1, 0, -2, -2)
 
 
-def test_a_number_takes_its_own_bytes_and_no_more() -> None:
+def test_number_takes_only_the_bytes_of_its_type() -> None:
     tracemalloc.start()
     values = PageValues(array("d", [0.0]))
     for page in range(2**20, 2**20 + 40_960):

@@ -40,7 +40,7 @@ def apart(push: ForwardPushPageRank, truth: dict[int, float]) -> float:
 
 
 @given(webs)
-def test_it_finds_page_rank_with_sinks_that_lead_everywhere(web: Web) -> None:
+def test_result_is_pagerank_with_sinks_linked_to_all_pages(web: Web) -> None:
     push = told(web)
     assert push.push(100_000) < 100_000
     assert push.push(1) == 0
@@ -48,7 +48,7 @@ def test_it_finds_page_rank_with_sinks_that_lead_everywhere(web: Web) -> None:
 
 
 @given(webs, webs, st.integers(0, 30), st.integers(0, 30))
-def test_it_knows_how_far_from_the_truth_it_is(web: Web, later: Web, before: int, after: int) -> None:
+def test_error_stays_within_its_bound(web: Web, later: Web, before: int, after: int) -> None:
     push = told(web)
     push.push(before)
     assert apart(push, of_networkx(web)) <= push.residual_l1() + 1e-9
@@ -59,7 +59,7 @@ def test_it_knows_how_far_from_the_truth_it_is(web: Web, later: Web, before: int
 
 
 @given(webs)
-def test_it_only_gets_nearer_while_links_stay_as_they_are(web: Web) -> None:
+def test_error_only_falls_while_links_do_not_change(web: Web) -> None:
     push = told(web)
     bounds = []
     for _ in range(40):
@@ -69,7 +69,7 @@ def test_it_only_gets_nearer_while_links_stay_as_they_are(web: Web) -> None:
 
 
 @given(webs, webs, st.integers(0, 50))
-def test_links_that_changed_leave_no_trace(web: Web, later: Web, pushes: int) -> None:
+def test_changed_links_leave_no_trace(web: Web, later: Web, pushes: int) -> None:
     push = told(web)
     push.push(pushes)
     for page, targets in later.items():
@@ -78,7 +78,7 @@ def test_links_that_changed_leave_no_trace(web: Web, later: Web, pushes: int) ->
     assert apart(push, of_networkx(later)) < 1e-9
 
 
-def test_the_page_with_the_largest_residual_is_pushed_first() -> None:
+def test_page_with_the_largest_residual_is_pushed_first() -> None:
     push = told({1: [4], 2: [4], 3: [4]})
     assert push.residual_l1() == 2.0
     push.push(1)
@@ -87,13 +87,13 @@ def test_the_page_with_the_largest_residual_is_pushed_first() -> None:
     assert [push.rank(page) for page in (1, 2, 3, 4)] == pytest.approx([1 / 2.85, 0.0, 0.0, 1.85 / 2.85])
 
 
-def test_nothing_is_pushed_where_nothing_is_known() -> None:
+def test_nothing_is_pushed_without_pages() -> None:
     push = ForwardPushPageRank()
     assert push.push(10) == 0
     assert push.rank(1) == 0.0
 
 
-def test_five_pushes_a_page_are_enough() -> None:
+def test_five_pushes_per_page_suffice() -> None:
     rng = random.Random(1)
     web = copy_model(2000, rng)
     push = told(web)

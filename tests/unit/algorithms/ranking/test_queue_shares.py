@@ -23,29 +23,29 @@ def taken(shares: QueueShares, waiting: list[tuple[int, int]], times: int) -> Co
     return counts
 
 
-def test_shares_are_kept_to_the_page():
+def test_shares_are_exact_to_one_page():
     counts = taken(QueueShares(explore=0.05, archive=0.1), EVERYTHING, 1000)
     assert counts == {OTHER: 50, ARCHIVE: 100, FIT: 850}
 
 
-def test_what_is_due_costs_no_share():
+def test_due_pages_do_not_count_against_the_shares():
     shares = QueueShares(explore=0.5, archive=0.0)
     assert taken(shares, [(REVISIT, 1), *EVERYTHING], 100) == {REVISIT: 100}
     assert shares.choose(EVERYTHING) == OTHER
 
 
-def test_when_nothing_fits_explore_and_archive_divide_all():
+def test_explore_and_archive_share_all_downloads_if_no_page_fits():
     counts = taken(QueueShares(explore=0.05, archive=0.15), [(OTHER, 1), (ARCHIVE, 2)], 400)
     assert counts == {OTHER: 100, ARCHIVE: 300}
 
 
-def test_share_of_nothing_is_taken_only_when_nothing_else_waits():
+def test_queue_with_a_share_of_zero_is_chosen_only_if_no_other_waits():
     shares = QueueShares(explore=0.0, archive=0.0)
     assert taken(shares, EVERYTHING, 50) == {FIT: 50}
     assert taken(shares, [(OTHER, 1)], 2) == {OTHER: 2}
 
 
-def test_what_was_cancelled_counts_for_nothing():
+def test_cancelled_downloads_do_not_count():
     shares = QueueShares(explore=0.5, archive=0.0)
     shares.started(OTHER)
     shares.cancelled(OTHER)
@@ -53,7 +53,7 @@ def test_what_was_cancelled_counts_for_nothing():
 
 
 @given(st.lists(st.sets(st.sampled_from([OTHER, REVISIT, ARCHIVE, FIT, FRESH]), min_size=1)))
-def test_only_what_waits_is_chosen(rounds):
+def test_only_queues_with_waiting_pages_are_chosen(rounds):
     shares = QueueShares(explore=0.05, archive=0.1)
     for waiting in rounds:
         queue = shares.choose([(one, 1) for one in waiting])

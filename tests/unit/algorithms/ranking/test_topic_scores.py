@@ -44,7 +44,7 @@ def scored(scores):
     return {page: scores.score(page) for page in PAGES if scores.queue(page) == 0}
 
 
-def test_the_parts_of_a_score_are_anchor_distance_and_rank():
+def test_parts_of_a_score_are_anchor_distance_and_rank():
     scores = TopicScores(Weights(0.5, 0.3, 0.2))
     scores.found(1, 0)
     assert scores.parts(1) == (0.0, 1.0, 1.0)
@@ -76,7 +76,7 @@ def test_ranks_are_the_sums_of_the_paper(history):
         assert scores.parts(page)[2] == pytest.approx(log1p(rank) / log1p(most))
 
 
-def test_the_greatest_rank_is_remembered_when_its_page_is_read():
+def test_greatest_rank_is_kept_when_its_page_is_read():
     scores = TopicScores(STRATEGIES["links"])
     for page in (1, 2, 3, 4):
         scores.found(page, 0)
@@ -88,7 +88,7 @@ def test_the_greatest_rank_is_remembered_when_its_page_is_read():
     assert scores.score(4) == 1.0, "2, too"
 
 
-def test_where_all_pages_link_to_each_other_ranks_neither_overflow_nor_hide_each_other():
+def test_ranks_of_a_complete_graph_neither_overflow_nor_hide_each_other():
     """TR doubles with every page read, and is 2^1099 in the end, more than a double holds."""
     scores = TopicScores(STRATEGIES["links"])
     for page in range(1, 1101):
@@ -108,7 +108,7 @@ def test_scores_and_their_parts_are_shares(weights, history):
 
 
 @given(mixes, events)
-def test_by_themselves_scores_only_fall(weights, history):
+def test_scores_without_an_event_only_fall(weights, history):
     """Rise may those that an event is about: the page found, and those that it returns."""
     scores = TopicScores(weights)
     for name, *arguments in history:
@@ -133,7 +133,7 @@ def test_scores_rise_with_each_part(weights, anchors, levels, ranks):
 
 
 @given(events)
-def test_the_strategy_breadth_is_breadth_first(history):
+def test_strategy_breadth_is_breadth_first(history):
     scores = told(STRATEGIES["breadth"], history)
     waiting = [page for page in PAGES if scores.queue(page) == 0]
     by_level = sorted(waiting, key=lambda page: (scores.record(page)[1], page))
@@ -158,7 +158,7 @@ def test_breadth_reads_a_graph_level_by_level(seed):
 
 
 @given(mixes, events, events)
-def test_what_was_recalled_goes_on_as_if_nothing_had_happened(weights, before, after):
+def test_recalled_scores_continue_as_if_never_interrupted(weights, before, after):
     undisturbed, recalled = told(weights, before), TopicScores(weights)
     recalled.recall_totals(undisturbed.totals())
     known = {event[1] for event in before if event[0] == "found"}
@@ -175,7 +175,7 @@ def test_what_was_recalled_goes_on_as_if_nothing_had_happened(weights, before, a
 
 
 @given(mixes, events, pages, st.dictionaries(pages, st.floats(0, 1)))
-def test_a_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, page, links):
+def test_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history, page, links):
     scores = told(weights, history)
     scores.fetched(page, links)
     before = {one: (scores.queue(one), *scores.record(one)) for one in PAGES}
@@ -184,7 +184,7 @@ def test_a_page_is_read_once_and_a_repeated_batch_adds_nothing(weights, history,
     assert {one: (scores.queue(one), *scores.record(one)) for one in PAGES} == before
 
 
-def test_a_page_waits_until_it_is_read_moved_or_gone():
+def test_page_waits_until_it_is_read_moved_or_gone():
     scores = TopicScores(STRATEGIES["mixed"])
     assert scores.queue(1) == GONE, "never found"
     for page in (1, 2, 3, 4):
@@ -202,7 +202,7 @@ def test_a_page_waits_until_it_is_read_moved_or_gone():
     assert scores.offset(0) == 0.0
 
 
-def test_links_to_unknown_pages_or_the_page_itself_count_for_nothing():
+def test_links_to_unknown_pages_and_to_the_page_itself_do_not_count():
     scores = TopicScores(STRATEGIES["mixed"])
     scores.found(1, 0)
     before = scores.totals()
@@ -213,7 +213,7 @@ def test_links_to_unknown_pages_or_the_page_itself_count_for_nothing():
     assert scores.totals() == before
 
 
-def test_a_target_inherits_the_better_of_the_parts():
+def test_target_inherits_the_better_parts():
     scores = TopicScores(STRATEGIES["mixed"])
     scores.recall(1, 0, (0.9, 5, 0.1))
     scores.recall(2, 0, (0.2, 3, 0.7))

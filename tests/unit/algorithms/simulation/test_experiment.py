@@ -48,7 +48,7 @@ def test_checkpoints_end_with_the_budget():
     assert checkpoints(3) == [1, 2, 3]
 
 
-def test_a_row_compares_with_the_baseline_and_the_oracle():
+def test_row_compares_with_the_baseline_and_the_oracle():
     rows = compare([web(0, auto=6, trivial=4, oracle=8), web(1, auto=10, trivial=4, oracle=10)])
     assert [row.rule for row in rows] == ["oracle", "auto", "trivial"]
     auto = row(rows, "auto")
@@ -56,14 +56,14 @@ def test_a_row_compares_with_the_baseline_and_the_oracle():
     assert 1.5 <= auto.low < auto.high <= 2.5
 
 
-def test_groups_of_webs_count_alike():
+def test_groups_of_webs_have_equal_weights():
     webs = [web(0, auto=300, trivial=100, oracle=300), web(1, auto=1, trivial=1, oracle=1)]
     assert row(compare(webs), "auto").of_baseline == pytest.approx(301 / 101)
     assert row(compare(webs, groups=2), "auto").of_baseline == 2.0
     assert row(compare(webs[:1], groups=2), "auto").of_baseline == 3.0
 
 
-def test_where_nothing_can_be_found_nothing_is_missed():
+def test_share_of_the_oracle_is_one_if_nothing_can_be_found():
     assert row(compare([web(0, auto=0, trivial=0, oracle=0)]), "auto").of_oracle == 1.0
 
 

@@ -17,7 +17,7 @@ histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9).map(flo
 
 
 @given(histories, st.integers(1, 30))
-def test_every_look_has_every_arm_with_its_own_pulls_and_earnings(history, every):
+def test_every_snapshot_has_every_arm_with_its_pulls_and_rewards(history, every):
     moments = list(trace(RoundRobin(), "abc", history, every))
     looks = [n for n in range(1, len(history) + 1) if n % every == 0 or n == len(history)]
     assert [(m.pulls, m.arm) for m in moments] == [(n, arm) for n in looks for arm in "abc"]
@@ -27,16 +27,16 @@ def test_every_look_has_every_arm_with_its_own_pulls_and_earnings(history, every
         assert moment.index is None, "taking turns needs no index"
 
 
-def test_without_pulls_there_is_nothing_to_see():
+def test_there_are_no_snapshots_without_pulls():
     assert list(trace(UCB1(2), "ab", [], 1)) == []
     assert list(trace(UCB1(2), [], [], 1)) == []
 
 
-def test_the_last_look_is_not_taken_twice():
+def test_last_snapshot_is_not_taken_twice():
     assert [m.pulls for m in trace(RoundRobin(), "a", [("a", 0.0)] * 4, 2)] == [2, 4]
 
 
-def test_an_arm_that_was_never_pulled_is_due():
+def test_arm_that_was_never_pulled_is_due():
     moments = list(trace(UCB1(1), "ab", [("a", 3.0)], 1))
     assert moments[0].index is not None
     assert math.isfinite(moments[0].index)
@@ -44,7 +44,7 @@ def test_an_arm_that_was_never_pulled_is_due():
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_the_largest_index_is_that_of_the_arm_which_the_rule_takes_next(name):
+def test_next_arm_has_the_largest_index(name):
     """After pulls of its own choice, where no batch is half read."""
     options = RuleOptions(page_budget=90)
     rule = RULES[name](options)

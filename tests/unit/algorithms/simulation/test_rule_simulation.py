@@ -21,7 +21,7 @@ def rule(name: str, budget: int = 12):
 
 @given(webs, budgets)
 @settings(derandomize=True, deadline=None)
-def test_the_oracle_finds_what_trying_everything_finds(web, budget):
+def test_oracle_finds_as_much_as_exhaustive_search(web, budget):
     best = [0] * (budget + 1)
     for read in product(*(range(len(pages) + 1) for pages in web)):
         for pages in range(sum(read), budget + 1):
@@ -31,7 +31,7 @@ def test_the_oracle_finds_what_trying_everything_finds(web, budget):
 
 @given(webs, budgets)
 @settings(derandomize=True, deadline=None)
-def test_the_omniscient_one_takes_the_best_pages(web, budget):
+def test_omniscient_baseline_takes_the_best_pages(web, budget):
     links = sorted((links for pages in web for links in pages), reverse=True)
     assert omniscient(web, budget) == [sum(links[:pages]) for pages in range(budget + 1)]
 
@@ -39,7 +39,7 @@ def test_the_omniscient_one_takes_the_best_pages(web, budget):
 @pytest.mark.parametrize("name", RULES)
 @given(web=webs, budget=st.integers(1, 12))
 @settings(derandomize=True, deadline=None, max_examples=30)
-def test_a_run_spends_its_budget_and_reads_every_site_in_its_order(name, web, budget):
+def test_run_spends_its_budget_and_reads_each_site_in_order(name, web, budget):
     run = simulate(rule(name, budget), web, budget)
     assert len(run.choices) == min(budget, sum(map(len, web)))
     assert run.pulls == [run.choices.count(site) for site in range(len(web))]
@@ -51,11 +51,11 @@ def test_a_run_spends_its_budget_and_reads_every_site_in_its_order(name, web, bu
     assert oracle(web, budget)[budget] <= omniscient(web, budget)[budget]
 
 
-def test_a_site_without_pages_is_never_chosen():
+def test_site_without_pages_is_never_chosen():
     assert simulate(rule("auto"), [[], [1, 2], []], 12).choices == [1, 1]
 
 
-def test_the_same_run_twice_is_the_same_run():
+def test_runs_are_reproducible():
     web = [[1, 0, 2] * 20, [0, 3] * 30, [1] * 40]
     for name in RULES:
         assert simulate(rule(name, 80), web, 80) == simulate(rule(name, 80), web, 80)

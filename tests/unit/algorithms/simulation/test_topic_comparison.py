@@ -18,7 +18,7 @@ def compared(important=1):
     return compare(Topic({"unicod": 1.0}), READ, lambda: iter(DOCUMENTS.items()), LINKS, important)
 
 
-def test_similarities_are_by_the_terms_of_all_pages_read():
+def test_similarities_use_the_terms_of_all_pages_read():
     rare = 1 + log(3 / 2)  # both terms are on two of three pages; that which nobody read doesn't count
     assert compared().similarities == pytest.approx({1: rare / sqrt(2 * rare**2), 2: 1.0, 3: 0.0})
 
@@ -28,7 +28,7 @@ def test_authorities_and_hubs_are_those_of_the_links_between_pages_read():
     assert (comparison.authorities, comparison.hubs, comparison.nearest) == ([2], [3], [2])
 
 
-def test_curves_have_what_each_crawl_had_found_after_so_many_pages():
+def test_curves_show_the_results_of_each_crawl_by_number_of_pages():
     first, second = compared().curves([1, 2, 9]).values()
     assert dict(first.similarity) == pytest.approx({1: 1 / sqrt(2), 2: (1 + 1 / sqrt(2)) / 2})
     assert first.authorities == [(1, 0.0), (2, 1.0)]

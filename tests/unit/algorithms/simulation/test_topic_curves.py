@@ -25,7 +25,7 @@ def test_coverage_at_a_point_is_the_share_found_so_far(pages, important):
         assert share == (len(set(pages[:point]) & important) / len(important) if important else 0.0)
 
 
-def test_the_top_is_the_best_first_and_the_smaller_of_equals():
+def test_top_pages_are_sorted_by_value_and_then_by_number():
     scores = {"d": 0.5, "c": 0.5, "a": 0.1, "b": 0.9, "e": 0.0}
     assert top(scores, 2) == ["b", "c"]
     assert top(scores, 10) == ["b", "c", "d", "a"], "a score of 0 is no importance"

@@ -43,43 +43,43 @@ def one_site(targets, roots=(1,), **answers):
     return Web(dict.fromkeys(pages, 1), targets, list(roots), **answers)
 
 
-def test_the_link_that_promises_most_is_followed_first():
+def test_link_with_the_highest_score_is_followed_first():
     web = one_site({1: {2: 0.1, 3: 0.9, 4: 0.5}, 2: {}, 3: {5: 0.7}, 4: {}, 5: {}})
     assert read(web, "anchor") == ([1, 3, 5, 4, 2], 0)
     assert read(web, "breadth") == ([1, 2, 3, 4, 5], 0)
     assert read(web, "anchor", 2) == ([1, 3], 0)
 
 
-def test_pages_to_which_most_ways_lead_come_first():
+def test_pages_with_the_most_links_come_first():
     web = one_site({1: {2: 0, 3: 0, 4: 0}, 2: {4: 0}, 3: {}, 4: {}})
     assert read(web, "links").read == [1, 2, 4, 3]
 
 
-def test_among_equals_the_site_with_fewest_pages_read_comes_first():
+def test_ties_go_to_the_site_with_the_fewest_pages_read():
     sites = {1: 1, 2: 1, 3: 1, 4: 2, 5: 2, 6: 3}
     web = Web(sites, {1: {2: 0, 3: 0, 4: 0, 5: 0, 6: 0}, **{page: {} for page in range(2, 7)}}, [1])
     assert read(web, "anchor").read == [1, 4, 6, 2, 5, 3]
 
 
-def test_a_page_that_was_never_read_is_passed_over_and_counted():
+def test_unread_page_is_skipped_and_counted():
     web = one_site({1: {2: 0.9, 3: 0.1}, 3: {}})
     assert read(web, "anchor") == ([1, 3], 1)
 
 
-def test_a_page_that_moved_leaves_its_place_to_where_it_went():
+def test_target_takes_the_position_of_a_moved_page():
     web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1}, 3: {}, 4: {}}, answers={2: FetchOutcome(False, moved_to=4)})
     assert read(web, "anchor").read == [1, 4, 3]
     assert read(web, "breadth").read == [1, 3, 4]
 
 
-def test_pages_that_are_refused_or_forbidden_are_left_out():
+def test_refused_and_forbidden_pages_are_left_out():
     answers = {2: FetchOutcome(False), 3: FetchOutcome(False, was_requested=False)}
     web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1, 9: 1.0}, 4: {}}, answers=answers)
     del web.sites[9]  # turned away when it was found
     assert read(web, "anchor") == ([1, 4], 0)
 
 
-def test_a_forbidden_page_is_no_turn_of_its_site():
+def test_forbidden_page_does_not_count_as_a_turn_of_its_site():
     sites = {1: 1, 2: 2, 3: 2, 4: 3}
     targets = {1: {2: 1.0, 3: 0, 4: 0}, 3: {}, 4: {}}
     assert read(Web(sites, targets, [1], {2: FetchOutcome(False, was_requested=False)}), "anchor").read == [1, 3, 4]
@@ -101,7 +101,7 @@ webs = st.integers(2, 12).flatmap(
 
 @settings(deadline=None, derandomize=True)
 @given(webs, st.sampled_from(list(STRATEGIES)))
-def test_every_page_that_can_be_reached_is_read_once_or_passed_over(web, strategy):
+def test_every_reachable_page_is_read_once_or_skipped(web, strategy):
     found, unknown = read(web, strategy)
     reached, ways = {1}, [1]
     while ways:

@@ -44,16 +44,16 @@ def test_links_grow_as_heaps_law_says():
 @pytest.mark.parametrize(
     "shape", [changed(burst_links=4.0, burst_sd=0.5), changed(burst_links=20.0, burst_sd=1.0), changed(section_sd=0.5)]
 )
-def test_bursts_and_sections_leave_the_mean_alone(shape):
+def test_bursts_and_sections_do_not_change_the_mean(shape):
     assert mean_site(shape).sum() == pytest.approx(200, rel=0.08)
 
 
-def test_bursts_have_the_mean_that_is_asked_for():
+def test_bursts_have_the_requested_mean():
     sizes = [links for number in range(100) for links in site(5000, 50.0, changed(burst_links=8.0), rng(2, number))]
     assert np.mean([links for links in sizes if links]) == pytest.approx(8, rel=0.05)
 
 
-def test_an_empty_head_delays_the_links_and_does_not_cost_them():
+def test_empty_head_delays_links_without_losing_any():
     heads = []
     for number in range(200):
         shifted = site(400, 2000.0, changed(empty_head_p=1.0, empty_head_pages=100.0), rng(3, number))
@@ -62,7 +62,7 @@ def test_an_empty_head_delays_the_links_and_does_not_cost_them():
     assert np.mean(heads) == pytest.approx(50, abs=5)
 
 
-def test_a_page_full_of_links_is_among_the_first():
+def test_page_full_of_links_is_among_the_first():
     shape = changed(links_page_p=0.5, links_page_mu=math.log(500), links_page_sd=0.1)
     largest = [np.array(site(400, 1.0, shape, rng(4, number))) for number in range(400)]
     full = [pages for pages in largest if pages.max() > 100]
@@ -82,7 +82,7 @@ def test_webs_have_ten_sites_and_are_functions_of_the_seed(profile):
         assert web != make(profile, rng(6))
 
 
-def test_webs_are_those_that_the_measurements_were_made_on():
+def test_webs_are_those_of_the_published_measurements():
     webs = [
         pinned("sample", rng(5)),
         pinned("institutes", rng(5)),
@@ -97,7 +97,7 @@ def test_webs_are_those_that_the_measurements_were_made_on():
     ]
 
 
-def test_the_named_sites_have_the_pages_of_the_table():
+def test_named_sites_have_the_numbers_of_pages_of_the_table():
     assert [len(pages) for pages in pinned("sample", rng(7))] == [
         431, 1766, 1471, 12935, 7253, 1298, 1100, 2411, 39292, 3523,
     ]  # fmt: skip

@@ -29,19 +29,19 @@ def taught():
     return learning
 
 
-def test_before_the_first_page_a_link_is_worth_what_it_says():
+def test_value_of_a_link_before_the_first_page_is_that_of_its_text():
     texts = {**link(f"{SITE}/u", "it", "unicode it"), **link(f"{SITE}/k"), f"{SITE}/silent": set()}
     assert learner().read(f"{SITE}/", 0.0, texts) == {f"{SITE}/u": 0.4, f"{SITE}/k": 0.0, f"{SITE}/silent": 0.0}
 
 
-def test_links_that_look_like_those_to_relevant_pages_are_worth_more():
+def test_links_similar_to_those_of_relevant_pages_have_greater_values():
     found = {**link(f"{SITE}/encoding/new"), **link(f"{SITE}/cooking/new"), **link(f"{SITE}/garden/new")}
     worths = taught().read(f"{SITE}/", 0.0, found)
     assert worths[f"{SITE}/encoding/new"] > 0.1
     assert worths[f"{SITE}/cooking/new"] == worths[f"{SITE}/garden/new"] == 0.0
 
 
-def test_what_was_learnt_is_added_to_what_the_link_says_and_the_sum_is_no_more_than_1():
+def test_learnt_value_is_added_to_that_of_the_text_up_to_1():
     learning = taught()
     target = f"{SITE}/encoding/new"
     beyond = learning.guess(["here"], target) - NOISE
@@ -54,7 +54,7 @@ def test_what_was_learnt_is_added_to_what_the_link_says_and_the_sum_is_no_more_t
     assert certain.read(f"{SITE}/x", 0.0, link(target))[target] == 1.0
 
 
-def test_anchors_of_links_are_learnt_with_the_pages_behind_them():
+def test_anchors_are_learnt_with_the_pages_that_they_link_to():
     learning = learner()
     for number in range(20):
         learning.read(f"{SITE}/", 0.0, {**link(f"{SITE}/{number}", "charset"), **link(f"{SITE}/0{number}", "soup")})
@@ -72,7 +72,7 @@ def test_similarities_are_learnt_as_shares_of_the_greatest():
     assert low.guess(["here"], f"{SITE}/encoding/") == high.guess(["here"], f"{SITE}/encoding/")
 
 
-def test_worths_do_not_depend_on_the_order_within_a_page():
+def test_values_do_not_depend_on_the_order_within_a_page():
     rng = random.Random(3)
     texts = [(f"{SITE}/{folder}/{n}", ["a", "b"][n % 2], "unicode"[: n % 8]) for folder in "xy" for n in range(9)]
     one, other = learner(), learner()
@@ -98,7 +98,7 @@ def test_memory_for_anchors_is_bounded(monkeypatch):
 
 
 @pytest.mark.parametrize("anchor", ["", "charset"])
-def test_a_page_without_anchor_is_learnt_by_its_address(anchor):
+def test_page_without_anchor_is_learnt_by_its_url(anchor):
     learning = learner()
     for _ in range(20):
         learning.read(f"{SITE}/encoding/", 0.5, {})

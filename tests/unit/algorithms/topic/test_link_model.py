@@ -28,7 +28,7 @@ def test_features_are_the_terms_of_the_anchor_and_the_words_of_the_path():
     assert link_features([], "http://a.example") == []
 
 
-def test_a_long_url_has_no_more_features_than_fit():
+def test_number_of_features_of_a_long_url_is_bounded():
     assert (
         len(link_features(["utf"], "http://a.example/" + "/".join(f"x{'abc' * n}" for n in range(500)))) == FEATURES_MAX
     )
@@ -40,7 +40,7 @@ def test_predictions_are_shares(history, asked):
 
 
 @given(lessons, lessons, features)
-def test_a_restored_model_goes_on_as_if_nothing_had_happened(before, after, asked):
+def test_restored_model_continues_as_if_never_interrupted(before, after, asked):
     undisturbed, model = taught(before), LinkModel.restored(taught(before).record())
     for lesson in after:
         undisturbed.learn(*lesson)
@@ -50,7 +50,7 @@ def test_a_restored_model_goes_on_as_if_nothing_had_happened(before, after, aske
 
 
 @given(lessons, features, st.floats(0, 1))
-def test_a_lesson_moves_the_prediction_towards_it(history, of_link, reward):
+def test_learning_moves_the_prediction_towards_the_reward(history, of_link, reward):
     model = taught(history)
     before = model.predict(of_link)
     model.learn(of_link, reward)
@@ -59,18 +59,18 @@ def test_a_lesson_moves_the_prediction_towards_it(history, of_link, reward):
 
 
 @given(st.integers(1, 50))
-def test_a_lesson_teaches_as_much_with_many_features_as_with_one(number):
+def test_learning_has_the_same_effect_with_many_features_as_with_one(number):
     model = LinkModel()
     many = [f"a:{one}" for one in range(number)]
     model.learn(many, 1.0, 1.0)
     assert model.predict(many) == pytest.approx(1 / (1 + exp(-1)))
 
 
-def test_a_feature_counts_once():
+def test_feature_counts_once():
     assert taught([(["a:utf", "a:utf"], 1.0, 1.0)]).record() == taught([(["a:utf"], 1.0, 1.0)]).record()
 
 
-def test_words_that_lead_to_relevant_pages_are_told_from_others():
+def test_words_of_links_to_relevant_pages_are_distinguished_from_others():
     """Rewards are noisy, words come with others, and one in five pages is relevant."""
     rng = random.Random(4)
     model = LinkModel()
@@ -90,18 +90,18 @@ def test_memory_is_bounded():
     assert len(model.record()) <= 1 + 2 * BUCKETS
 
 
-def test_it_begins_without_an_opinion():
+def test_new_model_is_neutral():
     assert LinkModel().predict(["a:utf"]) == LinkModel().predict([]) == 0.5
     assert LinkModel().record() == [0.0]
 
 
-def test_a_record_that_was_cut_is_noticed():
+def test_truncated_record_is_rejected():
     with pytest.raises(ValueError, match="zip"):
         LinkModel.restored([0.0, 1.0])
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5, 0.9])
-def test_before_the_first_lesson_everything_is_worth_the_prior(prior):
+def test_prediction_before_any_learning_is_the_prior(prior):
     model = LinkModel(prior)
     assert model.predict(["a:utf"]) == pytest.approx(prior)
     assert LinkModel.restored(model.record()).predict([]) == model.predict([])

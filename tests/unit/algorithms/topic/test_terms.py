@@ -27,14 +27,14 @@ def test_the_script_of_the_first_letter_decides_how_a_word_is_stemmed():
     assert auto("ԱՐԵՎ") == {"արեվ": 1}, "Armenian follows Cyrillic in Unicode"
 
 
-def test_chinese_is_pairs_of_characters_between_function_words():
+def test_chinese_terms_are_pairs_of_characters_between_function_words():
     assert auto("字符编码的历史") == {"字符": 1, "符编": 1, "编码": 1, "历史": 1}
     assert auto("我们因为这个数据库") == {"数据": 1, "据库": 1}
     assert auto("码") == {"码": 1}, "a character that stands alone"
     assert auto("的") == {}
 
 
-def test_japanese_has_its_foreign_words_and_pairs_of_characters():
+def test_japanese_terms_are_katakana_words_and_pairs_of_characters():
     assert auto("データベースの索引について") == {"データベース": 1, "索引": 1}
 
 
@@ -45,7 +45,7 @@ def test_languages_may_be_mixed_in_one_text():
 @pytest.mark.parametrize(
     "text", ["", "of the and it's don't", "и в не которых", "1991 12 ½ 10", "C b я", "… — +", "_ __"]
 )
-def test_function_words_numbers_and_single_letters_are_no_terms(text):
+def test_function_words_numbers_and_single_letters_are_not_terms(text):
     assert auto(text) == {}
 
 
@@ -53,7 +53,7 @@ def test_letters_with_digits_are_terms():
     assert auto("utf8 and SHA256, win32") == {"utf8": 1, "sha256": 1, "win32": 1}
 
 
-def test_spellings_that_look_alike_are_one_term():
+def test_equivalent_spellings_are_one_term():
     forms = ["coöperation’s", "COO\u0308PERATION'S", "coöper\xadation's"]
     assert len({frozenset(auto(form).items()) for form in forms}) == 1
     assert auto("don’t we’ll") == auto("don't we'll") == {}
@@ -71,31 +71,31 @@ def test_long_runs_of_letters_are_encoded_data():
     assert auto("a" * LONGEST + " " + "b" * (LONGEST + 1)) == {"a" * LONGEST: 1}
 
 
-def test_only_the_beginning_of_a_text_is_looked_at():
+def test_only_the_beginning_of_a_text_is_read():
     assert auto("word " * CHARS_MAX) == {"word": CHARS_MAX // 5}
 
 
-def test_a_named_language_stems_with_its_own_rules():
+def test_configured_language_determines_the_stemmer():
     assert Terms("german")("Häuser Haus") == {"haus": 2}
     assert Terms("fr")("l'homme, les hommes")["homm"] == 2
     assert Terms("ru")("тексты encodings") == {"текст": 1, "encodings": 1}
     assert Terms("zh")("编码 encodings") == {"编码": 1, "encodings": 1}
 
 
-def test_only_the_function_words_of_a_named_language_are_left_out():
+def test_only_function_words_of_the_configured_language_are_left_out():
     assert Terms("de")("the и 的")["the"] == 1
     assert Terms("de")("的") == {}, "Chinese is understood whatever the language"
 
 
 @pytest.mark.parametrize("code", [AUTO, "zh", *LANGUAGES])
-def test_every_language_of_the_table_counts_words(code):
+def test_every_supported_language_counts_words(code):
     assert sum(Terms(code)("computer компьютер 电脑").values()) == 3
 
 
 @pytest.mark.parametrize(
     ("name", "code"), [("RU", "ru"), (" english ", "en"), ("Chinese", "zh"), ("Auto", "auto"), ("yiddish", "yi")]
 )
-def test_languages_are_known_by_code_and_by_english_name(name, code):
+def test_languages_are_accepted_by_code_and_by_english_name(name, code):
     assert language_code(name) == code
 
 
@@ -104,7 +104,7 @@ def test_every_supported_language_is_accepted_by_its_name():
 
 
 @pytest.mark.parametrize("name", ["", "klingon", "xx", "русский"])
-def test_an_unknown_language_is_one_sentence_with_those_there_are(name):
+def test_message_about_an_unknown_language_lists_the_supported_ones(name):
     with pytest.raises(ConfigError) as caught:
         Terms(name)
     assert str(caught.value).startswith(f"TOPIC_LANGUAGE: unknown language {name!r}; choose one of: auto zh ar ")

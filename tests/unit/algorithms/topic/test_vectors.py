@@ -35,11 +35,11 @@ weights = st.dictionaries(terms, st.floats(1e-3, 1e3), min_size=1)
         ({"a": 2, "b": 1}, {"a": 1, "b": 2, "c": 2}, (2 + 2) / (sqrt(5) * 3)),
     ],
 )
-def test_the_relevance_of_a_text_is_the_cosine(topic, text, cosine):
+def test_relevance_of_a_text_is_the_cosine_similarity(topic, text, cosine):
     assert Topic(topic).anchor_relevance(text) == pytest.approx(cosine, abs=1e-15)
 
 
-def test_texts_about_the_topic_are_nearer_to_it_in_every_language():
+def test_texts_about_the_topic_are_more_similar_to_it_in_every_language():
     count = Terms()
     topic = topic_of(count("character encoding кодировка текста 字符编码"), [])
     for near, far in (
@@ -59,19 +59,19 @@ def test_cosines_are_shares(topic, text):
 
 
 @given(weights, counts, st.integers(2, 9))
-def test_how_long_a_text_or_how_heavy_a_topic_is_does_not_matter(topic, text, times):
+def test_length_of_a_text_and_norm_of_a_topic_do_not_matter(topic, text, times):
     longer = {term: count * times for term, count in text.items()}
     heavier = {term: weight * times for term, weight in topic.items()}
     assert Topic(heavier).anchor_relevance(longer) == pytest.approx(Topic(topic).anchor_relevance(text))
 
 
-def test_a_topic_is_ordered_by_weight_and_has_length_one():
+def test_topic_is_sorted_by_weight_and_has_length_one():
     topic = Topic({"b": 1.0, "a": 1.0, "c": 2.0})
     assert list(topic.terms) == ["c", "a", "b"]
     assert sum(weight**2 for weight in topic.terms.values()) == pytest.approx(1.0)
 
 
-def test_rare_terms_count_more_by_one_plus_the_logarithm_of_documents_per_document_with_it():
+def test_weight_of_a_term_grows_with_its_inverse_document_frequency():
     seen = DocumentFrequencies([["a", "b"], ["a"], ["a"], ["a", "a"]])
     assert seen.documents == 4
     assert seen.idf("a") == 1.0
@@ -84,16 +84,16 @@ def test_rare_terms_count_more_by_one_plus_the_logarithm_of_documents_per_docume
     assert Topic({"a": 1, "b": 1}).tf_idf_similarity({"a": 3, "b": 2}, seen) == pytest.approx(expected)
 
 
-def test_the_topic_of_examples_is_the_mean_of_their_directions():
+def test_topic_of_examples_is_the_mean_of_their_directions():
     topic = topic_of({}, [{"a": 30, "b": 40}, {"a": 1}])  # (0.6, 0.8) and (1, 0): a long page says no more than a short
     assert topic.terms["a"] / topic.terms["b"] == pytest.approx(1.6 / 0.8)
 
 
-def test_keywords_have_as_much_say_as_all_examples():
+def test_keywords_have_the_same_weight_as_all_examples():
     assert topic_of({"a": 5}, [{"b": 1}] * 10).terms == pytest.approx({"a": sqrt(0.5), "b": sqrt(0.5)})
 
 
-def test_of_examples_the_strongest_terms_are_kept_and_of_keywords_all():
+def test_strongest_terms_of_examples_and_all_keywords_are_kept():
     page = {f"word{number:03}": 1 + (number == 70) for number in range(100)}
     keywords = {f"key{number}": 1.0 for number in range(60)}
     kept = topic_of(keywords, [page]).terms.keys()
@@ -104,7 +104,7 @@ def test_examples_without_text_do_not_count():
     assert topic_of({"a": 2}, [{}, {}]).terms == {"a": 1.0}
 
 
-def test_a_topic_without_terms_is_refused():
+def test_topic_without_terms_is_refused():
     with pytest.raises(ConfigError, match="no terms; give keywords, or example pages with text"):
         topic_of({}, [{}])
 
@@ -113,7 +113,7 @@ def test_roots_are_at_distance_one():
     assert [distance_relevance(level) for level in range(4)] == [1.0, 1 / 2, 1 / 3, 1 / 4]
 
 
-def test_the_strategies_are_those_of_the_paper():
+def test_strategies_are_those_of_the_paper():
     assert {
         "anchor": Weights(1, 0, 0),
         "breadth": Weights(0, 1, 0),

@@ -94,7 +94,7 @@ def crawl(site, watch, most=5_000, rng=None):
     return pages, cuts
 
 
-def test_calendar_is_cut_after_some_hundred_pages():
+def test_calendar_is_cut_after_a_few_hundred_pages():
     pages, cuts = crawl(Calendar(), TrapWatch())
     assert 150 <= len(pages) < 1_000
     reason = next(iter(cuts.values()))
@@ -143,7 +143,7 @@ def test_other_parts_of_a_site_with_a_trap_are_not_cut():
     assert all("/cal?" in url for url in cuts)
 
 
-def test_script_that_serves_a_calendar_and_a_listing_loses_the_calendar_only():
+def test_script_that_serves_a_calendar_and_a_listing_loses_only_the_calendar():
     class Shared:
         calendar, listing = Calendar(), Listing(1_000, 2)
 
@@ -188,7 +188,7 @@ def test_many_small_traps_of_one_script_are_cut_without_its_rich_part():
 
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize("width", [1, 2, 7])
-def test_listing_is_not_cut_when_its_texts_are_but_sampled(width):
+def test_listing_is_not_cut_when_its_signatures_are_sampled(width):
     pages, cuts = crawl(Listing(3_000, width), TrapWatch())
     assert len(pages) == 3_000
     assert not cuts
@@ -357,14 +357,14 @@ def test_trap_is_found_among_a_flood_of_patterns():
 
 
 @given(st.text(st.characters(codec=None)), st.integers(), st.integers())
-def test_skeleton_has_no_numbers_and_no_blanks(text, first, second):
+def test_content_signature_ignores_numbers_and_whitespace(text, first, second):
     assert content_signature(f"{text} {first}") == content_signature(
         f"{text}\n\t{abs(second)}{'-' if first < 0 else ''}"
     )
     assert -(2**63) <= content_signature(text) < 2**63
 
 
-def test_skeleton_tells_texts_apart_and_ids_not():
+def test_content_signature_distinguishes_texts_but_not_ids():
     assert content_signature("15 May 2024, session 9f86d081") == content_signature("2 May 1999, session 4e07aabb")
     assert content_signature("15 May 2024") != content_signature("15 June 2024")
     assert content_signature("один") != content_signature("два")

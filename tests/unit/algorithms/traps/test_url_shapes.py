@@ -19,7 +19,7 @@ from crawlers.algorithms.traps.url_shapes import broad_patterns, shape_reason, u
         ("http://h/" + "x" * 2048, "longer than 2048"),
     ],
 )
-def test_url_grown_by_a_loop_is_told(url, word):
+def test_url_that_grows_in_a_loop_is_recognised(url, word):
     assert word in shape_reason(url)
 
 
@@ -63,7 +63,7 @@ def test_bounds_of_the_shape_can_be_set():
         ("http://h/contact-information?view=month", "/contact-information?view=month"),
     ],
 )
-def test_pattern_folds_what_counts_and_identifies(url, pattern):
+def test_pattern_replaces_numbers_and_ids(url, pattern):
     assert url_pattern(url) == pattern
 
 

@@ -56,17 +56,17 @@ def check_that_leaves_are_their_expressions(labels: dict[str, bool]) -> None:
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(targets, unique=True, max_size=80), st.randoms(use_true_random=False), st.booleans())
-def test_an_expression_matches_exactly_the_urls_of_its_leaf(urls: list[str], rng: random.Random, is_wild: bool) -> None:
+def test_expression_matches_exactly_the_urls_of_its_leaf(urls: list[str], rng: random.Random, is_wild: bool) -> None:
     word = rng.choice(["tag", "-", "id=", "html", "2024", "5"])
     check_that_leaves_are_their_expressions({url: rng.random() < 0.5 if is_wild else word in url for url in urls})
 
 
 @pytest.mark.parametrize("schema", SCHEMAS | UNSEEN)
-def test_an_expression_matches_exactly_the_urls_of_its_leaf_on_every_kind_of_host(schema: str) -> None:
+def test_expression_matches_exactly_the_urls_of_its_leaf_on_every_kind_of_host(schema: str) -> None:
     check_that_leaves_are_their_expressions(labelled(schema, 40, 120, 0.1, random.Random(schema)))
 
 
-def test_with_a_fifth_of_the_labels_wrong_nearly_all_articles_are_found_and_hardly_any_other_page() -> None:
+def test_precision_and_recall_are_high_with_a_fifth_of_the_labels_wrong() -> None:
     found = []
     for schema in SCHEMAS:
         rng = random.Random(schema)
@@ -82,27 +82,27 @@ def test_with_a_fifth_of_the_labels_wrong_nearly_all_articles_are_found_and_hard
     st.lists(targets | st.text(max_size=20).map("/{}".format), unique=True, max_size=80),
     st.randoms(use_true_random=False),
 )
-def test_expressions_are_those_of_re2(urls: list[str], rng: random.Random) -> None:
+def test_expressions_are_valid_in_re2(urls: list[str], rng: random.Random) -> None:
     # Whatever is in the URLs; `test_an_expression_matches_exactly…` shows what they match.
     for rule in learn_patterns({url: rng.random() < 0.7 for url in urls}):
         check_expression(rule.regex)
 
 
-def test_labels_drawn_by_lot_make_hardly_any_rule() -> None:
+def test_random_labels_give_hardly_any_rule() -> None:
     rng = random.Random(1)
     urls = labelled("section, slug", 100, 300, 0.0, rng)
     rules = learn_patterns({url: rng.random() < 0.25 for url in urls})
     assert sum(rule.support for rule in rules) <= 0.05 * len(urls)
 
 
-def test_the_order_of_labels_does_not_matter() -> None:
+def test_order_of_labels_does_not_matter() -> None:
     labels = labelled("language, number, slug", 60, 180, 0.2, random.Random(2))
     items = list(labels.items())
     random.Random(3).shuffle(items)
     assert learn_patterns(dict(items)) == learn_patterns(labels)
 
 
-def test_a_rule_can_be_read() -> None:
+def test_rule_is_readable() -> None:
     labels = {f"/2024/0{n % 9 + 1}/1{n % 10}/title-of-number-{n}/": True for n in range(20)}
     labels |= {f"/tag/two-words{n}/": False for n in range(30)} | {f"/2024/0{n}/1{n}/": False for n in range(1, 9)}
     (rule,) = learn_patterns(labels)
@@ -110,14 +110,14 @@ def test_a_rule_can_be_read() -> None:
     assert (rule.support, rule.precision_low) == (20, wilson_low(20, 20))
 
 
-def test_directories_are_united_in_one_rule() -> None:
+def test_directories_are_merged_into_one_rule() -> None:
     labels = {f"/{name}/the-title-{n}{n}{n}": name in ("news", "sport") for n in "abcdefghijkl" for name in
               ("news", "sport", "tag", "video", "topic", "author")}  # fmt: skip
     (rule,) = learn_patterns(labels)
     assert rule.regex.startswith("/(?:news|sport)/")
 
 
-def test_a_directory_that_was_seen_twice_may_be_asked_for_and_one_that_was_seen_once_may_not() -> None:
+def test_only_directories_seen_at_least_twice_appear_in_rules() -> None:
     labels = {f"/{name}/of-{name}-{n}": True for name in ("news", "sport", "world", "town") for n in (1, 2)}
     labels |= {f"/{kind}/of-{kind}-1": False for kind in "abcdefghijklmnopqrstuvwxyz"}
     (rule,) = learn_patterns(labels)
@@ -125,7 +125,7 @@ def test_a_directory_that_was_seen_twice_may_be_asked_for_and_one_that_was_seen_
     assert learn_patterns({url: is_article for url, is_article in labels.items() if url[-1] != "2"}) == []
 
 
-def test_a_year_is_not_spelt_out_as_it_would_not_hold_next_year() -> None:
+def test_years_are_not_literals_in_rules() -> None:
     labels = {f"/2026/{n:02}/some-title-{n}": True for n in range(1, 29)}
     labels |= {f"/archive/{n:02}/some-title-{n}": False for n in range(1, 29)}
     (rule,) = learn_patterns(labels)
@@ -133,14 +133,14 @@ def test_a_year_is_not_spelt_out_as_it_would_not_hold_next_year() -> None:
     assert not matches(rule.regex, "/archive/01/another-good-title")
 
 
-def test_a_word_with_a_number_is_told_from_another_word_with_a_number() -> None:
+def test_words_with_numbers_are_distinguished_by_the_word() -> None:
     labels = {f"/world/{kind}{n * 12_345}/title-of-{n}-it": kind == "article" for n in range(1, 30)
               for kind in ("article", "gallery", "video")}  # fmt: skip
     (rule,) = learn_patterns(labels)
     assert rule.regex.startswith("/world/article[0-9]{4,}/")
 
 
-def test_the_last_segment_tells_articles_however_many_are_before_it() -> None:
+def test_last_segment_distinguishes_articles_at_any_depth() -> None:
     folder = "/" + "/".join("abcdefgh")
     labels = {f"{folder}/{10_000 + n}": True for n in range(30)} | {f"{folder}/about-{n}-it": False for n in range(30)}
     (rule,) = learn_patterns(labels)
@@ -152,7 +152,7 @@ def test_no_path_of_the_tree_is_longer_than_twelve_questions() -> None:
     assert max(len(leaf.path) for leaf in leaves(samples_of(labels))) == 12
 
 
-def test_what_no_label_has_shown_is_not_matched() -> None:
+def test_urls_of_unseen_forms_are_not_matched() -> None:
     labels = {f"/news/{10_000 + n}.html": True for n in range(30)} | {f"/tag/t{n}": False for n in range(30)}
     (rule,) = learn_patterns(labels)
     assert matches(rule.regex, "/news/5.html")
@@ -168,11 +168,11 @@ def test_what_no_label_has_shown_is_not_matched() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"/": False, "/a": False}, {"/a//b": True, "//": True}])
-def test_without_articles_there_is_no_rule(labels: dict[str, bool]) -> None:
+def test_there_is_no_rule_without_articles(labels: dict[str, bool]) -> None:
     assert learn_patterns(labels) == []
 
 
-def test_the_bound_is_below_the_share_and_nears_it() -> None:
+def test_lower_bound_approaches_the_share_from_below() -> None:
     bounds = [wilson_low(8 * count, 10 * count) for count in (1, 10, 100, 1_000)]
     assert bounds == sorted(bounds)
     assert 0.79 < bounds[-1] < 0.8

@@ -20,7 +20,7 @@ def taught(articles: int, others: int) -> RuleLearner:
     return learner
 
 
-def test_rules_say_what_they_were_learnt_from_and_when() -> None:
+def test_rules_have_the_number_of_their_labels_and_the_time_of_learning() -> None:
     (rule,) = taught(30, 30).learn(1_000.0)
     assert (rule.regex, rule.origin, rule.support, rule.learnt_at) == (r"/news/[0-9]+\.html/?", "learnt", 30, 1_000.0)
     assert (rule.weight, rule.is_pinned) == (0.9, False)
@@ -32,7 +32,7 @@ def test_a_manual_rule_was_not_learnt() -> None:
     assert (rule.is_pinned, rule.support, rule.precision_low, rule.learnt_at) == (False, 0, 0.0, 0.0)
 
 
-def test_it_is_due_at_30_100_300_1000_labels_and_then_whenever_they_doubled() -> None:
+def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling() -> None:
     learner = RuleLearner("example.org")
     due = []
     for number in range(9_000):
@@ -43,7 +43,7 @@ def test_it_is_due_at_30_100_300_1000_labels_and_then_whenever_they_doubled() ->
     assert due == [30, 100, 300, 1_000, 2_000, 4_000, 8_000]
 
 
-def test_the_same_url_again_is_no_new_label_and_its_newest_label_holds() -> None:
+def test_repeated_url_is_not_a_new_label_and_its_newest_label_counts() -> None:
     learner = taught(10, 19)
     for _ in range(50):
         learner.label(f"{SITE}/tag/t0#top", False)
@@ -68,7 +68,7 @@ def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
     assert not learner.is_due
 
 
-def test_rules_that_hold_are_left_alone() -> None:
+def test_accurate_rules_are_not_learnt_again() -> None:
     learner = taught(30, 30)
     learner.learn(0.0)
     for number in range(500):
@@ -78,19 +78,19 @@ def test_rules_that_hold_are_left_alone() -> None:
     assert not learner.is_due
 
 
-def test_without_other_pages_nothing_is_learnt() -> None:
+def test_nothing_is_learnt_from_articles_alone() -> None:
     learner = taught(500, 4)
     assert not learner.is_due
     assert learner.learn(0.0) == []
 
 
-def test_articles_are_not_pushed_out_by_the_rest() -> None:
+def test_labels_of_articles_are_not_displaced_by_others() -> None:
     learner = taught(100, 3 * LABELS_MAX)
     (rule,) = learner.learn(0.0)
     assert rule.support == 100
 
 
-def test_the_newest_labels_hold_when_a_site_changes_its_urls() -> None:
+def test_newest_labels_count_when_a_site_changes_its_urls() -> None:
     learner = taught(LABELS_MAX, LABELS_MAX)
     for number in range(LABELS_MAX // 2):
         learner.label(f"{SITE}/2026/the-new-title-{number}-of-it", True)
@@ -99,7 +99,7 @@ def test_the_newest_labels_hold_when_a_site_changes_its_urls() -> None:
     assert rule.support == LABELS_MAX // 2
 
 
-def test_what_a_person_forbade_is_not_learnt_again() -> None:
+def test_manually_forbidden_rule_is_not_learnt_again() -> None:
     learner = taught(30, 30)
     (rule,) = learner.learn(0.0)
     assert learner.learn(0.0, [UrlRule(rule.regex, 0.0, "hand")]) == []

@@ -22,7 +22,7 @@ def made(**domains: list[UrlRule]) -> RuleSet:
     return found
 
 
-def test_the_largest_weight_of_those_that_match_counts() -> None:
+def test_largest_weight_of_the_matching_rules_counts() -> None:
     found = made(example_org=rules(("/news/.*", 0.5), ("/news/[^/]+/", 0.9), ("/(n)(e)(w)s/x.*", 0.7)))
     assert found.weight(SITE, f"{SITE}/news/a/") == 0.9
     assert found.weight(SITE, f"{SITE}/news/x/y") == 0.7
@@ -30,7 +30,7 @@ def test_the_largest_weight_of_those_that_match_counts() -> None:
     assert found.weight(SITE, f"{SITE}/news") == 0.0
 
 
-def test_one_that_forbids_beats_all_others() -> None:
+def test_forbidding_rule_overrides_all_others() -> None:
     found = made(example_org=rules(("/news/.*", 1.0), (".*/print/?", 0.0)))
     assert found.weight(SITE, f"{SITE}/news/a") == 1.0
     assert found.weight(SITE, f"{SITE}/news/a/print") == 0.0
@@ -61,7 +61,7 @@ def test_alternatives_of_a_rule_stay_in_it() -> None:
         ("http://[::1]:80", 0.125),
     ],
 )
-def test_a_host_uses_the_rules_of_its_longest_domain_that_has_any(site: str, weight: float) -> None:
+def test_host_uses_the_rules_of_its_longest_domain_that_has_any(site: str, weight: float) -> None:
     found = made(example_org=rules(("/x", 0.5)), blog_example_org=rules(("/x", 0.25)))
     found.replace("[::1]", rules(("/x", 0.125)))
     assert found.weight(site, f"{site}/x") == weight
@@ -73,7 +73,7 @@ def test_rules_of_a_host_can_be_listed() -> None:
     assert found.rules_of("example.net") == ()
 
 
-def test_new_rules_hold_at_once_and_none_leave_it_to_the_parent() -> None:
+def test_new_rules_apply_at_once_and_a_domain_without_rules_uses_its_parent() -> None:
     found = made(example_org=rules(("/x", 0.5)), www_example_org=rules(("/x", 0.7)))
     assert found.weight(SITE, f"{SITE}/x") == 0.7
     found.replace("www.example.org", rules(("/y", 0.7)))
@@ -82,7 +82,7 @@ def test_new_rules_hold_at_once_and_none_leave_it_to_the_parent() -> None:
     assert found.weight(SITE, f"{SITE}/x") == 0.5
 
 
-def test_sites_are_forgotten_and_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sites_are_evicted_from_the_cache_and_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SITES_MAX", 3)
     found = made(example_org=rules(("/x", 0.5)))
     for number in (*range(10), *range(10)):
@@ -91,7 +91,7 @@ def test_sites_are_forgotten_and_looked_up_again(monkeypatch: pytest.MonkeyPatch
         assert len(found._of_site) <= 3
 
 
-def test_rules_are_compiled_again_only_where_others_hold_now() -> None:
+def test_only_changed_rules_are_compiled_again() -> None:
     found = made(example_org=rules(("/x", 0.5)), example_net=rules(("/x", 0.5)))
     found.replace("blog.example.org", [UrlRule("/y", 0.25, "learnt")])
     sites = [SITE, "https://blog.example.org", "https://example.net", "https://example.com"]
@@ -106,7 +106,7 @@ def test_rules_are_compiled_again_only_where_others_hold_now() -> None:
     assert found.weight("https://example.com", "https://example.com/z") == 0.7
 
 
-def test_what_is_compiled_is_bounded_and_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_compiled_rules_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "COMPILED_MAX", 6)
     found = RuleSet()
     sites = [f"https://h{number}.example" for number in range(9)]
@@ -123,14 +123,14 @@ def test_what_is_compiled_is_bounded_and_compiled_again(monkeypatch: pytest.Monk
             assert len(found._matchers) <= 3
 
 
-def test_domains_with_the_same_rules_share_what_is_compiled_and_keep_their_weights() -> None:
+def test_domains_with_the_same_rules_share_compiled_expressions_and_keep_their_weights() -> None:
     found = made(example_org=rules(("/x", 0.5)), example_net=rules(("/x", 0.7)))
     sites = ("https://example.org", "https://example.net")
     assert [found.weight(site, f"{site}/x") for site in sites] == [0.5, 0.7]
     assert len(found._expressions) == 1
 
 
-def test_the_largest_number_of_rules_for_a_domain_is_one_match() -> None:
+def test_largest_number_of_rules_for_a_domain_is_matched_correctly() -> None:
     found = made(
         example_org=rules(*((f"/dir{number}/[^/]+/.*", 0.5) for number in range(RULES_MAX)), ("/dir7/x/.*", 0.0))
     )
@@ -142,13 +142,13 @@ def test_the_largest_number_of_rules_for_a_domain_is_one_match() -> None:
     ]
 
 
-def test_a_long_url_fits_as_a_short_one_does() -> None:
+def test_long_url_is_matched_like_a_short_one() -> None:
     found = made(example_org=rules(("(?:/.*)*-(?:.*-)*.*x", 1.0)))
     url = f"{SITE}/{'-a' * 4_000}"
     assert [found.weight(SITE, url), found.weight(SITE, f"{url}x")] == [0.0, 1.0]
 
 
-def test_what_a_person_wrote_holds_below_the_domain_whatever_is_learnt_there() -> None:
+def test_manual_rules_apply_to_subdomains_with_learnt_rules() -> None:
     found = made(example_org=[*rules(("/news/.*", 1.0), ("/news/x", 0.0)), UrlRule("/old/.*", 1.0, "learnt")])
     found.replace("www.example.org", [UrlRule("/games/.*", 0.5, "learnt")])
     weights = [found.weight(SITE, SITE + path) for path in ("/games/1", "/news/1", "/news/x", "/old/1")]

@@ -14,7 +14,7 @@ from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_
 from crawlers.errors import ConfigError
 
 
-def test_an_expression_is_matched_in_full() -> None:
+def test_expression_is_matched_in_full() -> None:
     assert matches("/news/[0-9]+", "/news/17")
     assert not any(
         matches("/news/[0-9]+", target) for target in ("/news/17/", "/en/news/17", "/news/17?page=2", "/News/17")
@@ -25,13 +25,13 @@ def test_an_expression_is_matched_in_full() -> None:
     assert matches("/é.", "/éж")
 
 
-def test_what_stands_behind_except_is_left_out() -> None:
+def test_matches_of_the_part_after_except_are_left_out() -> None:
     rule = "/news/.* except /news/page/[0-9]+ except .*/print"
     targets = ("/news/a", "/news/page/2", "/news/page/x", "/news/a/print", "/print")
     assert [target for target in targets if matches(rule, target)] == ["/news/a", "/news/page/x"]
 
 
-def test_several_are_matched_at_once_each_with_its_own_exceptions() -> None:
+def test_several_expressions_are_matched_at_once_each_with_its_own_exceptions() -> None:
     texts = ["/.*", "/.* except /a", "/a", "/.* except /b", "/.*", "(?s).*"]
     expressions = UrlExpressions(texts)
     assert [sorted(expressions.matching(target)) for target in ("/a", "/b", "x", "")] == [
@@ -57,7 +57,7 @@ expressions = st.recursive(
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(expressions, max_size=5))
-def test_together_they_say_what_python_says_of_each(texts: list[str]) -> None:
+def test_matches_of_a_set_agree_with_python(texts: list[str]) -> None:
     together = UrlExpressions(texts)
     for target in ("", "a", "b", "/", "a-", "ab/", "aab", "/a-b", "aaaa"):
         wanted = [place for place, text in enumerate(texts) if re.fullmatch(text, target)]
@@ -70,7 +70,7 @@ def test_no_url_delays_a_match(text: str) -> None:
     assert not matches(text, "/" + "a-" * 4_000)
 
 
-def test_a_set_that_has_to_forget_states_again_and_again_says_what_it_says_otherwise(
+def test_set_that_drops_states_repeatedly_gives_the_same_matches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts = ["/.*a.{12}", "/.*b.{12}", "/[ab]*"]
@@ -92,7 +92,7 @@ def _compiles(monkeypatch: pytest.MonkeyPatch, size: int, texts: list[str]) -> b
     return True
 
 
-def test_a_set_without_memory_never_says_that_nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_set_that_is_out_of_memory_does_not_report_that_nothing_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     # RE2's own set then says that nothing matches, as it does when nothing does. No text was found that makes it.
     expressions = UrlExpressions(["/a"])
     monkeypatch.setattr(re2.Set, "Match", lambda *_: None)
@@ -117,7 +117,7 @@ def test_a_set_without_memory_never_says_that_nothing_fits(monkeypatch: pytest.M
         f"/(?:{'|'.join(f'section{number}' for number in range(500))})/.*",
     ],
 )
-def test_what_people_write_passes(text: str) -> None:
+def test_typical_manual_expressions_are_accepted(text: str) -> None:
     check_expression(text)
 
 
@@ -141,7 +141,7 @@ def test_what_people_write_passes(text: str) -> None:
         ("/" + "y" * 300 + "(", f"'/{'y' * 199}'…: RE2"),
     ],
 )
-def test_what_is_refused_says_why_and_what_to_do(text: str, sentence: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_refusal_gives_the_reason_and_the_remedy(text: str, sentence: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
         check_expression(text)
     assert len(str(raised.value)) < 700
@@ -149,6 +149,6 @@ def test_what_is_refused_says_why_and_what_to_do(text: str, sentence: str, capfd
     assert capfd.readouterr() == ("", "")  # RE2 logs nothing
 
 
-def test_what_is_refused_alone_is_refused_among_others() -> None:
+def test_expression_refused_alone_is_refused_in_a_set() -> None:
     with pytest.raises(ConfigError, match="lookaheads"):
         UrlExpressions(["/a", "/(?!b)"])

@@ -48,14 +48,14 @@ def test_conditions_narrow_each_other() -> None:
         (but("news"), kinds("word"), None),
     ],
 )
-def test_conditions_unite_where_one_of_their_form_says_both(
+def test_conditions_merge_if_one_condition_expresses_both(
     one: Condition, other: Condition, both: Condition | None
 ) -> None:
     assert one.united(other) == both
     assert other.united(one) == both
 
 
-def test_patterns_unite_if_they_differ_in_one_thing() -> None:
+def test_patterns_merge_if_they_differ_in_one_condition() -> None:
     one = UrlPattern(TWO, True, {0: only("news"), 1: kinds("slug")})
     assert one.united(UrlPattern(TWO, False, one.positions)) == UrlPattern(TWO, None, one.positions)
     assert one.united(UrlPattern(TWO, False, {0: only("sport"), 1: kinds("slug")})) is None
@@ -85,7 +85,7 @@ def test_patterns_unite_if_they_differ_in_one_thing() -> None:
         ),
     ],
 )
-def test_patterns_are_spelt_shortly(pattern: UrlPattern, regex: str) -> None:
+def test_expressions_of_patterns_are_short(pattern: UrlPattern, regex: str) -> None:
     assert regex_of(pattern) == regex
 
 
@@ -95,7 +95,7 @@ def test_patterns_are_spelt_shortly(pattern: UrlPattern, regex: str) -> None:
     st.sampled_from([0, 1, "id="]),
     st.lists(st.text("019-_.,aé", max_size=9), min_size=20, max_size=20),
 )
-def test_the_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_others(
+def test_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_others(
     names: frozenset[str], place: int | str, texts: list[str]
 ) -> None:
     expressions = UrlExpressions([regex_of(UrlPattern(Shape(2, ".x", ("id=",)), False, {place: kinds(*names)}))])
@@ -105,6 +105,6 @@ def test_the_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_
             assert bool(expressions.matching(url)) == (kind_of(text) in names)
 
 
-def test_any_text_can_be_spelt_out() -> None:
+def test_any_text_can_be_a_literal() -> None:
     for text in ("a.b", "(a|b)*", "[x]{2}^$", "c:\\d", "%D0%BF-%D1%80"):
         assert matches(escaped(text), text)

@@ -28,7 +28,7 @@ texts = st.lists(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(texts, min_size=50, max_size=50))
-def test_a_text_is_of_the_first_kind_that_matches_and_no_expression_takes_more_than_it_says(many: list[str]) -> None:
+def test_text_has_the_first_matching_kind_and_expressions_match_only_their_kinds(many: list[str]) -> None:
     expressions = [(name, frozenset({name}), regex) for name, regex in KINDS.items()]
     expressions += [(name, kinds, regex) for name, (kinds, regex) in FAMILIES.items()]
     for text in many:
@@ -79,11 +79,11 @@ def test_families_of_known_texts(text: str, families: set[str]) -> None:
         ("http://example.org/a#b?c", "/a"),
     ],
 )
-def test_the_target_is_what_stands_behind_the_host(url: str, target: str) -> None:
+def test_target_is_the_part_after_the_host(url: str, target: str) -> None:
     assert target_of_url(url) == target
 
 
-def test_a_url_falls_into_pieces() -> None:
+def test_url_is_split_into_tokens() -> None:
     tokens = tokens_of("/news/cup.final.html/?id=5&id=7&print&x=")
     assert tokens is not None
     assert tokens.shape == Shape(2, ".html", ("id=", "id=", "", "x="))
@@ -99,14 +99,14 @@ def test_only_the_last_segment_has_an_extension() -> None:
     assert [token.text for token in tokens.segments] == ["2024", "v1.2", "cup", "final"]
 
 
-def test_the_home_page_has_no_segments() -> None:
+def test_home_page_has_no_segments() -> None:
     tokens = tokens_of("/")
     assert tokens is not None
     assert tokens.shape == Shape(0, "", None)
 
 
 @pytest.mark.parametrize("target", ["//", "/a//b", "/a//", "/.htaccess"])
-def test_of_an_empty_segment_no_rule_is_made(target: str) -> None:
+def test_url_with_an_empty_segment_has_no_tokens(target: str) -> None:
     assert tokens_of(target) is None
 
 
@@ -126,5 +126,5 @@ def test_of_an_empty_segment_no_rule_is_made(target: str) -> None:
         ("//a", "/news", False),
     ],
 )
-def test_urls_look_alike_that_differ_by_numbers_and_titles(one: str, other: str, alike: bool) -> None:
+def test_urls_that_differ_only_in_numbers_and_titles_look_alike(one: str, other: str, alike: bool) -> None:
     assert look_alike(one, other) == look_alike(other, one) == alike

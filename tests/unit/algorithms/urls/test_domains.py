@@ -19,7 +19,7 @@ from crawlers.algorithms.urls.domains import domain_group, host_group
         ("http://[::1]:80", "[::1]:80"),
     ],
 )
-def test_a_host_is_a_site_whatever_its_protocol(site, group):
+def test_host_is_one_site_for_all_protocols(site, group):
     assert host_group(site) == group
 
 
@@ -45,7 +45,7 @@ def test_all_hosts_of_a_registered_domain_are_one_site(site, group):
         ("https://github.io", "github.io"),
     ],
 )
-def test_what_people_have_at_a_hoster_or_under_a_city_is_theirs(site, group):
+def test_subdomains_of_hosting_services_and_cities_are_separate_sites(site, group):
     assert domain_group(site) == group
 
 
@@ -57,7 +57,7 @@ def test_addresses_and_hosts_without_a_suffix_stay_as_they_are(authority):
     assert domain_group(f"http://{authority}") == authority
 
 
-def test_nothing_is_asked_of_the_network(monkeypatch):
+def test_network_is_not_used(monkeypatch):
     def no_network(*_args, **_kwargs):
         raise AssertionError
 

@@ -29,6 +29,6 @@ def test_stored_keys_stay_valid():
     assert content_hash(b"<html>").hex() == "1721e7ca0077ca07aa73f72bcb29bafa"
 
 
-def test_bodies_that_differ_have_other_hashes():
+def test_different_bodies_have_different_hashes():
     assert len(content_hash(b"")) == 16
     assert content_hash(b"a") != content_hash(b"b")

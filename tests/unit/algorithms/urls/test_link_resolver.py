@@ -50,7 +50,7 @@ def plain(found):
     st.lists(st.tuples(BASES, st.lists(HREFS, max_size=8), st.sampled_from([None, "cp1251"])), max_size=6),
     st.sampled_from([0, 5, 1000]),
 )
-def test_links_from_memory_equal_those_resolved_anew(pages, size):
+def test_cached_links_equal_newly_resolved_ones(pages, size):
     resolver = LinkResolver(cache_size=size)
     opened = []
     for base, hrefs, encoding in pages:
@@ -84,20 +84,20 @@ def test_same_link_of_two_pages_is_resolved_once():
     assert resolver.directory("http://h/a/1")["/b"] is resolver.directory("http://h/z/")["/b"]
 
 
-def test_links_of_other_schemes_say_which():
+def test_error_of_a_link_names_its_scheme():
     links = LinkResolver().directory("http://h/")
     for scheme in ("mailto", "javascript", "data", "tel"):
         assert str(links[f"{scheme}:x"]) == f"scheme {scheme}"
 
 
-def test_kept_errors_hold_no_frames():
+def test_cached_errors_hold_no_frames():
     found = LinkResolver().directory("http://h/")["http://["]
     assert isinstance(found, BadUrl)
     assert found.__traceback__ is None
     assert found.__context__ is None
 
 
-def test_long_texts_are_not_kept():
+def test_long_links_are_not_cached():
     resolver = LinkResolver()
     links = resolver.directory("http://h/")
     href = "data:" + "x" * HREF_MAX
@@ -115,7 +115,7 @@ def test_memory_is_bounded():
     assert sum(map(len, resolver._shared.values())) + len(resolver._shared) <= 100 + 12
 
 
-def test_forgotten_directory_still_answers_and_is_freed():
+def test_evicted_directory_still_resolves_links_and_is_freed():
     resolver = LinkResolver(cache_size=2)
     links = resolver.directory("http://h/a/")
     assert links["x"].url == "http://h/a/x"
@@ -127,6 +127,6 @@ def test_forgotten_directory_still_answers_and_is_freed():
     assert resolver._entries == sum(map(len, resolver._shared.values()))
 
 
-def test_base_that_is_no_web_address_is_refused():
+def test_base_that_is_not_a_web_url_is_refused():
     with pytest.raises(BadUrl, match="scheme data"):
         LinkResolver().directory("data:text/html,x")

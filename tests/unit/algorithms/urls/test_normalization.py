@@ -32,7 +32,7 @@ def test_every_step_has_an_example():
 
 
 @pytest.mark.parametrize(("step", "url", "form"), EXAMPLES)
-def test_step_does_its_work_alone(step, url, form):
+def test_step_works_alone(step, url, form):
     assert normalize(url, Normalization(**(ALL_OFF | {step: True}))) == form
 
 
@@ -48,7 +48,7 @@ def test_slash_is_added_to_folders_only(path):
     assert normalize(f"http://h/{path}") == f"http://h/{path}"
 
 
-def test_known_address_is_replaced_by_its_name():
+def test_known_ip_address_is_replaced_by_its_name():
     options = Normalization(ip_names={"208.76.188.166": "Example.com", "[::1]": "six.example"})
     assert normalize("https://208.76.188.166", options) == "https://example.com/"
     assert normalize("http://u@208.76.188.166:81/", options) == "http://u@example.com:81/"

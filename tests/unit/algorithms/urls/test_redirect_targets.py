@@ -17,17 +17,17 @@ def redirect(status, location, url=URL):
 
 
 @pytest.mark.parametrize("status", [200, 204, 300, 304, 305, 306, 309, 404, 500])
-def test_other_statuses_are_not_redirects_whatever_they_say(status):
+def test_other_statuses_are_not_redirects_even_with_a_location(status):
     assert redirect(status, b"/x") is None
 
 
 @pytest.mark.parametrize("status", sorted(REDIRECT_STATUSES))
 @pytest.mark.parametrize("location", [None, b""])
-def test_redirect_without_location_leads_nowhere(status, location):
+def test_redirect_without_location_has_no_target(status, location):
     assert redirect(status, location) == (None, f"status {status} without a location")
 
 
-def test_bytes_beyond_ascii_are_sent_on_as_they_came():
+def test_non_ascii_bytes_are_preserved():
     assert redirect(302, "/\u00fc".encode()).target.url == "http://a.example/%C3%BC"
     assert redirect(302, b"/\xfc").target.url == "http://a.example/%FC"
 

@@ -40,7 +40,7 @@ OPTIONS = st.dictionaries(st.sampled_from(STEPS), st.booleans()).map(lambda chos
 
 
 @given(st.one_of(TEXTS, HTTP_URLS), OPTIONS)
-def test_normal_form_of_the_normal_form_is_itself(url, options):
+def test_normalization_is_idempotent(url, options):
     try:
         once = normalize(url, options)
     except BadUrl:
@@ -93,7 +93,7 @@ def test_no_link_raises_anything_but_bad_url(base, href, encoding):
     ],
     ids=range(13),
 )
-def test_what_is_no_web_address_is_a_bad_url(text):
+def test_text_that_is_not_a_web_url_is_a_bad_url(text):
     with pytest.raises(BadUrl):
         normalize(text)
 
@@ -168,7 +168,7 @@ def test_reasons_are_short_and_plain(href, reason):
     assert str(caught.value) == reason
 
 
-def test_target_says_what_to_ask_for_and_what_it_is_known_by():
+def test_target_has_the_url_to_request_and_its_normal_form():
     target = resolve(BASE, "../X?b=1&a=2&utm_source=y#z")
     key = page_key("http://example.com/X/?a=2&b=1")
     assert target == Target(
@@ -200,5 +200,5 @@ def test_site_has_no_user_and_no_default_port():
         ("/f/?", 2),
     ],
 )
-def test_spelling_rank_prefers_the_normal_form(href, rank):
+def test_variant_rank_prefers_the_normal_form(href, rank):
     assert variant_rank(resolve(BASE, href)) == rank

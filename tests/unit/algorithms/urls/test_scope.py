@@ -11,7 +11,7 @@ LISTED = ["http://listed.test", "https://www.listed.test:8443"]
 
 
 @pytest.mark.parametrize("scope", ["sites", " Sites ", "SITES"])
-def test_scope_of_the_list_holds_the_list_alone(scope: str) -> None:
+def test_scope_of_the_list_holds_only_the_listed_sites(scope: str) -> None:
     found = Scope(scope, LISTED)
     assert not found.is_open
     assert all(found.holds(site) for site in LISTED)
@@ -25,7 +25,7 @@ def test_scope_of_all_holds_everything() -> None:
     assert found.holds("https://anything.test:99")
 
 
-def test_domain_holds_itself_and_its_subdomains_whatever_scheme_and_port() -> None:
+def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port() -> None:
     found = Scope(" Example.org., b.test", LISTED)
     assert found.is_open
     for site in ("http://example.org", "https://a.b.example.org:8443", "http://b.test", *LISTED):
@@ -36,19 +36,19 @@ def test_domain_holds_itself_and_its_subdomains_whatever_scheme_and_port() -> No
         assert not found.holds(site)
 
 
-def test_addresses_are_domains_of_their_own() -> None:
+def test_ip_addresses_are_separate_domains() -> None:
     found = Scope("127.0.0.1", [])
     assert found.holds("http://127.0.0.1:8600")
     assert not found.holds("http://1.127.0.0.2")
 
 
 @pytest.mark.parametrize("scope", ["", "a b", "http://example.org", "example.org,", "-a.test", "*.example.org", "a/b"])
-def test_what_is_no_domain_is_told(scope: str) -> None:
+def test_invalid_domain_is_reported(scope: str) -> None:
     with pytest.raises(ConfigError, match="is not a domain; give sites"):
         Scope(scope, LISTED)
 
 
-def test_verdicts_of_so_many_sites_are_remembered_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_cached_verdicts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_REMEMBERED > 10_000
     monkeypatch.setattr("crawlers.algorithms.urls.scope.MOST_REMEMBERED", 3)
     found = Scope("example.org", [])
@@ -59,7 +59,7 @@ def test_verdicts_of_so_many_sites_are_remembered_and_no_more(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("scope", ["all", "a.example"])
-def test_what_is_left_out_is_outside_wherever_it_is(scope):
+def test_excluded_site_is_outside_every_scope(scope):
     made = Scope(scope, ["http://a.example"])
     assert made.holds("http://sport.a.example")
     made.leave_out(["http://sport.a.example"])
@@ -67,7 +67,7 @@ def test_what_is_left_out_is_outside_wherever_it_is(scope):
     assert [made.holds(f"http://{host}") for host in hosts] == [True, False, True]
 
 
-def test_scope_of_hosts_takes_them_whatever_they_are_called():
+def test_scope_of_hosts_accepts_any_host_name():
     scope = Scope.of_hosts(["my_paper.example", "all", "::1"], ["http://a.example"])
     sites = (
         "http://my_paper.example",
