@@ -159,6 +159,8 @@ ITEM_PIPELINES = {
 }
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
+    "crawlers.extensions.crawl_owner.CrawlOwner": 0,
+    "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.news_chart.NewsChart": 0,
     "crawlers.extensions.parquet.ParquetExport": 0,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
+from twisted.internet.defer import Deferred
 
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError, CrawlersError
-from crawlers.schedulers.adaptive import AdaptiveScheduler
+from crawlers.extensions.crawl_owner import CrawlOwner
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
-    _scheduler: AdaptiveScheduler | None = None  # None = the crawl did not begin, or uses another scheduler
+    _owner: CrawlOwner | None = None  # None = the crawler could not be created
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -45,22 +46,20 @@ class Command(ScrapyCrawl):
             return
         crawler.signals.connect(self._opened, signals.spider_opened)
         outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)
-        if hasattr(outcome, "addErrback"):
+        if isinstance(outcome, Deferred):
             outcome.addErrback(self._failed)
         else:
             outcome.add_done_callback(self._done)
         self.crawler_process.start()
-        scheduler = self._scheduler
-        if scheduler is not None and scheduler.failure is not None:
-            if not self._report(scheduler.failure) or scheduler.session is not None:
+        failure = None if self._owner is None else self._owner.failure
+        if self._owner is not None and failure is not None:
+            if not self._report(failure) or self._owner.has_begun:
                 self.exitcode = 1
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
 
     def _opened(self) -> None:
-        scheduler = self._crawler.engine.scheduler  # kept because the engine drops it when it stops
-        if isinstance(scheduler, AdaptiveScheduler):
-            self._scheduler = scheduler
+        self._owner = self._crawler.get_extension(CrawlOwner)
 
     def _done(self, task: Any) -> None:
         if not task.cancelled() and (error := task.exception()) is not None and not self._report(error):

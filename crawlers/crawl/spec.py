@@ -1,4 +1,4 @@
-"""What a mission wants of its crawl: sites, roots, scope, budget."""
+"""The specification of a crawl by its mission: sites, roots, scope, budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CrawlSpec:
-    """What `SiteSpider.crawl_spec` says; a foreign spider has no sites, and yields requests itself."""
+    """Returned by `SiteSpider.crawl_spec`; the specification of a foreign spider has no sites."""
 
     name: str
     sites: Sequence[SiteLimits] = ()
@@ -28,6 +28,7 @@ class CrawlSpec:
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0
+    is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
 
     def keeping(self) -> Callable[[SiteRow], bool] | None:
         """Says which sites of earlier runs go on that are not listed: those of the roots, and of the scope; None: none.

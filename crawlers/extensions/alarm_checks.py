@@ -13,8 +13,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
 from crawlers.errors import CrawlersError
+from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.signals import crawl_stored
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.database import Database
@@ -88,20 +88,17 @@ class AlarmChecks:
             fails=settings.getbool("NEWS_FAIL_ON_ALARM"),
         )
         crawler.signals.connect(extension._opened, signals.spider_opened)
-        crawler.signals.connect(extension._stored, crawl_stored)
+        add_output(crawler, extension._stored)
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
 
     def _opened(self) -> None:
-        try:
-            database = Database(self._database_url, create=False)
-            try:
-                last = last_iteration(database, crawl_named(database, self._name).id)
-            finally:
-                database.close()
-        except CrawlersError:
-            return  # the crawl could not begin, and reports that itself
-        self._writer = self._crawler.engine.scheduler.session.writer  # type: ignore[union-attr]  # our own scheduler
+        owner = owner_of(self._crawler)
+        if not owner.has_begun:
+            return  # the reason is reported by the owner
+        session = owner.crawl.session
+        self._writer = session.writer
+        last = last_iteration(session.database, session.row.id)
         if last is not None:
             self._pause = Pause(last.ended_at, time.time())
         if self._interval_s:

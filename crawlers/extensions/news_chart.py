@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.extensions.crawl_owner import add_output
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.news_curves import curves_of, draw_curves
-from crawlers.signals import crawl_stored
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
@@ -44,7 +44,7 @@ class NewsChart:
         name = crawl_name(settings, crawler.spider)
         extension = cls(settings.get("DATABASE_URL"), name, path)
         check_file(path, "RESULT_FOLDER")
-        crawler.signals.connect(extension._draw, crawl_stored)
+        add_output(crawler, extension._draw)
         return extension
 
     def _draw(self) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.extensions.crawl_owner import add_output
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.document_parquet import check_parquet, write_documents
-from crawlers.signals import crawl_stored
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
@@ -42,7 +42,7 @@ class ParquetExport:
         check_file(Path(path), "DOCUMENTS_PARQUET")
         name = crawl_name(settings, crawler.spider)
         extension = cls(settings.get("DATABASE_URL"), name, Path(path))
-        crawler.signals.connect(extension._write, crawl_stored)
+        add_output(crawler, extension._write)
         return extension
 
     def _write(self) -> None:

@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import CrawlersError
+from crawlers.extensions.crawl_owner import owner_of
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.storage.files.warc_file import Exchange, WarcFile, check_warc
 from crawlers.storage.files.writable import check_file
@@ -61,7 +62,7 @@ class Warc:
         return extension
 
     def _received(self, response: Response, request: Request) -> None:
-        ip_address = getattr(response, "ip_address", None)
+        ip_address = response.ip_address
         try:
             phrase = http.HTTPStatus(response.status).phrase
         except ValueError:
@@ -83,7 +84,7 @@ class Warc:
             self._file.add(exchange)
             self._crawler.stats.inc_value("warc/answers")
         except CrawlersError as error:  # a page that is missing in the file must not be stored either
-            self._crawler.engine.scheduler.abort(error)  # type: ignore[union-attr]  # our own scheduler
+            owner_of(self._crawler).crawl.abort(error)
 
     def _closed(self) -> None:
         self._file.close()

@@ -1,12 +1,13 @@
-"""Watches what ordinary spiders make of the answers to their requests, so that a lease ends when all is done.
+"""Reports the callbacks of plain Scrapy spiders, so that a lease ends when everything that they yield is handled.
 
-Spiders that yield a `Page` end theirs by it; those of ours have this middleware switched off.
+Missions yield a `Page`, which ends the lease; they have this middleware switched off.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawlers.extensions.pending_callbacks import pending_callbacks
 from crawlers.items import LEASE, Page, State
 
 if TYPE_CHECKING:
@@ -16,23 +17,25 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawlers.extensions.pending_callbacks import PendingCallbacks
+
 
 class CallbackMiddleware:
-    """Outermost of the spider middlewares, so that it sees all and nothing but what reaches the engine.
+    """The outermost spider middleware, so that it sees exactly what reaches the engine.
 
-    Needs a scheduler with `answers`; requests without a lease are left alone.
+    Requests without a lease are ignored.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, callbacks: PendingCallbacks) -> None:
+        self._callbacks = callbacks
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(pending_callbacks(crawler))
 
     def process_spider_input(self, response: Response) -> None:
         lease = response.request.meta.get(LEASE) if response.request else None
-        if lease is None or lease.request is None:  # a mission's: its `Page` ends it
+        if lease is None or lease.request is None:  # a mission's, whose `Page` ends it
             return
         is_fine = 200 <= response.status < 300
         page = Page(
@@ -45,7 +48,7 @@ class CallbackMiddleware:
             content_type=(response.headers.get("Content-Type") or b"").decode("latin-1")[:200],
             size_bytes=len(response.body),
         )
-        self._answers.begin(response, page)
+        self._callbacks.begin(response, page)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         if response.request is None or LEASE not in response.request.meta:
@@ -53,10 +56,6 @@ class CallbackMiddleware:
                 yield output
             return
         async for output in result:
-            self._answers.came(response, output)
+            self._callbacks.yielded(response, output)
             yield output
-        self._answers.read(response)
-
-    @property
-    def _answers(self) -> Any:
-        return self._crawler.engine.scheduler.answers  # type: ignore[union-attr]  # our own scheduler
+        self._callbacks.exhausted(response)

@@ -1,7 +1,7 @@
 """Writes the graph of every site when the crawl stops, from the store.
 
-Scrapy closes pipelines before the scheduler, and only logs what they raise; so the files are written by way of the
-scheduler, which marks a crawl as finished only if they are there.
+Scrapy closes pipelines before the scheduler, and only logs their exceptions. So the files are an output of the crawl,
+which is finished only when its outputs are written.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.errors import ConfigError
+from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.export import write_site_graphs
 from crawlers.graphs.files import FORMATS
@@ -57,10 +58,8 @@ class GraphPipeline:
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a plain Scrapy spider has no sites whose graphs could be drawn
         check_folder(pipeline._folder, "RESULT_FOLDER")
+        add_output(crawler, pipeline._write)
         return pipeline
-
-    def close_spider(self) -> None:
-        self._crawler.engine.scheduler.write_output(self._write)  # type: ignore[union-attr]  # our own scheduler
 
     def _write(self) -> None:
         settings = self._crawler.settings

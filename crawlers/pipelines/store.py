@@ -1,9 +1,10 @@
-"""Gives every page to the scheduler, which stores it and ends its lease: the last pipeline."""
+"""Records every page in the crawl, which stores it and ends its lease: the last pipeline."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page
 
 if TYPE_CHECKING:
@@ -11,18 +12,20 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlers.extensions.crawl_owner import CrawlOwner
+
 
 class StorePipeline:
-    """Needs a scheduler with `finish(page)`; other items pass through."""
+    """Other items pass through."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, owner: CrawlOwner) -> None:
+        self._owner = owner
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        return cls(owner_of(crawler))
 
     def process_item(self, item: Any) -> Any:
         if isinstance(item, Page):
-            return self._crawler.engine.scheduler.finish(item)  # type: ignore[union-attr]  # our own scheduler
+            return self._owner.crawl.record(item)
         return item

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.errors import ConfigError
+from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.files import write_graph
 from crawlers.graphs.topic_graph import TopicGraph
 from crawlers.inputs.crawl_name import crawl_name
@@ -34,8 +35,7 @@ ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # of the kinds of results
 class TopicPipeline:
     """The results of the crawl *name*, of all *kinds*, in *folder*; only of a spider that has a topic."""
 
-    def __init__(self, crawler: Crawler, database_url: str, name: str, folder: Path, kinds: list[str]) -> None:
-        self._crawler = crawler
+    def __init__(self, database_url: str, name: str, folder: Path, kinds: list[str]) -> None:
         self._database_url = database_url
         self._name = name
         self._folder = folder
@@ -52,13 +52,11 @@ class TopicPipeline:
             known = ", ".join(ENDINGS)
             raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; choose one of: {known}")
         name = crawl_name(settings, crawler.spider)
-        pipeline = cls(crawler, settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
+        pipeline = cls(settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
         for kind in kinds:
             check_file(result_path(pipeline._folder, name, kind), "RESULT_FOLDER")
+        add_output(crawler, pipeline._write)
         return pipeline
-
-    def close_spider(self) -> None:
-        self._crawler.engine.scheduler.write_output(self._write)  # type: ignore[union-attr]  # our own scheduler
 
     def _write(self) -> None:
         database = Database(self._database_url, create=False)

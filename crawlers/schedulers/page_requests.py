@@ -1,4 +1,4 @@
-"""Makes the request of a lease of ours."""
+"""Makes the requests for the pages of missions."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": Tru
 
 
 class PageRequests:
-    """*failed* is told of a request that brought no answer."""
+    """*failed* is the errback of the requests."""
 
     def __init__(self, retries: RetryPolicy, failed: Callable[..., Any]) -> None:
         self._retries = retries
         self._failed = failed
 
     def request(self, lease: Lease) -> Request:
-        """A request for the page; only in case that it changed, if it was fetched before."""
+        """Return the request for a page; conditional (RFC 9110 section 13.1) if the page was fetched before."""
         request = Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
         if lease.attempts:
-            # Asked again, and in another way: uncompressed; at last what came of a broken body is better than nothing.
+            # A retry differs: without compression, and in the last attempt a broken body is better than nothing.
             request.headers["Accept-Encoding"] = "identity"
             request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
         if (previous := lease.previous) is not None:
             for name, value in (("If-None-Match", previous.etag), ("If-Modified-Since", previous.last_modified)):
                 if value:
-                    request.headers[name] = value.encode("latin-1", "replace")  # as it was read: the very bytes
+                    request.headers[name] = value.encode("latin-1", "replace")  # the same bytes as received
         return request

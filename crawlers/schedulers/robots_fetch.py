@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
 
 
-LONGEST_S = 20.0  # for an answer
+LONGEST_S = 20.0  # until the response
 
 
 class RobotsFetch:
-    """Makes the requests for robots.txt, to be sent before anything else of their sites.
+    """Makes the requests for robots.txt, which are sent before all others of their sites.
 
-    *on_rules* gets each site's outcome: site id, rules, and the file's text. Failures are repeated as *retries*
-    says, in seconds of *clock*. At most *most* are made at a time, each for at most *timeout_s*: hosts that take
-    connections and say nothing must not hold up those that answer.
+    *on_rules* is called with the result for each site: its id, the rules, and the text of the file. Failures are
+    retried according to *retries*; *clock* returns seconds. At most *most* requests are in flight, each for at most
+    *timeout_s* seconds, so that unresponsive hosts do not delay the others.
     """
 
     def __init__(
@@ -51,27 +51,27 @@ class RobotsFetch:
         self._on_rules = on_rules
         self._queue: list[tuple[float, int, Request]] = []  # (time, serial, request)
         self._serial = 0
-        self.in_flight = 0  # requests that were taken and are not answered
+        self.in_flight = 0  # requests without a response yet
 
     def ask(self, site_id: int, site: str) -> None:
         """Queue the request for the robots.txt of *site*."""
         self._ask(f"{site}/robots.txt", site_id, attempt=1, hops=0)
 
     def take(self, now: float) -> Request | None:
-        """A request whose time has come."""
+        """Return a request that is due; None if there is none."""
         if not self._queue or self._queue[0][0] > now or self.in_flight >= self._most:
             return None
         self.in_flight += 1
         return heapq.heappop(self._queue)[2]
 
     def next_due(self, now: float) -> float | None:
-        """Seconds until `take` gives something; None: nothing is queued, or an answer must come first."""
+        """Return the seconds until a request is due; None if none is queued, or a response must arrive first."""
         return max(0.0, self._queue[0][0] - now) if self._queue and self.in_flight < self._most else None
 
     def _ask(self, url: str, site_id: int, attempt: int, hops: int, delay_s: float = 0.0) -> None:
         request = Request(
             url,
-            callback=self._answered,
+            callback=self._received,
             errback=self._failed,
             dont_filter=True,
             meta={
@@ -86,7 +86,7 @@ class RobotsFetch:
         self._serial += 1
         heapq.heappush(self._queue, (self._clock() + delay_s, self._serial, request))
 
-    def _answered(self, response: Response) -> None:
+    def _received(self, response: Response) -> None:
         assert response.request is not None
         self.in_flight -= 1
         site_id, attempt, hops = response.request.meta["robots"]
@@ -106,8 +106,8 @@ class RobotsFetch:
             text = text.replace("\0", "")
         self._on_rules(site_id, RobotsRules(response.status, text, self._agent), text)
 
-    def broke(self, request: Request, reason: str) -> bool:
-        """An answer to *request* could not be read; False: it is no request for robots.txt."""
+    def failed_to_parse(self, request: Request, reason: str) -> bool:
+        """Handle a robots.txt that could not be parsed; return whether *request* is one for robots.txt."""
         if "robots" not in request.meta:
             return False
         self.in_flight -= 1

@@ -104,7 +104,7 @@ def test_iterations_go_on_over_runs_and_are_drawn(crawled):
     assert sum(sum(row[1:5]) for row in rows) == answered
     assert (sum(row[1] for row in rows), sum(row[5] for row in rows)) == (3, 3)
     assert first.log.count("INFO: Iteration 1: 3 downloads in") == 1
-    assert "3 documents in all; drawn in result/news.svg" in first.log
+    assert "3 documents in total; drawn in result/news.svg" in first.log
     drawn = (project.folder / "result" / "news.svg").read_text("utf-8")
     assert ">news “news”</text>" in drawn
 
@@ -115,7 +115,7 @@ def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):
     assert "'news/documents': 3" in first.log
     assert "'news/alarms': 2" in again.log
     assert again.status == 1
-    assert f"WARNING: Alarm, dead feed: {origin}/: timeout; look at it" in again.log
+    assert f"WARNING: Alarm, dead feed: {origin}/: timeout" in again.log
     assert again.errors == [
         "Error: NEWS_FAIL_ON_ALARM: 2 alarms are open; see the warnings above and `scrapy sites alarms`. "
         "Everything is stored, and the same command continues the crawl"

@@ -1,4 +1,4 @@
-"""Requests that spiders yield themselves: text in the frontier, requests again when their turn comes."""
+"""Queues the requests of plain Scrapy spiders: they wait as text in the frontier, and are recreated when leased."""
 
 from __future__ import annotations
 
@@ -11,81 +11,75 @@ from crawlers.errors import BadUrl
 from crawlers.frontier.protocols import Candidate, Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page
-from crawlers.schedulers.foreign.completion import PendingCallbacks, WatchedErrback
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
+from crawlers.schedulers.foreign.watched_errback import WatchedErrback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.signalmanager import SignalManager
     from scrapy.spiders import Spider
 
     from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.extensions.pending_callbacks import PendingCallbacks
 
 logger = logging.getLogger(__name__)
 
 
 class ForeignRequests:
-    """*finish* ends the lease of a page, *is_open* says whether a lease is, *site_id* gives a site's id.
+    """Stores the requests of *spider* in *crawl* as text.
 
-    The engine says that it is about to enqueue a request and then does, unless somebody refuses it: so the
-    end of a lease whose request a downloader middleware replaced is known at the next call at the latest.
+    Scrapy's engine announces a request before it enqueues it, unless another component refuses it. So the end of a
+    lease whose request was replaced by a downloader middleware is known at the next call at the latest.
     """
 
     def __init__(
         self,
         spider: Spider,
         options: Normalization,
-        finish: Callable[[Page], object],
-        is_open: Callable[[Lease], bool],
-        site_id: Callable[[str, float], int],
+        crawl: Crawl,
+        callbacks: PendingCallbacks,
+        manager: SignalManager,
     ) -> None:
         self._options = options
-        self._finish = finish
-        self._is_open = is_open
-        self._site_id = site_id
+        self._crawl = crawl
+        self._callbacks = callbacks
         self._keeper = RequestKeeper(spider)
         self._announced: Request | None = None
         self._serial = 0
-        self.answers = PendingCallbacks(finish)
-
-    def watch(self, signal_manager: SignalManager) -> None:
-        signal_manager.connect(self._announce, signals.request_scheduled)
-        for done in (signals.item_scraped, signals.item_dropped, signals.item_error):
-            signal_manager.connect(self.answers.item_done, done)
+        manager.connect(self._announce, signals.request_scheduled)
 
     # Out --------------------------------------------------------------------------------------------
 
     def request(self, lease: Lease, text: str) -> Request | None:
-        """The request of *lease*, from *text*; None, and the lease ended, if it can't be made again."""
+        """Return the request of *lease* from its *text*; None if it can't be recreated, which ends the lease."""
         try:
             request = self._keeper.read(text)
         except LookupError as error:
             reason = str(error.args[0])
-            self._finish(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
+            self._crawl.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
             return None
         request.meta[LEASE] = lease
         request.errback = WatchedErrback(
-            request.errback, self.answers, lambda failure: failed_page(lease, failure.value)
+            request.errback, self._callbacks, lambda failure: failed_page(lease, failure.value)
         )
         return request
 
     # In ---------------------------------------------------------------------------------------------
 
-    def add(self, request: Request, now: float, add: Callable[[list[Candidate], float], int]) -> bool:
-        """Whether *request* is new. *add* gives candidates to the frontier and says how many were new."""
+    def add(self, request: Request, now: float) -> bool:
+        """Queue *request*; return whether it is new. Raises `StoreError`."""
         self._announced = None
         try:
             lease = self._replaced(request)
             candidate = self._candidate(request, now, is_replacement=lease is not None)
-            new = add([candidate], now) if candidate is not None else 0
+            new = self._crawl.add([candidate], now) if candidate is not None else 0
             if lease is not None:
-                # Only now that the other one is written down: a kill in between must not lose both.
+                # Only after the other one was queued: a kill in between must not lose both.
                 reason = f"replaced by a request to {request.url}"
-                self._finish(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
+                self._crawl.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
         finally:
-            self.answers.scheduled(request)
+            self._callbacks.scheduled(request)
         return new > 0
 
     def _candidate(self, request: Request, now: float, *, is_replacement: bool) -> Candidate | None:
@@ -104,7 +98,7 @@ class ForeignRequests:
             return None
         # A click away is a level; a priority of Scrapy's counts as that many clicks.
         level = max(0, int(request.meta.get("depth", 0)) - request.priority)
-        return Candidate(self._site_id(target.site, now), target, level, 0, None, self._keeper.write(request))
+        return Candidate(self._crawl.sites.id_of(target.site, now), target, level, 0, None, self._keeper.write(request))
 
     def _announce(self, request: Request) -> None:
         self.drop_refused()
@@ -115,14 +109,14 @@ class ForeignRequests:
         request, self._announced = self._announced, None
         if request is None:
             return
-        self.answers.scheduled(request)
+        self._callbacks.scheduled(request)
         if (lease := self._replaced(request)) is not None:
             reason = f"replaced by a request to {request.url}, which was refused"
-            self._finish(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
+            self._crawl.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
 
     def _replaced(self, request: Request) -> Lease | None:
         """The lease of the request whose place this one takes: a redirect, a retry."""
         lease = request.meta.get(LEASE)
-        if not isinstance(lease, Lease) or not self._is_open(lease):
+        if not isinstance(lease, Lease) or self._crawl.frontier.leased(lease.id) is not lease:
             return None
-        return lease if lease.id not in self.answers else None  # a spider's copy of the meta of an answer
+        return lease if lease.id not in self._callbacks else None  # a spider's copy of the meta of an answer

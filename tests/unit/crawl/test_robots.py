@@ -247,7 +247,7 @@ def test_hosts_that_say_nothing_leave_room_for_others():
     assert robots.take(0.0) is None
     assert robots.next_due(0.0) is None
     assert first.meta["download_timeout"] == 20.0
-    robots.broke(second, "no such host")
+    robots.failed_to_parse(second, "no such host")
     assert [(site_id, rules.status, text) for site_id, rules, text in told] == [(1, UNREACHABLE, "no such host")]
     assert robots.next_due(0.0) == 0.0
     assert robots.take(0.0).url == "http://s2/robots.txt"

@@ -1,0 +1,307 @@
+"""A running crawl: which URL is fetched next, and what is stored of each page. Knows no Scrapy.
+
+A scheduler asks for leases (`next`) and makes requests of them; a pipeline returns the pages (`record`).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.bandits.reward_kinds import signature_with
+from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.crawl.session import CrawlSession, log_paths
+from crawlers.crawl.site_policies import SitePolicies
+from crawlers.crawl.stats import CrawlStats
+from crawlers.crawl.url_filter import UrlFilter
+from crawlers.errors import CrawlersError, FrontierError, StoreError
+from crawlers.frontier.protocols import Candidate
+from crawlers.inputs.url_settings import normalization
+from crawlers.items import Page, State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.files.csv_logs import CsvLogs
+from crawlers.storage.schema.tables import SiteRobots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from crawlers.crawl.policy import CrawlControl, CrawlPolicy
+    from crawlers.crawl.robots import RobotsRules
+    from crawlers.crawl.spec import CrawlSpec
+    from crawlers.crawl.stats import StatsCounter
+    from crawlers.frontier.protocols import CrawlFrontier, Lease
+    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.items import Target
+
+logger = logging.getLogger(__name__)
+
+MOST_REJECTED = 500  # URLs that one call of `next` may reject, so that the caller gets its turn
+
+
+class RobotsNeeded(NamedTuple):
+    """The robots.txt of a site must be fetched before its pages; see `Crawl.robots_known`."""
+
+    site_id: int
+    site: str  # scheme://host[:port]
+
+
+class Crawl:
+    """Open from construction until `close`.
+
+    *open_policy* creates the policy of the mission, once the store is open. *agent* is the user agent that rules of
+    robots.txt are for. *stop* ends the program that runs the crawl, for a reason; *wake* makes it call `next` again.
+    *versions* are the versions of further software, by name, that are stored with the crawl.
+
+    Raises `ConfigError`.
+    """
+
+    def __init__(
+        self,
+        settings: SettingValues,
+        spec: CrawlSpec,
+        open_policy: Callable[[CrawlSession, CrawlControl], CrawlPolicy],
+        agent: str,
+        stats: StatsCounter,
+        clock: Callable[[], float],
+        *,
+        stop: Callable[[str], None],
+        wake: Callable[[], None],
+        versions: Mapping[str, str],
+    ) -> None:
+        now = self._began_at = clock()
+        self.retries = RetryPolicy(
+            settings.getint("RETRY_TIMES"),
+            settings.getint("RETRY_REST_TIMES"),
+            settings.getfloat("RETRY_BACKOFF_SECONDS"),
+        )
+        self.agent = agent
+        self.clock = clock
+        self.failure: BaseException | None = None
+        self._stop = stop
+        self._wake = wake
+        self._options = normalization(settings)
+        self._ends_early = settings.getbool("NEWS_ONCE")
+        self._start_slot = spec.start_place
+        self._is_foreign = spec.is_foreign
+        self._is_settling = self._has_settled = False
+        self._most_leases = settings.getint("CONCURRENT_REQUESTS")
+        self._url_filter = UrlFilter(
+            () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
+            traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
+        )
+        logs = log_paths(settings)
+        self.session = CrawlSession(settings, spec, self._reason_against, now, versions)
+        self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
+        try:
+            self.sites = SitePolicies(self.session, settings, agent, not spec.is_foreign, clock)
+            for row in self.session.row.sites:
+                self.sites.open(row, now)
+            self.session.warn_of_left_out()
+            self.session.recall_pulls()
+            self._policy = open_policy(self.session, self)
+            self._add_urls((*(limits.start_url or f"{limits.site}/" for limits in spec.sites), *spec.roots), now)
+        except BaseException:
+            self._stats.close()
+            self.session.close_all()
+            raise
+        logger.info("Crawl %s %s", self.session.name, self.session.beginning())
+
+    @property
+    def frontier(self) -> CrawlFrontier:
+        """The frontier of the crawl."""
+        return self.session.frontier
+
+    def _reason_against(self, target: Target) -> str | None:
+        return self._url_filter.reason_against(target) or self._policy.reason_against(target)
+
+    def _add_urls(self, urls: Iterable[str], now: float) -> None:
+        found = [(self.sites.id_of(site_of(url), now), resolve(url, "", self._options)) for url in urls]
+        self.frontier.add([Candidate(*one, place=self._start_slot) for one in found], now)
+
+    # Fetching ---------------------------------------------------------------------------------------
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether anything will be leased sooner or later without a further event."""
+        if self.failure is not None or (self._ends_early and self.frontier.only_revisits(self._began_at)):
+            return False
+        return self.frontier.has_pending
+
+    def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | None:
+        """Return the URL to fetch next, or a site whose robots.txt is needed; None if nothing may be fetched yet.
+
+        With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
+        the results of earlier choices are known. Raises `StoreError`.
+        """
+        if not self._policy.is_ready:
+            return None
+        for _ in range(MOST_REJECTED):
+            if self.failure is not None or self._is_full(in_flight):
+                return None
+            leases = self.frontier.lease(now, 1)
+            if not leases:
+                return None
+            (lease,) = leases
+            if self.sites.needs_robots(lease.site_id):
+                self.frontier.release(lease, now)
+                self.frontier.pause(lease.site_id)
+                return RobotsNeeded(lease.site_id, self.sites.name_of(lease.site_id))
+            reason = self._policy.reason_to_skip(lease) or self.sites.reason_against(lease)
+            if reason is None:
+                return lease
+            self.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
+        return None
+
+    def next_due(self, now: float, in_flight: int = 0) -> float | None:
+        """Return the seconds until `next` may return something; None if it will not without a further event."""
+        if not self._policy.is_ready or self._is_full(in_flight):
+            return None
+        return self.frontier.next_due(now)
+
+    def _is_full(self, in_flight: int) -> bool:
+        return not self._is_foreign and self.frontier.leases + in_flight >= self._most_leases
+
+    def robots_known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
+        """Apply the *rules* of a site, and store the *text* of its robots.txt; its pages may be fetched now."""
+        now = self.clock()
+        self.sites.robots_known(site_id, rules)
+        try:
+            self.session.writer.submit(ChangeSet(SiteRobots(site_id, rules.status, text, now)))
+            self.frontier.resume(site_id, now)
+            self._add_urls(self._policy.found_by_robots(text or ""), now)
+        except StoreError as error:
+            self.abort(error)
+
+    def add(self, candidates: Iterable[Candidate], now: float) -> int:
+        """Queue the *candidates* of a foreign spider; return the number of new ones. Raises `StoreError`."""
+        return self.frontier.add(candidates, now)
+
+    # Results ----------------------------------------------------------------------------------------
+
+    def record(self, page: Page) -> Page:
+        """Store *page* and end its lease; after a transient failure the URL waits again.
+
+        Returns the page as it was stored. A page without an open lease is ignored.
+        """
+        lease = self.frontier.leased(page.id)
+        if lease is None or self.failure is not None:
+            return page  # after a failure the frontier may know URLs that the store does not: nothing may follow
+        try:
+            return self._record(lease, page)
+        except StoreError as error:
+            self.abort(error)
+        except Exception as error:
+            self.abort_by_bug(f"{page.url} can't be stored", error)
+        return page
+
+    def _record(self, lease: Lease, page: Page) -> Page:
+        self._has_settled = False
+        now = self.clock()
+        attempts = lease.attempts + 1
+        rest_until = 0.0
+        if page.status in REST_STATUSES:
+            rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)
+        # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
+        if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
+            delay_s = retry_delay_s(self.retries, page.status, attempts)
+            if delay_s is not None:
+                self.frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
+                self._stats.retried(page, now)
+                return page
+            if attempts > 1:
+                page = replace(page, state=State.FAILED, reason=f"{page.reason}, {attempts} attempts")
+        earned = self.session.rewards.of(lease.site_id, page)
+        self._stats.rewarded(earned.reward)
+        if page.state is State.DONE:
+            if earned.keys:
+                page = replace(page, content_signature=signature_with(page.content_signature, earned.keys))
+            self.frontier.gate(lease.site_id).answered()
+            self.sites.observe(lease, page)
+        decision = self._policy.decide(lease, page, now)
+        page = self.sites.open_cross_site(decision.page, now)
+        if page is not decision.page:
+            decision = replace(decision, page=page)
+        new, page = self.frontier.acknowledge(lease, decision, now, earned)
+        if self.frontier.is_drained(lease.site_id):
+            self.sites.drained(lease.site_id)
+        self._stats.ended(lease, page, new, now)
+        return page
+
+    # The end ----------------------------------------------------------------------------------------
+
+    def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
+        """Report *error*, and end the crawl; everything stored is kept."""
+        if self.failure is None:
+            self._fail(error)
+            self._stop(reason)
+
+    def abort_by_bug(self, what: str, error: Exception) -> None:
+        """Report an *error* that the program should not have: ending the crawl is better than losing a page."""
+        logger.exception("Internal error")
+        self.abort(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
+
+    def _fail(self, error: BaseException) -> None:
+        if self.failure is None:
+            self.failure = error
+            logger.error("%s", error)
+
+    def resume(self) -> None:
+        """Request pages, because the policy is now ready."""
+        self._wake()
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the page budget ends the crawl although URLs wait."""
+        return self.failure is None and self.frontier.is_waiting and self.frontier.is_spent
+
+    @property
+    def has_unsettled_levels(self) -> bool:
+        """Whether nothing waits any more, and levels may have to be corrected: see `settle_levels`."""
+        if self.failure is not None or self._has_settled or self.frontier.is_waiting:
+            return False
+        return self.session.leaves_levels_too_deep
+
+    async def settle_levels(self) -> None:
+        """Correct the levels that the order left too deep; URLs may wait again after that."""
+        if self._is_settling:
+            return
+        self._is_settling = True
+        try:
+            await self.session.settle_levels(self.clock)
+        except StoreError as error:
+            if self.session.writer.is_closed:
+                return  # the crawl was closed in the meantime
+            self._fail(error)
+        self._is_settling = False
+        self._has_settled = not self.frontier.is_waiting
+        self._wake()
+
+    def close(self, reason: str, outputs: Iterable[Callable[[], None]]) -> None:
+        """Commit everything, write the *outputs*, and record how the crawl ended.
+
+        Only when all outputs are written a crawl is finished: after a kill before that, the same command continues it.
+        The error of an output is reported, and the others are written nevertheless.
+        """
+        try:
+            self._stats.close()
+            self.session.commit()
+            is_written = all([self._writes(output) for output in outputs])
+            finished = reason == "finished" and is_written and not self.frontier.is_waiting
+            is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
+            logger.info("Crawl %s (%s): %s", self.session.name, reason, self.session.outcome(is_finished=is_finished))
+        except StoreError as error:
+            self._fail(error)
+        finally:
+            self.session.close_all()
+
+    def _writes(self, output: Callable[[], None]) -> bool:
+        try:
+            output()
+        except Exception as error:
+            if not isinstance(error, CrawlersError):
+                logger.exception("Internal error")
+            self._fail(error)
+            return False
+        return True

@@ -1,0 +1,138 @@
+"""Owns the running crawl: all other components get it from here.
+
+owner_of(crawler).crawl.record(page)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from scrapy import __version__ as scrapy_version
+from scrapy import signals
+from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.utils.defer import deferred_from_coro
+
+from crawlers.crawl.clock import ForwardClock
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.running_crawl import Crawl
+from crawlers.crawl.spec import CrawlSpec
+from crawlers.errors import ConfigError, CrawlersError, FrontierError
+from crawlers.spiders.base import SiteSpider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.spiders import Spider
+
+    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.session import CrawlSession
+
+E = TypeVar("E")
+
+
+class CrawlOwner:
+    """Opens the crawl of a spider for the scheduler, and closes it after all its outputs are written."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._crawl: Crawl | None = None
+        self._failure: BaseException | None = None
+        self.outputs: list[Callable[[], None]] = []  # see `add_output`
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        owner = cls(crawler)
+        crawler.signals.connect(owner._spider_opened, signals.spider_opened)
+        crawler.signals.connect(owner._spider_idle, signals.spider_idle)
+        return owner
+
+    @property
+    def crawl(self) -> Crawl:
+        """The crawl, from the start of the scheduler on. Raises `FrontierError` if it could not begin."""
+        if self._crawl is None:
+            raise FrontierError("no crawl is open; SCHEDULER must be crawlers.schedulers.adaptive.AdaptiveScheduler")
+        return self._crawl
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the crawl could begin."""
+        return self._crawl is not None
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Why the crawl could not begin, or ended early; None: it was not aborted."""
+        return self._failure if self._crawl is None else self._crawl.failure
+
+    def open(self, spider: Spider, wake: Callable[[], None]) -> Crawl | None:
+        """Open the crawl of *spider*; None if it can't begin. *wake* lets the engine ask the scheduler again."""
+        settings, stats = self._crawler.settings, self._crawler.stats
+        assert stats is not None
+        try:
+            self._crawl = Crawl(
+                settings,
+                _spec_of(spider),
+                spider.crawl_policy if isinstance(spider, SiteSpider) else _no_policy,
+                settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
+                stats,
+                ForwardClock(),
+                stop=self._stop,
+                wake=wake,
+                versions={"scrapy": scrapy_version},
+            )
+        except CrawlersError as error:
+            self._failure = error  # if it were raised here, Scrapy would close parts that were never opened
+        return self._crawl
+
+    def close(self, reason: str) -> None:
+        """Close the crawl, if it could begin."""
+        if self._crawl is not None:
+            self._crawl.close(reason, self.outputs)
+
+    def _stop(self, reason: str) -> None:
+        deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _spider_opened(self) -> None:
+        if self._failure is not None:
+            raise CloseSpider("could not begin")
+
+    def _spider_idle(self) -> None:
+        if self._crawl is None:
+            return
+        if self._crawl.is_spent:
+            raise CloseSpider("page_budget")
+        if self._crawl.has_unsettled_levels:
+            deferred_from_coro(self._crawl.settle_levels())
+            raise DontCloseSpider
+
+
+def owner_of(crawler: Crawler) -> CrawlOwner:
+    """Return the owner of the crawl of *crawler*; raises `ConfigError` if EXTENSIONS switches it off."""
+    return required_extension(crawler, CrawlOwner)
+
+
+def add_output(crawler: Crawler, write: Callable[[], None]) -> None:
+    """Let the crawl of *crawler* call *write* at its end, when everything is committed.
+
+    If *write* fails, its error is reported, and the crawl is not finished: the same command continues it.
+    """
+    crawler.signals.connect(lambda: owner_of(crawler).outputs.append(write), signals.spider_opened, weak=False)
+
+
+def required_extension(crawler: Crawler, extension: type[E]) -> E:
+    """Return the *extension* of *crawler*; raises `ConfigError` if EXTENSIONS switches it off."""
+    found = crawler.get_extension(extension)
+    if found is None:
+        raise ConfigError(f"EXTENSIONS switches off {extension.__module__}.{extension.__name__}; switch it on again")
+    return found
+
+
+def _spec_of(spider: Spider) -> CrawlSpec:
+    if isinstance(spider, SiteSpider):
+        return spider.crawl_spec()
+    return CrawlSpec(spider.name, page_budget=spider.settings.getint("PAGE_BUDGET"), is_foreign=True)
+
+
+def _no_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
+    return CrawlPolicy()

@@ -1,0 +1,89 @@
+"""Turns the leases of a crawl into Scrapy requests, and the requests of plain Scrapy spiders into candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.crawl.running_crawl import RobotsNeeded
+from crawlers.errors import StoreError
+from crawlers.extensions.pending_callbacks import pending_callbacks
+from crawlers.inputs.url_settings import normalization
+from crawlers.schedulers.errbacks import ErrorHandlers
+from crawlers.schedulers.foreign.queue import ForeignRequests
+from crawlers.schedulers.page_requests import PageRequests
+from crawlers.schedulers.robots_fetch import RobotsFetch
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.spiders import Spider
+
+    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.frontier.protocols import Lease
+    from crawlers.schedulers.wakeup import Wakeup
+
+MOST_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
+
+
+class RequestFlow:
+    """The requests of *crawl*, which runs in *crawler*. *wakeup* lets the engine ask again when something is due."""
+
+    def __init__(self, crawler: Crawler, spider: Spider, crawl: Crawl, wakeup: Wakeup) -> None:
+        settings = crawler.settings
+        self._crawl = crawl
+        self._wakeup = wakeup
+        self._robots = RobotsFetch(
+            crawl.agent,
+            crawl.retries,
+            crawl.clock,
+            crawl.robots_known,
+            most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
+            timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
+        )
+        callbacks = pending_callbacks(crawler)
+        errors = ErrorHandlers(crawl, self._robots, callbacks, crawler.signals)
+        self._pages = PageRequests(crawl.retries, errors.download_failed)
+        self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
+
+    def next(self) -> Request | None:
+        """Return the next request; None if nothing may be requested yet."""
+        # An exception would lose a leased URL, and only asyncio would log it.
+        try:
+            return self._next()
+        except StoreError as error:
+            self._crawl.abort(error)
+        except Exception as error:
+            self._crawl.abort_by_bug("the next request can't be made", error)
+        return None
+
+    def _next(self) -> Request | None:
+        self._foreign.drop_refused()
+        for _ in range(MOST_STEPS):
+            now = self._crawl.clock()
+            if (robots := self._robots.take(now)) is not None:
+                return robots
+            following = self._crawl.next(now, self._robots.in_flight)
+            if following is None:
+                for due_s in (self._crawl.next_due(now, self._robots.in_flight), self._robots.next_due(now)):
+                    if due_s is not None:
+                        self._wakeup.at(now + due_s, now)
+                return None
+            if isinstance(following, RobotsNeeded):
+                self._robots.ask(*following)
+            elif (request := self._request(following)) is not None:
+                return request
+        self._wakeup.at(now, now)
+        return None
+
+    def _request(self, lease: Lease) -> Request | None:
+        if lease.request is not None:
+            return self._foreign.request(lease, lease.request)
+        return self._pages.request(lease)
+
+    def add(self, request: Request) -> bool:
+        """Queue a *request* that the spider or a middleware yielded; return whether it is new."""
+        try:
+            return self._foreign.add(request, self._crawl.clock())
+        except StoreError as error:
+            self._crawl.abort(error)
+            return False
