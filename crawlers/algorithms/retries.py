@@ -1,4 +1,4 @@
-"""Decides when a failed request is repeated."""
+"""Decides whether and when a failed request is retried."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-REST_STATUSES = frozenset({429, 503})  # the host is overloaded (RFC 6585 section 4, RFC 9110 section 15.6.4)
+REST_STATUSES = frozenset({429, 503})  # the host needs a rest (RFC 6585 section 4, RFC 9110 section 15.6.4)
 
 
 class RetryPolicy(NamedTuple):
-    """How often a URL is requested again. A refusal because of load does not concern the page, so it may be
-    repeated more often than an error."""
+    """How often a URL is retried: more often if its host is overloaded, because that is no fault of the page."""
 
-    times: int = 2  # after errors
-    rest_times: int = 10  # after 429 and 503
-    backoff_s: float = 1.0  # before the first repetition; doubles
+    times: int = 2  # retries after errors
+    rest_times: int = 10  # retries after `REST_STATUSES`
+    backoff_s: float = 1.0  # before the first retry; doubles with each further one
 
 
 def retry_delay_s(policy: RetryPolicy, status: int, attempts: int) -> float | None:
-    """Return the seconds until the next request for the URL, or None if it has failed.
+    """Return the seconds to wait before the next attempt, or None if the URL has failed.
 
-    *status* is 0 if there was no response; *attempts* includes this one. For `REST_STATUSES` the host's own
-    delay decides.
+    *status* is 0 if there was no response; *attempts* >= 1 includes this one. For `REST_STATUSES` the result is 0 or
+    None: the delay of the host determines the wait.
 
     >>> retry_delay_s(RetryPolicy(times=2), 500, 1), retry_delay_s(RetryPolicy(times=2), 500, 3)
     (1.0, None)
@@ -37,7 +36,9 @@ def retry_delay_s(policy: RetryPolicy, status: int, attempts: int) -> float | No
 
 
 def retry_after_s(value: str | None, now: float) -> float | None:
-    """Return the seconds of a Retry-After header (RFC 9110 section 10.2.3); None if there is none.
+    """Return the wait in seconds that a Retry-After header demands (RFC 9110 section 10.2.3); None without a valid one.
+
+    *now* is in seconds since 1970, to which a date is compared.
 
     >>> retry_after_s("120", 0.0), retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", 0.0), retry_after_s("?", 0.0)
     (120.0, 60.0, None)

@@ -1,4 +1,5 @@
-"""URLs: resolution of links, normal forms and keys, sites and domains, the scope of a crawl.
+"""URLs: resolution of links, normal forms and keys, redirects, sites and domains, the scope of a crawl.
 
-`resolution` turns a link into a `Target`; `normalization` defines which URL variants are the same page.
+Begin with `resolution`, which turns a link into a `Target`; `normalization` defines which URL variants are the same
+page.
 """

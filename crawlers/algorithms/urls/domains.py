@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def host_group(site: str) -> str:
-    """Return host[:port] of *site*: http and https of one host are the same, with and without www. differ.
+    """Return host[:port] of *site* (scheme://host[:port]): http and https are one group, with and without www. are two.
 
     >>> host_group("https://www.example.org"), host_group("http://example.org:8080")
     ('www.example.org', 'example.org:8080')
@@ -23,11 +23,11 @@ def host_group(site: str) -> str:
 
 
 def domain_group(site: str) -> str:
-    """Return the registered domain of *site*; IP addresses and hosts without a public suffix are unchanged.
+    """Return the registered domain of *site*; for IP addresses and hosts without a public suffix, host[:port].
 
-    Suffixes are those of the Public Suffix List included in tldextract, without network access. Its private
-    part counts, too: sites at a hoster (name.github.io) or under a city (name.spb.ru) are separate; otherwise
-    they would form one giant domain that everybody links to.
+    The suffixes are those of the Public Suffix List in tldextract, without network access. Its private section also
+    counts: sites of a hosting provider (name.github.io) or of a city (name.spb.ru) are separate; otherwise they would
+    form one giant domain to which all others link.
 
     >>> domain_group("https://www.lib.example.co.uk"), domain_group("http://127.0.0.1:8600")
     ('example.co.uk', '127.0.0.1:8600')
@@ -45,7 +45,7 @@ def _suffixes() -> tldextract.TLDExtract:
 
 
 def rule_domain(site: str) -> str:
-    """Return the domain under which rules of *site* (scheme://host[:port]) are stored: its host without `www.`.
+    """Return the domain under which rules for *site* (scheme://host[:port]) are stored: its host without `www.`.
 
     >>> rule_domain("https://www.example.org:8443"), rule_domain("http://sport.example.org")
     ('example.org', 'sport.example.org')
@@ -56,7 +56,7 @@ def rule_domain(site: str) -> str:
 
 
 def is_in_domain(url: str, domain: str) -> bool:
-    """Return whether an absolute *url* belongs to *domain* or to a host below it.
+    """Return whether the host of the absolute *url* is *domain* or below it; raise `BadUrl` for an invalid *url*.
 
     >>> is_in_domain("http://www.example.org/x", "example.org"), is_in_domain("http://an-example.org", "example.org")
     (True, False)

@@ -11,10 +11,10 @@ _SIXTY_BITS = (1 << 60) - 1
 def page_key(normalized: str) -> int:
     """Return the 60-bit key of a page's normalised URL.
 
-    Python stores 60 bits in two digits, so a known URL takes 16 bytes less memory than with 64 bits. Keys are
-    compared within one site only: two of *n* URLs share a key with a probability of about n²/2^61, 4e-7 for a
-    million pages. xxh3 is not a cryptographic hash: the owner of a site can make two of its URLs collide, which
-    would hide one of its own pages.
+    Python stores 60 bits in two digits, so a known URL takes 16 bytes less memory than with 64 bits. Keys are compared
+    within one site only: any two of n URLs share a key with a probability of about n²/2^61, 4e-7 for a million pages.
+    xxh3 is not a cryptographic hash: the owner of a site can make two of its URLs collide, but that only hides one of
+    its own pages.
 
     >>> 0 <= page_key("http://example.com/") < 2**60
     True
@@ -23,7 +23,7 @@ def page_key(normalized: str) -> int:
 
 
 def url_key(normalized: str) -> int:
-    """Return the signed 64-bit key of any text, such as an external URL; it fits an SQL BIGINT.
+    """Return the signed 64-bit key of any text, such as an external URL; it fits in an SQL BIGINT.
 
     >>> url_key("http://example.com/") == url_key("http://example.com/")
     True
@@ -32,10 +32,10 @@ def url_key(normalized: str) -> int:
 
 
 def content_hash(body: bytes) -> bytes:
-    """Return 16 bytes that are equal for equal bodies; different bodies collide with probability 2^-128."""
+    """Return a 128-bit hash of *body*; two different bodies collide with a probability of 2^-128."""
     return xxhash.xxh3_128_digest(body)
 
 
 def signed(number: int) -> int:
-    """Return an unsigned 64-bit *number* as the signed number with the same bits."""
+    """Return the signed number with the same bits as the unsigned 64-bit *number*."""
     return number - (number & _SIGN) * 2

@@ -1,9 +1,9 @@
-"""Resolves the links of pages with a cache of links resolved before.
+"""Resolves the links of pages, with a cache of previously resolved links.
 
-Pages of a site repeat the same links. Each page has a plain dict, and two caches are shared between pages: one for
-links relative to the directory of the page (`b.html`, `../c/`), one for links that are the same on the whole
-site (`/b.html`, `http://…`). Links that depend on the very page (``, `?q`, `#top`) are in no shared cache, so
-a cached result is never used for another page.
+Pages of a site repeat the same links. Each page has a plain dict, and pages share two caches: one for links relative to
+the directory of the page (`b.html`, `../c/`), one for links that mean the same on the whole site (`/b.html`,
+`http://…`). Links relative to the page itself (``, `?q`, `#top`) are in no shared cache, so a cached result is never
+used for a page for which it would be wrong.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from crawlers.items import Target
 
-HREF_MAX = 2000  # longer texts are not cached; most are data: and javascript:
+HREF_MAX = 2000  # characters; longer links are not cached, as most are data: and javascript:
 
 _OF_THE_SITE = ("/", "http://", "https://")
-# Relative to the page: an empty link, a query or a fragment, also after its own scheme (`http:?q`). The standard
-# strips blanks first, so links with blanks in relevant positions count as relative to the page, too.
+# Relative to the page: an empty link, a query or a fragment, also after the page's own scheme (`http:?q`). The standard
+# strips blanks first, so links with blanks at relevant positions also count as relative to the page.
 _OF_THE_PAGE = re.compile(
     r"[\x00-\x20] | (?:https?:)?[\x00-\x20]*(?:[?#]|\Z) | [^\t\n\r]*[\t\n\r]", re.IGNORECASE | re.VERBOSE
 )
@@ -35,21 +35,21 @@ _OF_THE_PAGE = re.compile(
 
 def _is_of_the_page(href: str) -> bool:
     if href and href.isprintable() and href[0] not in "?# hH":
-        return False  # most links; the expression costs as much as joining the URL
+        return False  # most links; the expression takes as long as joining the URL
     return _OF_THE_PAGE.match(href) is not None
 
 
 class _Shared(dict[str, "Target | BadUrl"]):
-    """Resolved links shared by several pages."""
+    """Resolved links that pages share, by their text."""
 
     __slots__ = ("is_kept",)
 
     def __init__(self) -> None:
-        self.is_kept = True
+        self.is_kept = True  # until it is dropped from the cache
 
 
 class _PageLinks(dict[str, "Target | BadUrl"]):
-    """The links of one page by raw text; missing ones are looked up in the shared caches."""
+    """The resolved links of one page, by their text; missing ones are looked up in the shared caches."""
 
     __slots__ = ("_base", "_codec", "_directory", "_resolver", "_site")
 
@@ -77,7 +77,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
                 url = absolute(self._base, href, self._codec)
                 found = target_of(url, self._resolver.options)
             except BadUrl as error:
-                found = BadUrl(str(error))  # without the traceback, which would keep frames alive
+                found = BadUrl(str(error))  # without the traceback, which would keep stack frames alive
         if len(href) > HREF_MAX:
             return found
         if href.startswith(_OF_THE_SITE):
@@ -88,9 +88,9 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
 
 
 class LinkResolver:
-    """Resolves links like `urls.resolve`, with a cache of at most about *cache_size* links.
+    """Resolves links like `resolution.resolve`, with a cache of about *cache_size* links.
 
-    An entry takes some 400 bytes. The links of pages being processed may exceed the limit.
+    An entry takes some 400 bytes. The links of pages that are being processed may exceed the limit.
     """
 
     def __init__(self, options: Normalization | None = None, cache_size: int = 100_000) -> None:
@@ -100,10 +100,10 @@ class LinkResolver:
         self._shared: OrderedDict[tuple[str, str | None], _Shared] = OrderedDict()
 
     def directory(self, base_url: str, encoding: str | None = None) -> Mapping[str, Target | BadUrl]:
-        """Return the links of the page at *base_url*: `links[href]` is the target, or the reason for having none.
+        """Return the links of a page: `links[href]` is the target, or a `BadUrl` with the reason why there is none.
 
-        *base_url* is the address of the page, or of its `<base>`; *encoding* is the page's charset by its Python
-        name. Valid as long as the caller keeps it. Raises `BadUrl` if *base_url* is not http or https.
+        *base_url* is the URL of the page, or that of its `<base>`; *encoding* is the charset of the page by its Python
+        name. Raises `BadUrl` if *base_url* is not http or https.
         """
         base = parsed(base_url)
         head = base.href.partition("#")[0].partition("?")[0]
@@ -121,8 +121,8 @@ class LinkResolver:
             shared[href] = found
             self._entries += 1
 
-    def _shared_by(self, place: str, codec: str | None) -> _Shared:
-        key = (place, codec)
+    def _shared_by(self, base: str, codec: str | None) -> _Shared:
+        key = (base, codec)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = _Shared()
@@ -131,7 +131,7 @@ class LinkResolver:
         return shared
 
     def _forget(self) -> None:
-        """Drop the least recently used places, the two in use last."""
+        """Drop the least recently used shared caches until the limit is met; the two in use come last."""
         while self._shared and self._entries + len(self._shared) > self._cache_size:
             _, shared = self._shared.popitem(last=False)
             shared.is_kept = False

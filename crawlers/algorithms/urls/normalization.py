@@ -1,8 +1,12 @@
-"""The normal form, which defines which URL variants are the same page.
+"""The normal form of URLs, which defines which URL variants are the same page.
 
-The steps are RCCrawler's (Pechnikov, Lankin, "Development of a program for collection of website structure
-data", section on URL normalisation) and BeeBot's (Pechnikov, Chernobrovkin, "Adaptive crawler for the search and
-gathering of external hyperlinks", section 2). This module handles only text; call `urls.normalize`.
+The steps are those of RCCrawler [1]_ and BeeBot [2]_. The functions here only handle text; call `resolution.normalize`.
+
+References
+----------
+.. [1] Pechnikov, Lankin, Development of a program for collection of website structure data, section on URL
+   normalisation.
+.. [2] Pechnikov, Chernobrovkin, Adaptive crawler for the search and gathering of external hyperlinks, section 2.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ _DEFAULT_PORT = {"http": 80, "https": 443}
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _SLASHES = re.compile(r"/{2,}")
 _HEX = re.compile(r"[0-9a-fA-F]{16,}")
-# Text in which the standard changes only the case of the host, the port and the dot segments.
+# URLs in which the standard's parser only changes the case of scheme and host, the port and the dot segments.
 _PLAIN = re.compile(
     r"(https?)://([a-z0-9.-]+)(?::(\d+))?((?:/[!$-&(-;=@-Z_a-z~]*)?)((?:[?#][!#-&(-;=?-Z_a-z~]*)?)",
     re.IGNORECASE,
@@ -29,27 +33,27 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """The steps of the key form; RCCrawler uses all but the last two, BeeBot uses those two.
+    """The steps of the normal form: RCCrawler uses all but `lower_case` and `drop_final_slash`, BeeBot those two.
 
-    Links were joined by the WHATWG standard before, which includes the first, second and fifth step: switching
-    those off affects only `normalize`, and only plain ASCII text. In *ignored_parameters* a name may begin or end
-    with `*`, and one that ends with `=hex` is ignored only with a value of 16 or more hexadecimal digits; case
-    does not matter. The same names are dropped as path parameters, `/page;jsessionid=1`. Keys of *ip_names* are
-    hosts in the notation of URLs (`[::1]` in brackets).
+    Links are joined by the WHATWG standard first, which includes the first, second and fifth step: switching those off
+    only affects `normalize`, and only plain ASCII URLs. A name in *ignored_parameters* may begin or end with `*`; one
+    that ends with `=hex` is ignored only if the value has 16 or more hexadecimal digits; case does not matter. The
+    same names are dropped as path parameters, as in `/page;jsessionid=1`. *ip_names* maps hosts in the notation of URLs
+    (`[::1]` in brackets) to names.
     """
 
     lower_case_host: bool = True
     drop_default_port: bool = True
     upper_case_escapes: bool = True
-    add_trailing_slash: bool = True  # if the last segment has no dot; may be a different page
+    add_trailing_slash: bool = True  # if the last segment has no dot; it may be a different page
     remove_dot_segments: bool = True
     drop_fragment: bool = True
     merge_slashes: bool = True
     sort_parameters: bool = True
     drop_empty_query: bool = True
     drop_empty_parameters: bool = True  # both `a` and `a=`
-    lower_case: bool = False  # the whole address
-    drop_final_slash: bool = False  # of every path but the root; overrides add_trailing_slash
+    lower_case: bool = False  # the whole URL
+    drop_final_slash: bool = False  # of all paths but the root; overrides add_trailing_slash
     ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
     ignored_parameters: tuple[str, ...] = tuple(URL_IGNORED_PARAMETERS)
     _exact: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -77,7 +81,7 @@ class Normalization:
 
 
 def key_form(url: str, options: Normalization) -> str:
-    """Return the normal form of a *url* serialised by the standard's parser."""
+    """Return the normal form of *url*, which must be serialised by the standard's parser."""
     url, mark, fragment = url.partition("#")
     head, question, query = url.partition("?")
     start = head.find("/", 8)  # after the shortest scheme and host, http://h
@@ -97,10 +101,10 @@ def key_form(url: str, options: Normalization) -> str:
     if query:
         parameters = query.split("&")
         if options.drop_empty_parameters:
-            parameters = [one for one in parameters if one and one.find("=") not in (-1, len(one) - 1)]
-        parameters = [one for one in parameters if not options.ignores(one)]
+            parameters = [pair for pair in parameters if pair and pair.find("=") not in (-1, len(pair) - 1)]
+        parameters = [pair for pair in parameters if not options.ignores(pair)]
         if options.upper_case_escapes and "%" in query:
-            parameters = [_ESCAPE.sub(_upper, one) for one in parameters]
+            parameters = [_ESCAPE.sub(_upper, pair) for pair in parameters]
         if options.sort_parameters:
             parameters.sort()
         query = "&".join(parameters)
@@ -120,13 +124,13 @@ def _upper(match: re.Match[str]) -> str:
 
 def _named(site: str, ip_names: Mapping[str, str]) -> str:
     scheme, _, authority = site.partition("://")
-    user, at, place = authority.rpartition("@")
-    host, colon, port = place.partition(":") if place[0] != "[" else _split_ipv6(place)
+    user, at, address = authority.rpartition("@")
+    host, colon, port = address.partition(":") if address[0] != "[" else _split_ipv6(address)
     return f"{scheme}://{user}{at}{ip_names.get(host, host).lower()}{colon}{port}"
 
 
-def _split_ipv6(place: str) -> tuple[str, str, str]:
-    host, bracket, port = place.partition("]")
+def _split_ipv6(address: str) -> tuple[str, str, str]:
+    host, bracket, port = address.partition("]")
     return host + bracket, port[:1], port[1:]
 
 
@@ -134,10 +138,10 @@ def _without_ignored(path: str, options: Normalization) -> str:
     segments = []
     for segment in path.split("/"):
         name, *parameters = segment.split(";")
-        segments.append(";".join([name, *(one for one in parameters if not options.ignores(one))]))
+        segments.append(";".join([name, *(pair for pair in parameters if not options.ignores(pair))]))
     shorter = "/".join(segments)
     if shorter != path and options.remove_dot_segments:
-        return _without_dots(shorter)  # `..;jsessionid=1` is not a dot segment, but its remainder is
+        return _without_dots(shorter)  # `..;jsessionid=1` is not a dot segment, but `..` is
     return shorter
 
 
@@ -157,7 +161,7 @@ def _without_dots(path: str) -> str:
 
 
 def as_written(url: str, standard: str, options: Normalization) -> str:
-    """Return *url* without the parser steps (which made *standard*) that *options* switch off."""
+    """Return *url* without those steps of the standard's parser, whose result is *standard*, that *options* disable."""
     match = _PLAIN.fullmatch(url)
     if not match or (options.lower_case_host and options.drop_default_port and options.remove_dot_segments):
         return standard

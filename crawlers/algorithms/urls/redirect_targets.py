@@ -1,4 +1,4 @@
-"""Redirects: which statuses are redirects, and where their Location leads. The only place that knows.
+"""Redirects: which statuses are redirects, and where their Location leads. Only this module interprets them.
 
 References
 ----------
@@ -20,16 +20,16 @@ REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 
 class Redirect(NamedTuple):
-    """Where a response redirects to, or why that is not known: exactly one of the two is set."""
+    """The target of a redirect, or the reason why there is none: exactly one of the two is set."""
 
     target: Target | None
     problem: str = ""
 
 
 def redirect_of(url: str, status: int, location: bytes | None, options: Normalization) -> Redirect | None:
-    """Return the redirect that a response for *url* is; None if its *status* is not that of a redirect.
+    """Return the redirect of a response for *url*; None if *status* is not that of a redirect.
 
-    *location* is the header as it was sent: bytes beyond ASCII are passed on as they came, as browsers do.
+    *location* is the raw header: bytes beyond ASCII are percent-encoded unchanged, as in browsers.
 
     >>> from crawlers.algorithms.urls.normalization import Normalization
     >>> redirect_of("http://a.example/x/", 302, b"../y", Normalization()).target.url

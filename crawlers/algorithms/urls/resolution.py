@@ -1,7 +1,7 @@
 """Resolves links to URLs, and determines which URL variants are the same page.
 
-Joining follows the WHATWG URL standard, as in browsers; the steps of the normal form are in `normalization`.
-That form defines which URLs are the same; the URL is requested as found.
+Joining follows the WHATWG URL standard, as in browsers. The normal form (see `normalization`) only determines which
+URLs are the same page; URLs are requested as they were found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "variant_rank",
 ]
 
-# Longer ones are script errors: servers accept request lines of 8 kB (Apache's LimitRequestLine).
+# Characters; longer URLs are errors of scripts, as servers accept request lines of 8 kB (Apache's LimitRequestLine).
 URL_MAX = 8192
 
 _SCHEME = re.compile(r"[\x00-\x20]*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
@@ -42,10 +42,10 @@ DEFAULT = Normalization()
 
 
 def normalize(url: str, options: Normalization = DEFAULT) -> str:
-    """Return the normal form of the absolute *url*, which all its variants share; idempotent.
+    """Return the normal form of the absolute *url*, which all its variants share.
 
-    Dots are resolved before slashes are merged, and the trailing slash comes last; otherwise the function would
-    not be idempotent. Raises `BadUrl` for anything but http and https of at most `URL_MAX` characters.
+    The function is idempotent, because dot segments are removed before slashes are merged, and the trailing slash is
+    added last. Raises `BadUrl` unless *url* is http or https and has at most `URL_MAX` characters.
 
     >>> normalize("HTTP://eXaMplE.com:80/f1/../f2//%3a?b=1&a=3&c#x")
     'http://example.com/f2/%3A/?a=3&b=1'
@@ -63,10 +63,10 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
 
 
 def join(base: str, href: str, encoding: str | None = None) -> str:
-    """Return the absolute URL of the link *href* on the page *base*, without fragment, with any scheme.
+    """Return the absolute URL of the link *href* on the page *base*, without its fragment; the scheme may be any.
 
-    *encoding* is the page's charset by its Python name, in which the characters of a query are sent instead of
-    UTF-8 (WHATWG URL, query state). Raises `BadUrl` with a short reason.
+    *encoding* is the charset of the page by its Python name, in which queries are sent instead of UTF-8 (WHATWG URL,
+    query state). Raises `BadUrl` with a short reason.
 
     >>> join("http://example.com/a/b?c", " ../d?e#f\\n")
     'http://example.com/d?e'
@@ -75,15 +75,16 @@ def join(base: str, href: str, encoding: str | None = None) -> str:
 
 
 def resolve(base: str, href: str, options: Normalization = DEFAULT, encoding: str | None = None) -> Target:
-    """Return the target of the link *href* on the page *base*; `link_resolver` is faster.
+    """Return the target of the link *href* on the page *base*; for many links, `LinkResolver` is faster.
 
-    Raises `BadUrl`; for schemes other than http and https its text is `scheme mailto` and the like.
+    Raises `BadUrl`; for schemes other than http and https its text is `scheme mailto` and the like. For *encoding* see
+    `join`.
     """
     return target_of(join(base, href, encoding), options)
 
 
 def site_of(url: str) -> str:
-    """Return scheme://host[:port] of an absolute http or https *url*; else raise `BadUrl`.
+    """Return scheme://host[:port] of the absolute *url*; raise `BadUrl` if it is not http or https.
 
     >>> site_of("HTTP://user@Example.com:80/x")
     'http://example.com'
@@ -94,10 +95,10 @@ def site_of(url: str) -> str:
 
 
 def variant_rank(target: Target) -> int:
-    """Return how far the variant is from the normal form: 0 equal, 1 except for the added slash, else 2.
+    """Return the distance of a variant from its normal form: 0 if equal, 1 but for the added slash, 2 otherwise.
 
-    Of several variants of one key, the one with the least `(variant_rank, url)` is requested, so that the
-    choice does not depend on the order of discovery.
+    Of several variants with one key, the one with the lowest `(variant_rank, url)` is requested, so that the choice
+    does not depend on the order of discovery.
     """
     url, normalized = target.url, target.normalized
     if url == normalized:
@@ -107,27 +108,27 @@ def variant_rank(target: Target) -> int:
     return 1 if same else 2
 
 
-# ---- functions that link_resolver also uses ----
+# ---- Functions that link_resolver also uses ----
 
 
 def parsed(url: str) -> can_ada.URL:
-    """Return the parsed absolute *url*; raises `BadUrl`."""
+    """Return the parsed absolute *url*; raise `BadUrl` if it is invalid or too long."""
     if len(url) > URL_MAX:
         raise _too_long(url)
     try:
         return can_ada.parse(url)
-    except TypeError:  # a lone surrogate, which the standard replaces by U+FFFD
+    except TypeError:  # a lone surrogate, which the standard replaces with U+FFFD
         return parsed(_SURROGATE.sub("\ufffd", url))
     except ValueError:
         raise _no_url(url) from None
 
 
 def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
-    """Join like `join`; *base* is parsed, *codec* comes from `query_codec`."""
+    """Return the result of `join` for a parsed *base* and a *codec* from `query_codec`."""
     if "#" in href:
         href = href[: href.index("#")]
         if href and href[-1] <= " ":
-            href += "#"  # otherwise the blanks before a fragment would be stripped like those at the end
+            href += "#"  # otherwise blanks before the fragment would be stripped like trailing ones
     if len(href) > URL_MAX:
         raise _too_long(href)
     if codec and not href.isascii():
@@ -148,11 +149,11 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
 
 
 def target_of(url: str, options: Normalization) -> Target:
-    """Return the `Target` of a *url* created by `absolute`; raises `BadUrl`."""
+    """Return the `Target` of a *url* from `absolute`; raise `BadUrl` if it is not http or https, or too long."""
     check_web(url)
     normalized = key_form(url, options)
     if normalized == url:
-        normalized = url  # one text in memory instead of two
+        normalized = url  # one string in memory instead of two
     elif len(normalized) > URL_MAX:
         raise _too_long(normalized)
     site = normalized[: normalized.find("/", 8)]
@@ -163,14 +164,14 @@ def target_of(url: str, options: Normalization) -> Target:
 
 @lru_cache(maxsize=256)
 def query_codec(encoding: str | None) -> str | None:
-    """Return the codec for the queries of pages in *encoding*; None means UTF-8."""
+    """Return the codec for the queries of pages with the charset *encoding*; None for UTF-8."""
     try:
         name = codecs.lookup(encoding or "utf-8").name
         "".encode(name)
     except (LookupError, ValueError):  # unknown, or not a text encoding; ValueError: NUL in the name
         return None
     if name.startswith("utf"):
-        return None  # the standard sends queries of UTF-16 pages in UTF-8, too
+        return None  # the standard also sends the queries of UTF-16 pages in UTF-8
     # https://encoding.spec.whatwg.org/#names-and-labels
     return "cp1252" if name in ("ascii", "iso8859-1") else name
 
@@ -182,7 +183,7 @@ def _in_charset(href: str, codec: str) -> str:
         body = body.rstrip(_BLANKS)
     try:
         data = body.encode(codec, "crawlers.url_query")
-    except UnicodeError:  # codecs with their own rules, such as idna
+    except UnicodeError:  # codecs with rules of their own, such as idna
         return href
     return f"{head}{mark}{_NOT_ASCII.sub(_escape, data).decode('ascii')}{hash_}"
 
@@ -192,7 +193,7 @@ def _escape(match: re.Match[bytes]) -> bytes:
 
 
 def _character_reference(error: UnicodeError) -> tuple[str, int]:
-    """Return a character that the charset lacks as the standard requires: `&#1234;`, percent-encoded."""
+    """Encode a character that is missing in the charset as the standard requires: `&#1234;`, percent-encoded."""
     assert isinstance(error, UnicodeEncodeError)
     numbers = (ord(one) for one in error.object[error.start : error.end])
     return "".join(f"%26%23{0xFFFD if 0xD800 <= n < 0xE000 else n}%3B" for n in numbers), error.end

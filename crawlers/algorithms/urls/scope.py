@@ -1,4 +1,4 @@
-"""The scope of a crawl: the sites that it may visit."""
+"""The scope of a crawl: the sites that may be crawled."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 SITES, ALL = "sites", "all"
-MOST_REMEMBERED = 100_000  # sites whose result is cached; others are computed each time
+SITES_CACHED = 100_000  # sites whose result is cached; for others, it is computed each time
 _DOMAIN = re.compile(r"(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*")
 
 
 class Scope:
-    """The listed sites ("sites"), some domains with their subdomains ("example.org,example.com"), or "all".
+    """The sites that *scope* includes, in addition to the listed *sites*.
 
-    The listed *sites* are always included. Raises `ConfigError` for invalid domains.
+    *scope* is "sites" for none, "all" for all, or a list of domains with their subdomains ("example.org,example.com").
+    Raises `ConfigError` for an invalid domain.
 
     >>> scope = Scope("example.org", ["http://a.example"])
     >>> [scope.holds(site) for site in ("https://www.example.org", "http://a.example", "http://notexample.org")]
@@ -33,27 +34,27 @@ class Scope:
         if not self.is_all and scope.strip().lower() != SITES:
             self._domains = frozenset(_domain(name) for name in scope.split(","))
         self._known: dict[str, bool] = {}
-        self._left_out: frozenset[str] = frozenset()
+        self._excluded: frozenset[str] = frozenset()
 
     @classmethod
     def of_hosts(cls, hosts: Iterable[str], sites: Collection[str]) -> Scope:
-        """Return the scope of these *sites*, and of all *hosts* and their subdomains, whatever their names."""
+        """Return the scope of *sites*, and of all *hosts* and their subdomains, whose names are not checked."""
         scope = cls(SITES, sites)
         scope._domains = frozenset(hosts)
         return scope
 
     def leave_out(self, sites: Iterable[str]) -> None:
-        """Exclude *sites* from the scope in any case."""
-        self._left_out = frozenset(sites)
+        """Exclude *sites* from the scope, even if they are listed."""
+        self._excluded = frozenset(sites)
 
     @property
     def is_open(self) -> bool:
-        """Whether sites that are not listed may be in scope."""
+        """Whether sites that are not listed can be in scope."""
         return self.is_all or bool(self._domains)
 
     def holds(self, site: str) -> bool:
-        """Whether *site* (scheme://host[:port]) may be crawled."""
-        if site in self._left_out:
+        """Return whether *site* (scheme://host[:port]) is in scope."""
+        if site in self._excluded:
             return False
         if site in self._sites or self.is_all:
             return True
@@ -63,12 +64,12 @@ class Scope:
         if known is None:
             host = urlsplit(site).hostname or ""
             known = self._is_below(host)
-            if len(self._known) < MOST_REMEMBERED:
+            if len(self._known) < SITES_CACHED:
                 self._known[site] = known
         return known
 
     def _is_below(self, host: str) -> bool:
-        """Return whether *host* or one of its parent domains is in the list."""
+        """Return whether *host* or one of its parent domains is among the domains."""
         while host not in self._domains:
             _, dot, host = host.partition(".")
             if not dot:

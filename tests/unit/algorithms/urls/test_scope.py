@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.algorithms.urls.scope import MOST_REMEMBERED, Scope
+from crawlers.algorithms.urls.scope import SITES_CACHED, Scope
 from crawlers.errors import ConfigError
 
 LISTED = ["http://listed.test", "https://www.listed.test:8443"]
@@ -49,8 +49,8 @@ def test_invalid_domain_is_reported(scope: str) -> None:
 
 
 def test_number_of_cached_verdicts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_REMEMBERED > 10_000
-    monkeypatch.setattr("crawlers.algorithms.urls.scope.MOST_REMEMBERED", 3)
+    assert SITES_CACHED > 10_000
+    monkeypatch.setattr("crawlers.algorithms.urls.scope.SITES_CACHED", 3)
     found = Scope("example.org", [])
     for _ in range(2):
         assert [found.holds(f"http://{n}.example.org") for n in range(9)] == [True] * 9
