@@ -38,5 +38,5 @@ def durable(database_url: str) -> Iterator[SqlEngine]:
 
 @pytest.fixture
 def site(engine: Engine) -> Site:
-    """A site that may be asked for everything at once."""
+    """A site without limits on concurrent requests."""
     return Site(engine, parallel=100)

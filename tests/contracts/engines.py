@@ -1,4 +1,4 @@
-"""Engines to put a frontier on, opened alike; and writers that lose what a killed process would lose."""
+"""Engines of a frontier with one interface, and writers that lose what a killed process would lose."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ T = TypeVar("T")
 
 
 class Engine(Protocol):
-    """What a suite needs of an engine."""
+    """The interface of an engine."""
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
-        """A frontier on this engine's store, breadth first without an *order*.
+        """Return a frontier on this engine's store, breadth first without an *order*.
 
-        The one before it counts as killed after its last commit.
+        The previous one counts as killed after its last commit.
         """
 
     def new_site(self) -> int:
-        """The id of a site that no frontier knows yet."""
+        """Return the id of a new site."""
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
-        """The site's pages as they are stored."""
+        """Return the stored pages of the site."""
 
     def links(self) -> Links: ...
 
@@ -79,7 +79,7 @@ class MemoryEngine:
 
 
 class SqlEngine:
-    """On a database of either kind, with the writer that crawls use, or with the *writer* given."""
+    """Uses a database of either kind, and the writer of crawls or the given *writer*."""
 
     def __init__(self, url: str, writer: HeldWriter | None = None) -> None:
         self.database = Database(url)
@@ -131,7 +131,7 @@ class SqlEngine:
 
 
 class Held:
-    """Commits when it is told to, so that a kill loses a last part of the change sets that is known."""
+    """Commits on demand, so that a kill loses a known number of the last change sets."""
 
     def __init__(self) -> None:
         self._pending: list[ChangeSet] = []
@@ -175,8 +175,8 @@ class HeldWriter(Held):
         return result
 
 
-class HeldJournal(Held):
-    """A `MemoryFrontierStore` with a memory of its own for what is not committed yet."""
+class HeldStore(Held):
+    """A `MemoryFrontierStore` that holds uncommitted changes back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,15 +189,15 @@ class HeldJournal(Held):
         return self.store.new_id()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)  # what is asked is asked of what is committed
+        return getattr(self.store, name)  # queries see only committed rows
 
 
 class HeldMemoryEngine(MemoryEngine):
-    """Survives the frontiers on it, as a store does; `held` is what may be lost."""
+    """Survives its frontiers like a store; `held` has the changes that may be lost."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.held = HeldJournal()
+        self.held = HeldStore()
         self._store = self.held.store
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:

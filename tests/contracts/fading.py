@@ -1,4 +1,4 @@
-"""Scores that fall by themselves, each at its own pace, and rise by links: the hardest that an order may do."""
+"""Scores that fall with time, each at its own rate, and rise by links: the hardest case for the queues."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Fading:
-    """A `PageScores` of dicts. The record of a page is its score at tick 0, and how much of it a tick takes."""
+    """A `PageScores` in dicts. The record of a page is its score at tick 0, and its loss per tick."""
 
     table = "importance"
     columns: tuple[str, ...] = ("cash", "history", "visited", "alias")

@@ -1,6 +1,6 @@
-"""What the order `groups` must choose: a model that knows what was committed, and no more.
+"""A model of the choices of the order `groups`, which knows only what was committed.
 
-It shares the bandit with the frontier, but neither queues nor caches: pages stand in a list as they were found.
+It shares the bandit with the frontier, but neither queues nor caches: pages are in a list in order of discovery.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class KnownUrl:
 
 
 class Model:
-    """What must be chosen, from what was committed: *log* is all that happened, one entry a change set of the store."""
+    """Predicts choices from what was committed: *log* has one entry per change set of the store."""
 
     def __init__(self, max_level: int | None) -> None:
         self._max_level = max_level
@@ -58,7 +58,7 @@ class Model:
             if other.state == "waiting":
                 oldest[other.group] = min(other.id, oldest.get(other.group, other.id))
         assert page.group == self._bandit.choose(oldest.items())
-        assert page.id == oldest[page.group], "within a group, as they were found"
+        assert page.id == oldest[page.group], "within a group, in order of discovery"
         page.state = "leased"
         self._bandit.started(page.group)
 

@@ -1,7 +1,7 @@
-"""Crawls of random webs by an order with scores, with accidents; and what each must have stored.
+"""Crawls of random webs in an order with scores, with accidents, and the rows that each must have stored.
 
-The web has sites whose pages link to each other. Asked for, a page is there, is as it was, has changed, is gone,
-moved, can't be had today, or must not be asked for; chance decides anew at each visit.
+The web has sites whose pages link to each other. When requested, a page exists, is unchanged, has changed, is gone,
+has moved, is unavailable, or is forbidden; each visit draws its result at random.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_CASH_APART = 1e-9
 
 @dataclass(frozen=True)
 class Way:
-    """How a crawl is led."""
+    """The options of a crawl."""
 
     order: Callable[[], PageOrder]
     seed: int = 0
@@ -43,7 +43,7 @@ class Way:
     parallel: tuple[int, ...] = (1,)
     delays_s: tuple[float, ...] = (0.0,)
     accidents: bool = True
-    rejects: bool = True  # as robots.txt may at a later visit, after which a page that is there is not asked for again
+    rejects: bool = True  # as robots.txt may at a later visit; the page is then not requested again
     caches: tuple[int, ...] = (1000,)
 
 
@@ -69,7 +69,7 @@ class ScoredCrawl:
         self.url_history.found(roots, 0)
 
     def open(self, sites: Iterable[int] | None = None, max_level: int | None = None) -> None:
-        """Begin, or go on after a kill, with *sites* (None: all)."""
+        """Begin, or resume after a kill, with *sites* (None: all)."""
         way, rng = self.way, random.Random(f"{self.way.seed} {self.steps}")
         self.order = way.order()
         assert self.order.scores is not None
@@ -85,17 +85,17 @@ class ScoredCrawl:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing is known that a kill would lose: what is in flight, or rests."""
+        """Whether a kill would lose nothing: no page is in flight or rests."""
         return not self.in_flight and not self.frontier._schedule._resting
 
     def reopen(self) -> None:
-        """Kill it right after a commit, and go on."""
+        """Kill it right after a commit, and resume it."""
         if hasattr(self.engine, "held"):
             self.engine.held.flush()
         self.open()
 
     def limit(self, max_level: int) -> None:
-        """Kill it right after a commit, and go on with another deepest level for all sites."""
+        """Kill it right after a commit, and resume it with another deepest level for all sites."""
         self.engine.held.flush()
         for site in self.sites:
             row = crawls.SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
@@ -120,12 +120,12 @@ class ScoredCrawl:
             self.asked.append((name_of(leases[0].url), leases[0].is_revisit))
             self.in_flight += leases
         else:
-            assert not allowed, "something may be asked for, and isn't"
+            assert not allowed, "a page may be requested, but is not leased"
         if self.in_flight and (not leases or self.way.parallel == (1,) or self.rng.random() < 0.6):
             self.end(self.in_flight.pop(self.rng.randrange(len(self.in_flight))))
 
     def allowed(self) -> dict[int, float]:
-        """The pages that may be asked for, and what they score: by the order's own word, whatever is in the heads."""
+        """Return the pages that may be requested, with their scores as in the order, whatever is in the queues."""
         frontier, scores = self.frontier, self.scores
         frontier._schedule.wake(self.now)
         resting = {page.id for until, page, _ in frontier._schedule._resting if until > self.now}
@@ -156,7 +156,7 @@ class ScoredCrawl:
         if failed:
             self.pulls.append((lease.site_id, 0, 0.0))
 
-    # What comes of a page ----------------------------------------------------------------------------
+    # Results of a page -------------------------------------------------------------------------------
 
     def end(self, lease: Lease) -> None:
         rng, name = self.rng, name_of(lease.url)
@@ -240,14 +240,14 @@ class ScoredCrawl:
     # What is stored ----------------------------------------------------------------------------------
 
     def learn_from_store(self) -> None:
-        """After a kill that lost something: what was learnt is what is stored, and the cash is not known."""
+        """After a kill that lost changes, the stored rows count, and the cash is not known."""
         self.url_history = None
 
     def rows(self) -> dict[Name, dict[str, Any]]:
         return {name_of(row["url"]): row for site in self.sites for row in self.engine.rows(site)}
 
     def check_store(self) -> None:
-        """The store has what the story tells; the counts agree with it."""
+        """Check the stored rows and the counts against the model."""
         assert self.url_history is not None
         rows = self.rows()
         names = {row["id"]: name for name, row in rows.items()}
@@ -270,12 +270,12 @@ class ScoredCrawl:
         assert self.frontier.is_waiting == (waiting > 0)
 
     def check_cash(self) -> None:
-        """All the cash is there, and whatever is stored waits or is done."""
+        """Check that no cash is lost, and that every stored page waits or is done."""
         waiting = 0
         assert abs(self.scores.total_cash() - 1.0) < MOST_CASH_APART
         for name, row in self.rows().items():
             queue, state = self.scores.queue(row["id"]), State(row["state"])
-            # A page that vanished is looked for again; one that was never there is not.
+            # A page that vanished is revisited; one that never existed is not.
             wanted = {State.WAITING: [0], State.DONE: [1], State.REFUSED: [GONE, 1]}.get(state, [GONE])
             assert queue in wanted, (name, state)
             waiting += queue != GONE

@@ -1,4 +1,4 @@
-"""Engines that lose what is not committed, as a kill does; and keep what changed between the visits of a page."""
+"""Engines that lose uncommitted changes, as a kill does, and keep the changes between the visits of a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, UnchangedPage, WaitingPage
-from tests.contracts.engines import HeldJournal, HeldMemoryEngine, HeldSqlEngine, SqlEngine
+from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, HeldStore, SqlEngine
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 CHANGES = {"page_change": PageChangeRow._fields, "link_change": LinkChangeRow._fields}
 
 
-class ScoredJournal(HeldJournal):
-    """Looks what it holds back before it answers for a page, as the store's does; and keeps what changed."""
+class ScoredStore(HeldStore):
+    """Commits the changes of a page before it returns the page, like the store, and keeps the rows of changes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,13 +52,13 @@ class ScoredJournal(HeldJournal):
 class ScoredMemoryEngine(HeldMemoryEngine):
     def __init__(self) -> None:
         super().__init__()
-        self.held: Any = ScoredJournal()
+        self.held: Any = ScoredStore()
         self._store = self.held.store
 
 
 @contextmanager
 def opened(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The engine that the parameter of a fixture names, which loses what is not committed."""
+    """Return the engine named by the parameter of a fixture, which loses uncommitted changes."""
     if request.param == "memory":
         yield ScoredMemoryEngine()
         return
@@ -68,7 +68,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def changes(engine: Any, name: str) -> list[dict[str, Any]]:
-    """The rows of a table of changes, in the order of their time."""
+    """Return the rows of a table of changes, in order of time."""
     columns = CHANGES[name]
     if isinstance(engine, SqlEngine):
         engine._flush()

@@ -1,4 +1,4 @@
-"""What must be known after crawls of random webs, page by page, in dicts. It shares nothing with the frontier."""
+"""A model of crawls of random webs, page by page, in dicts. It shares no code with the frontier."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def name_of(url: str) -> Name:
 
 @dataclass
 class Visited:
-    """A page as it was seen last."""
+    """A page as of its last visit."""
 
     state: State = State.WAITING
     text: int = 0  # stands for the content
@@ -46,7 +46,7 @@ class Visited:
 
 
 class Story:
-    """What must be known after all that happened: cash page by page, and the pages as they are now."""
+    """The expected state: cash page by page, and the current pages."""
 
     def __init__(self, weight: float) -> None:
         self.opic = NaiveOPIC(uncrawled_weight=weight)

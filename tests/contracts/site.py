@@ -1,4 +1,4 @@
-"""One open site of a frontier, with short names for what the contract's tests do all the time."""
+"""One open site of a frontier, with short names for frequent actions of the contract's tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.contracts.engines import Engine
 
 NOW = 1000.0
-SPELLINGS = ["/a/", "/a", "/a/?x", "//a/", "/a/?y"]  # of one page, best first but for the last three
+VARIANTS = ["/a/", "/a", "/a/?x", "//a/", "/a/?y"]  # of one page, best first but for the last three
 
 
 class Site:
@@ -53,7 +53,7 @@ class Site:
         return [lease.url.removeprefix(self.root) for lease in leases]
 
     def drain(self) -> list[str]:
-        """Answer everything that waits with an empty page; the paths as they went out."""
+        """Respond to all waiting URLs with an empty page; return the paths in order of their leases."""
         paths = []
         while leases := self.lease():
             for lease in leases:

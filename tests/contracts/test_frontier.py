@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
-from tests.contracts.site import NOW, SPELLINGS, Site
+from tests.contracts.site import NOW, VARIANTS, Site
 
 # Each URL once, near ones first
 
@@ -87,7 +87,7 @@ def test_variant_does_not_depend_on_the_order_of_discovery(engine: Engine) -> No
     frontier = engine.frontier()
     for size in (2, 3, 5):
         chosen = set()
-        for number, found in enumerate(itertools.permutations(SPELLINGS[-size:])):
+        for number, found in enumerate(itertools.permutations(VARIANTS[-size:])):
             site = Site(engine, frontier)
             for path in found if number % 2 else reversed(found):
                 site.add(path)
@@ -96,7 +96,7 @@ def test_variant_does_not_depend_on_the_order_of_discovery(engine: Engine) -> No
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(finds=st.permutations([(path, level) for path in SPELLINGS for level in (1, 2)]), split=st.integers(0, 10))
+@given(finds=st.permutations([(path, level) for path in VARIANTS for level in (1, 2)]), split=st.integers(0, 10))
 def test_nearest_level_and_best_variant_win_in_any_order_and_across_a_restart(
     engine: Engine, finds: list[tuple[str, int]], split: int
 ) -> None:
@@ -143,12 +143,12 @@ def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(is_ans
     site.add("/6/", level=9)
     if is_answered:
         site.end(lease)
-        assert engine.held.pending, "the answer is not in the store yet"
+        assert engine.held.pending, "the response is not stored yet"
     site.add("/a/", level=1)
     assert "/a/" not in site.drain()
 
 
-# What is not fetched at all
+# URLs that are not fetched
 
 
 def test_too_deep_url_is_rejected_and_revived_by_a_shorter_path(engine: Engine) -> None:
@@ -174,7 +174,7 @@ def test_url_that_is_not_admitted_is_rejected_permanently(engine: Engine) -> Non
 
 def test_url_that_is_not_admitted_is_stored_in_normal_form(engine: Engine) -> None:
     frontier = engine.frontier(admit=lambda target: "no")
-    for path in SPELLINGS:
+    for path in VARIANTS:
         site = Site(engine, frontier)
         site.add(path)
         assert list(site.rows()) == ["/a/"]

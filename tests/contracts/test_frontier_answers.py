@@ -78,7 +78,7 @@ def test_redirects_in_a_circle_end(site: Site) -> None:
     assert (rows["/a/"]["moved_to"], rows["/b/"]["moved_to"]) == (rows["/b/"]["id"], rows["/a/"]["id"])
 
 
-# Back to wait
+# Releases
 
 
 def test_released_url_is_leased_again_before_its_successors(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""A page budget: never passed, not even by what is in flight, and what was never asked for costs nothing."""
+"""A page budget is not exceeded, even by pages in flight; URLs that were never requested cost nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_no_more_is_leased_than_the_budget_allows(site):
     assert len(first) == 2
     assert len(site.lease()) == 1
     assert site.lease() == []
-    assert site.frontier.next_due(NOW) is None, "whoever waits for the budget waits for news"
+    assert site.frontier.next_due(NOW) is None, "the budget does not depend on time"
     assert site.frontier.has_pending
     site.end(first[0])
     assert site.lease() == []

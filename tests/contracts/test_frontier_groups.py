@@ -1,4 +1,4 @@
-"""The page order `groups`: each choice is that of the bandit, whatever the caches, and after any kill."""
+"""The page order `groups` makes the choices of the bandit, whatever the caches, and after any kill."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class GroupedSite(Site):
         self.read(self.one(), *links)
 
     def crawl(self, rewards: dict[str, float]) -> list[str]:
-        """Read all that waits, one after the other; the paths in this order. *rewards* by group."""
+        """Read all waiting pages one by one; return their paths in this order. *rewards* are by group."""
         paths = []
         while leases := self.lease(n=1):
             paths += self.paths(leases)
@@ -91,7 +91,7 @@ def test_groups_of_different_sites_are_separate(engine):
     other.add("/")
     other.end(other.lease()[0], State.DONE, "/b/1")
     assert [one.rows()[path]["link_group"] for path in ("/a/1", "/b/1")] == [1, 2]
-    assert other.rows()["/b/1"]["link_group"] == 0, "a page that tells no groups has its links in none"
+    assert other.rows()["/b/1"]["link_group"] == 0, "links are in group 0 if their page gives no groups"
 
 
 def test_groups_beyond_the_greatest_number_share_one(durable):
@@ -148,7 +148,7 @@ def test_url_that_is_no_longer_too_deep_keeps_its_first_group(engine):
     assert sorted(site.crawl({"b": 0.0, "c": 0.0})) == ["/b/1", "/c/1"]
 
 
-# Any web, any accidents
+# Random webs and accidents
 
 
 class Crawl:
@@ -176,7 +176,7 @@ class Crawl:
             SiteState(self._id, f"http://host{self._id}.test", self._parallel, 0.0, self._max_level), NOW
         )
         self._frontier.recall_pulls((self._id, group, reward) for group, reward in self._model.pulls)
-        self._frontier._discovery.head_urls = rng.choice([1, 3, 1000])  # less than any setting brings about
+        self._frontier._discovery.head_urls = rng.choice([1, 3, 1000])  # less than any setting allows
         self._in_flight = []
         self._model.add("/p0")
         self._frontier.add([Candidate(self._id, self._target("/p0"))], NOW)
@@ -188,7 +188,7 @@ class Crawl:
         return lease.url.removeprefix(self._root)
 
     def run(self) -> int:
-        """Crawl to the end; returns how many pages were asked for."""
+        """Crawl to the end; return the number of requested pages."""
         for _ in range(MOST_STEPS):
             self._accident()
             leases = self._frontier.lease(NOW, 1)
@@ -220,7 +220,7 @@ class Crawl:
 
     def _end(self, lease: Lease) -> None:
         path = self._path(lease)
-        web = random.Random(f"{self._seed} {path}")  # what the page is does not depend on when it is asked for
+        web = random.Random(f"{self._seed} {path}")  # a page does not depend on the time of its request
         fate = web.random()
         if fate < 0.1 and not lease.attempts:
             self._frontier.release(lease, NOW, "no answer", failed=True)

@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: URLs with a place of their own, and pages that come back at a time."""
+"""The frontier's contract, for every engine: queue slots of URLs, and scheduled revisits."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_only_revisits_remain_when_nothing_waits_rests_or_is_leased(engine: Engi
     assert not site.frontier.only_revisits(NOW), "one is leased, and one is tried again"
     end(site, leased)
     assert not site.frontier.only_revisits(NOW), "one is tried again"
-    site.frontier.lease(NOW + 90, 1)  # the page that comes back, which is due before it
+    site.frontier.lease(NOW + 90, 1)  # the scheduled revisit, which is due before it
     end(site, site.one(NOW + 90), now=NOW + 90)
     (again,) = [lease for lease in map(site.frontier.leased, range(1, 9)) if lease is not None]
     assert not site.frontier.only_revisits(NOW + 90), "it is leased"

@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: hosts are asked when they may be, and something says when that is."""
+"""The frontier's contract, for every engine: the politeness towards hosts, and the time of the next lease."""
 
 from __future__ import annotations
 
@@ -149,6 +149,6 @@ def test_paused_site_leases_nothing_until_it_is_resumed(engine: Engine) -> None:
     paused.add("/b/")
     assert [lease.site_id for lease in frontier.lease(NOW, 9)] == [other.id]
     assert frontier.next_due(NOW) is None
-    assert frontier.has_pending, "a paused site goes on sooner or later"
+    assert frontier.has_pending, "a paused site will be resumed"
     frontier.resume(paused.id, NOW)
     assert paused.paths(frontier.lease(NOW, 9)) == ["/a/"]

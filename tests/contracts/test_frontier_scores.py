@@ -33,12 +33,12 @@ def order(name: str, weight: float = 1.0) -> Callable[[], PageOrder]:
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def held(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Each engine that loses what is not committed."""
+    """Each engine that loses uncommitted changes."""
     with opened(request) as engine:
         yield engine
 
 
-# The best first --------------------------------------------------------------------------------------
+# The best page ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SCORED)
@@ -79,7 +79,7 @@ def test_page_that_rises_over_the_spill_limit_comes_first(held: Any) -> None:
 # Kills -----------------------------------------------------------------------------------------------
 
 
-# Not aopic-random: its lots are drawn by page number, and numbers reserved by a process that was killed are lost.
+# Not aopic-random: its random numbers depend on page ids, and a killed process loses its reserved ids.
 @pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "topic"])
 def test_crawl_killed_after_commits_requests_the_same_pages_as_an_undisturbed_one(held: Any, name: str) -> None:
     whole = ScoredCrawl(ScoredMemoryEngine(), Way(order(name, 2.0), 5, 2.0, delays_s=(0.0,)))
@@ -139,7 +139,7 @@ def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(held:
     assert lost > 10
 
 
-# Sites and limits of another day ---------------------------------------------------------------------
+# Changed sites and limits ----------------------------------------------------------------------------
 
 
 def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held: Any) -> None:
@@ -231,6 +231,6 @@ def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited: Scor
     with limited.engine.database.write() as connection:
         crawls._try_again(connection, other, 0.0)
     limited.open()
-    limited.url_history = None  # which knows nothing of it
+    limited.url_history = None  # which does not model this
     limited.run(10)
     assert limited.rows()[other, 0]["state"] == State.DONE

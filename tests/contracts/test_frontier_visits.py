@@ -1,4 +1,4 @@
-"""The frontier's contract, for every engine: what another visit to a page says of it, and links between sites."""
+"""The frontier's contract, for every engine: revisits of a page, and links between sites."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Visits:
-    """A home page that has links to two others, and is asked for as often as one likes."""
+    """A home page with links to two others, which can be requested any number of times."""
 
     def __init__(self, engine: Any) -> None:
         self.crawl = ScoredCrawl(engine, Way(lambda: ORDERS["aopic"](OrderOptions()), sites=1, accidents=False))
@@ -42,7 +42,7 @@ class Visits:
         return lease
 
     def visit(self, state: State, status: int, *links: int, **more: Any) -> float:
-        """Ask for the home page again; when that was."""
+        """Request the home page again; return the time."""
         crawl = self.crawl
         crawl.now += 10.0
         lease = self.next()
@@ -55,7 +55,7 @@ class Visits:
 
     @property
     def hash(self) -> bytes:
-        """Of the home page, as it was first."""
+        """The content hash of the home page at its first visit."""
         return repr(((self.site, 0), 1)).encode()
 
     @property
@@ -63,7 +63,7 @@ class Visits:
         return self.crawl.rows()[self.site, 0]
 
     def stored(self, table: str) -> list[tuple[Any, ...]]:
-        """The rows of a table of changes, without the page; targets by their number on the site."""
+        """Return the rows of a table of changes, without the page; targets by their number on the site."""
         numbers = {row["id"]: name[1] for name, row in self.crawl.rows().items()}
         rows = []
         for row in changes(self.crawl.engine, table):
@@ -91,7 +91,7 @@ def test_unchanged_page_is_only_marked_as_seen_again(visits: Visits, answer: str
     assert visits.row == before | {"fetched_at": at - 1.0, "reason": None}
     assert visits.stored("page_change") == visits.stored("link_change") == []
     assert visits.targets == {1: 1, 2: 2}
-    assert visits.next().is_revisit, "it comes again"
+    assert visits.next().is_revisit, "it is due again"
 
 
 def test_changed_page_keeps_its_previous_version(visits: Visits) -> None:

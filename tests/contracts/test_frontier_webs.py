@@ -1,4 +1,4 @@
-"""However a small web is crawled, it ends the same: any cache, concurrency, interleaving, kills, failures, rests."""
+"""The result of a crawl does not depend on caches, concurrency, interleaving, kills, failures and rests."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Crawl:
             self._max_level,
         )
         self._frontier.open_site(state, self._now)
-        # Less than any setting brings about, so that a small web has a tail that is left in the store.
+        # Less than any setting allows, so that a part of a small web's queue stays in the store.
         self._frontier._discovery.head_urls = rng.choice([1, 2, 1000])
         self._frontier.add([Candidate(self._site_id, target(Way(0, 0)))], self._now)
         self._in_flight.clear()
@@ -149,7 +149,7 @@ class Crawl:
         result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
         self._frontier.acknowledge(lease, Decision(result), self._now)
         if self._frontier.leased(lease.id) is None and result.moved_to and moved.page == page:
-            self._asked.discard(lease.id)  # it may be asked for again, under its other variant
+            self._asked.discard(lease.id)  # it may be requested again, in its other variant
 
     def _outcome(self) -> Outcome:
         rows = self._engine.rows(self._site_id)
@@ -170,7 +170,7 @@ class Crawl:
 
 
 def _agreed(outcome: Outcome) -> Outcome:
-    # How near a page is that is never asked for anyway is not looked into twice.
+    # The level of a page that is never requested is not updated by shorter paths.
     rows, links = outcome
     return {p: r._replace(level=0) if p == BANNED else r for p, r in rows.items()}, links
 

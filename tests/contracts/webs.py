@@ -1,4 +1,4 @@
-"""Small random webs, and what a crawl of each must end with: a model that shares nothing with the frontier.
+"""Small random webs, and a model of the results of their crawls that shares no code with the frontier.
 
 A page has four variants of one key. Asked for, it is a page with links, it is gone, it moved to another
 page, it insists on one variant of its own, it sends from variant to variant without end, or it fails a
@@ -19,7 +19,7 @@ from crawlers.algorithms.urls.resolution import resolve, variant_rank
 from crawlers.items import State, Target
 
 SITE = "http://a.test"
-SPELLINGS = ("/p{}/", "/p{}", "/p{}/?x", "//p{}/")  # ranks 0, 1, 2 and 2
+VARIANTS = ("/p{}/", "/p{}", "/p{}/?x", "//p{}/")  # ranks 0, 1, 2 and 2
 MOST_ATTEMPTS = 2  # the third failure is the last
 BANNED = 7  # this page is not admitted
 
@@ -33,7 +33,7 @@ class Kind(Enum):
 
 
 class Way(NamedTuple):
-    """A link: to which page, in which variant."""
+    """A link to a page, in one of its variants."""
 
     page: int
     variant: int
@@ -51,7 +51,7 @@ Web = tuple[PageSpec, ...]
 
 @cache
 def target(way: Way) -> Target:
-    return resolve(SITE + "/", SITE + SPELLINGS[way.variant].format(way.page) if way.page else SITE + "/")
+    return resolve(SITE + "/", SITE + VARIANTS[way.variant].format(way.page) if way.page else SITE + "/")
 
 
 @cache
@@ -60,7 +60,7 @@ def page_of(key: int) -> int:
 
 
 def answer(web: Web, page: int, url: str) -> tuple[State, tuple[Way, ...], Way | None]:
-    """State, links, and redirect of *page* asked for by *url*, when it does not fail."""
+    """Return state, links and redirect of *page* requested by *url*, if it does not fail."""
     spec = web[page]
     variant = next(s for s in range(4) if target(Way(page, s)).url == url)
     if spec.kind is Kind.MOVED and spec.links:
@@ -75,7 +75,7 @@ def answer(web: Web, page: int, url: str) -> tuple[State, tuple[Way, ...], Way |
 
 
 class Row(NamedTuple):
-    """What must be known of a page at the end."""
+    """The expected row of a page at the end."""
 
     url: str
     level: int
@@ -87,13 +87,13 @@ Outcome = tuple[dict[int, Row], dict[tuple[int, int], int]]  # by page; number o
 
 
 def expected(web: Web, max_level: int | None) -> Outcome:
-    """Breadth first, one (level, hops) after the other, whatever was found nearest and spelled best."""
+    """Crawl breadth first, one (level, hops) after the other, each page at its nearest level in its best variant."""
     found: dict[tuple[int, int], dict[int, Target]] = {(0, 0): {0: target(Way(0, 0))}}
     insisted: dict[tuple[int, int], dict[int, Target]] = {}  # what servers redirected a page's own URL to
     rows: dict[int, Row] = {}
     links: dict[tuple[int, int], int] = {}
     too_deep: dict[int, Target] = {}
-    settled: set[int] = set()  # pages whose turn came: nothing that is found later changes them
+    settled: set[int] = set()  # pages that were requested: later discoveries do not change them
 
     def find(way: Way, level: int, hops: int) -> None:
         if way.page in settled:

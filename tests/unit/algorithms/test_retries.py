@@ -1,4 +1,4 @@
-"""When a failed download is repeated, and when it is given up."""
+"""Failed downloads are retried after a delay, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""R2, R3 and the rules of windows choose what a plain reading of their formulas chooses, page by page."""
+"""R2, R3 and the window rules choose the same pages as a direct implementation of their formulas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def naive(
     batch: int = 1,
     most: float = math.inf,
 ) -> list[int]:
-    """The sites chosen by an index of (rewards of a site, of all, of each), with no shortcut whatever.
+    """Return the sites chosen by an index of (rewards of a site, of all, of each), without shortcuts.
 
     A reward counts as *most* times the mean of the earlier ones that are not 0 at most.
     """
@@ -92,7 +92,7 @@ def sliding(rewards: list[float], everything: list[float], found: list[list[floa
 
 
 def total(rewards: list[float]) -> float:
-    return reduce(add, rewards, 0.0)  # not sum, which rounds otherwise
+    return reduce(add, rewards, 0.0)  # sum() rounds differently
 
 
 def jump(found: list[list[float]]) -> float:

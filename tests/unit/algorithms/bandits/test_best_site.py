@@ -1,4 +1,4 @@
-"""The rule `best`: the awake site whose best page scores highest, after whatever happened."""
+"""The rule `best` chooses the awake site whose best page has the highest score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ events = st.lists(
 
 
 class Naive:
-    """What is known of each arm, in the order in which they became known: is it awake, its value, its pulls."""
+    """Keeps for each arm, in order of discovery, whether it is awake, its value and its pulls."""
 
     def __init__(self) -> None:
         self.arms: dict[int, list[float]] = {}
@@ -68,7 +68,7 @@ def test_choice_does_not_depend_on_earlier_selections(events: list[tuple]) -> No
         getattr(rule, name)(*arguments)
         naive.happens(name, *arguments)
     assert rule.select(0.0) == naive.best()
-    assert rule.select(0.0) == naive.best(), "asking changes nothing"
+    assert rule.select(0.0) == naive.best(), "selecting changes nothing"
 
 
 def test_memory_stays_bounded_when_values_change_often() -> None:

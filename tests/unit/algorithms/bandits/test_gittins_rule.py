@@ -1,4 +1,4 @@
-"""The table of Gittins indices is read well enough between its entries, and beyond them."""
+"""The table of Gittins indices is accurate at its entries, between them and beyond them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thompson's draws are lots that need no generator; KL-UCB's bound lies where its distance says."""
+"""Thompson sampling draws without a generator; the bound of KL-UCB is at its distance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.fragments import Crawl, rotting
 def test_bound_of_a_poisson_mean_is_at_the_given_distance(mean: float, distance: float) -> None:
     bound = poisson_bound(mean, distance)
     assert bound > mean
-    assume(bound / mean > 1 + 1e-4)  # nearer than that the distance is all rounding
+    assume(bound / mean > 1 + 1e-4)  # closer than that, rounding errors dominate
     assert bound - mean + mean * math.log(mean / bound) == pytest.approx(distance, rel=1e-4)
 
 
@@ -72,7 +72,7 @@ def pool(*rewards: float) -> Pool:
 
 def test_dispersion_is_the_ratio_of_variance_to_mean_and_at_least_one() -> None:
     assert dispersion(pool(0, 0, 0)) == 1.0
-    assert dispersion(pool(1, 1, 1)) == 1.0, "never less than a Poisson count"
+    assert dispersion(pool(1, 1, 1)) == 1.0, "at least that of a Poisson count"
     assert dispersion(pool(*[0] * 9, 50)) == pytest.approx((250 - 25) / 5)
 
 

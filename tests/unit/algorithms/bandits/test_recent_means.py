@@ -1,4 +1,4 @@
-"""The rule `auto`: what scales it and what bounds it, and what it is worth; see test_bandits for what it chooses."""
+"""The scale, bounds and performance of the rule `auto`; test_beebot tests its choices."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages() -> None:
 
 def test_single_page_full_of_links_loses_its_influence() -> None:
     quiet = [("a", 1), ("b", 0)] * 500
-    assert scale(told([("a", 7000), *quiet])) < 8.0, "the first page of all is not cut short"
+    assert scale(told([("a", 7000), *quiet])) < 8.0, "the first page is not capped"
     assert scale(told([("b", 1), ("a", 7000), *quiet])) < 0.03
 
 

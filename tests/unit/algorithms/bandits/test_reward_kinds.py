@@ -1,4 +1,4 @@
-"""What counts as found."""
+"""Each kind of reward counts what it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RAW-UCB is pessimistic about windows and optimistic about each; see test_bandits for what it chooses."""
+"""RAW-UCB takes the least of the upper bounds of its windows; test_beebot tests its choices."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ def test_window_excludes_earlier_rewards() -> None:
     pulls = [("late", 5)] * WINDOW
     short, long = told(SlidingWindowUCB(), pulls), told(SlidingWindowUCB(), [("late", 0)] * 500 + pulls)
     assert short.index("late") == pytest.approx(5.0, abs=0.01)
-    assert long.index("late") > 5.0, "the pooled sigma knows the pages that the window forgot"
+    assert long.index("late") > 5.0, "the pooled sigma includes the pages before the window"

@@ -1,4 +1,4 @@
-"""What every site rule keeps to: who sleeps is never chosen, and the choices are a function of the pulls."""
+"""Every site rule chooses only sites that are awake, as a function of the pulls."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_first_page_of_every_site_is_read_before_any_second_page(name: str, yiel
     assert Crawl(made(name), yields).run(len(yields)) == list(range(len(yields)))
 
 
-# Not auto: what one page counts at most is measured by the pages before it, and so by the order of the first ones.
+# Not auto: the cap of a page's reward depends on the pages before it, and so on the order of the first ones.
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "auto"}))
 @few
 @given(st.integers(0, 1000), st.integers(2, 8), st.randoms(use_true_random=False))

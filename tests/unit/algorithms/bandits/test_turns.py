@@ -1,4 +1,4 @@
-"""Turns: the site whose last turn ended longest ago is next; equal shares are equal, and the rest goes to the best."""
+"""The site whose last turn ended first is next; equal shares are equal, and the best site gets the rest."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_sequential_returns_to_a_site_that_wakes() -> None:
 
 
 def _published(yields: list[list[int]], budget: int) -> list[int]:
-    """R1 by its formula: pages read of each site."""
+    """Return the number of pages that R1 reads of each site, by its formula."""
     share = max(1, budget // len(yields))
     read, left = [], budget
     for rewards in yields:

@@ -1,4 +1,4 @@
-"""Windows: sums of the last pulls, pulls in flight among them, in a ring that forgets."""
+"""Windows are sums over the last pulls, including those in flight, in a ring buffer."""
 
 from __future__ import annotations
 

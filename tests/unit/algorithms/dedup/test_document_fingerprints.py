@@ -1,4 +1,4 @@
-"""Keys of documents: which URLs and texts are one within a domain."""
+"""Keys of documents: which URLs and texts are the same document within a domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fingerprints of texts: what is near, what is found, and what decides."""
+"""Simhashes of texts, the bands that find candidates, and the comparison that decides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FREQUENT = ["the", "of", "and", "to", "in", "a"]
 
 
 def prose(rng: random.Random, count: int) -> list[str]:
-    """Words as texts have them: every third one is of the frequent few, and some are numbers."""
+    """Return words as in natural text: every third one is frequent, and some are numbers."""
     return [
         rng.choice(FREQUENT) if rng.random() < 0.35 else str(rng.randrange(2000)) if rng.random() < 0.02
         else rng.choice(VOCABULARY) + rng.choice(VOCABULARY)
@@ -42,7 +42,7 @@ def reprint(rng: random.Random, text: list[str], edits: int) -> list[str]:
 
 
 def weather(rng: random.Random, template: list[str]) -> list[str]:
-    """The report of another day: every seventh word is a figure."""
+    """Return the report of one day: every seventh word is a number."""
     return [str(rng.randrange(-30, 40)) if place % 7 == 0 else word for place, word in enumerate(template)]
 
 

@@ -1,4 +1,4 @@
-"""Alarms are raised when something lasts too long, by what is usual for the source, while the crawl ran."""
+"""An alarm is raised when a problem lasts too long for its source; time without a running crawl does not count."""
 
 from __future__ import annotations
 
@@ -63,8 +63,11 @@ def test_time_while_the_crawl_was_stopped_does_not_count():
         (DAILY, []),
         (shifted(DAILY, 2 * DAY_S), []),
         (shifted(DAILY, 3 * DAY_S), [SILENT]),
-        (shifted(DAILY[:4], 30 * DAY_S), []),  # too few to know it for a source
-        (tuple(NOW - n * 7 * DAY_S for n in range(9, 20)), []),  # of a weekly paper, nine weeks are within ten times
+        (shifted(DAILY[:4], 30 * DAY_S), []),  # too few documents for a usual interval
+        (
+            tuple(NOW - n * 7 * DAY_S for n in range(9, 20)),
+            [],
+        ),  # a weekly paper: nine weeks are less than ten intervals
         (tuple(NOW - n * 7 * DAY_S for n in range(11, 20)), [SILENT]),
     ],
 )

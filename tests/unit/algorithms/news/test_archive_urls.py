@@ -1,4 +1,4 @@
-"""URLs that lead into the past of a site."""
+"""URLs of paginated lists, calendars and archives are recognised."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_urls_of_pagination_calendars_and_archives_are_recognised(path):
     ["", "/", "/news/", "/story.php?id=12", "/2026/11/20/a-storm-came", "/2026/11/20/12345/", "/page",
      "/paged-out", "/tag/2026-election",
      "/news/12345", "/?q=page", "/archives-are-open-again", "/archive/a/b/c", "/page/2/x",
-     # beyond what is looked at, of which a page may have tens of thousands
+     # longer than the part of a URL that is examined
      "/" + "a/" * 5000, "/?" + "a=1&" * 60 + "page=2", "/archive/" + "a" * 300],
 )  # fmt: skip
 def test_urls_of_other_pages_are_not_recognised(path):

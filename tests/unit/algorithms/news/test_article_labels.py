@@ -1,4 +1,4 @@
-"""Labels: evidence adds up, and little of it makes no label."""
+"""Evidence adds up to labels; weak evidence gives none."""
 
 from __future__ import annotations
 

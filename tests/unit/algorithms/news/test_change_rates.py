@@ -1,4 +1,4 @@
-"""Rates are found, dead feeds forgotten, new life noticed."""
+"""The estimated rate follows a feed that is steady, dead or active again."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_rate_rarely_exceeds_its_upper_bound() -> None:
     for seed in range(300):
         rate = polled(ArrivalRate(), per_s, HOUR, 10, random.Random(seed))
         above += rate.upper_per_s(2.0) < per_s
-    assert above / 300 < 0.06  # 2 deviations: some 2.3 %
+    assert above / 300 < 0.06  # 2 deviations: about 2.3 %
 
 
 @pytest.mark.parametrize("items", [0, 1, 3, 10, 100])
@@ -87,4 +87,4 @@ def test_upper_bound_is_a_quantile_of_the_gamma_distribution(items: int, deviati
 
 def test_elapsed_time_of_zero_changes_nothing() -> None:
     assert ArrivalRate(1.0, 2.0).after(5, 0.0) == ArrivalRate(1.0, 2.0)
-    assert ArrivalRate(1.0, 2.0).after(0, 0.5) == ArrivalRate(1.0, 2.5), "and a little time a little"
+    assert ArrivalRate(1.0, 2.0).after(0, 0.5) == ArrivalRate(1.0, 2.5), "a short time counts a little"

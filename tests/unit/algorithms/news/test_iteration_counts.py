@@ -1,4 +1,4 @@
-"""Iterations are summed, and lose nothing by it."""
+"""Merged iterations keep their sums."""
 
 from __future__ import annotations
 

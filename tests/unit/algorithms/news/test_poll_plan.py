@@ -1,4 +1,4 @@
-"""The plan keeps its budget and bounds, finds what is new before it is gone, and says when it can't."""
+"""The plan keeps the budget and the bounds, polls feeds before items are lost, and warns when it cannot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, Arri
 
 
 def steady(plan: PollPlan, per_hour: dict[int, float], hours: float) -> dict[int, list[float]]:
-    """The times at which feeds are polled that publish at equal intervals and show 20 items, dated ones."""
+    """Return the times of polls of feeds that publish at equal intervals and show 20 dated items."""
     polled: dict[int, list[float]] = {feed: [] for feed in per_hour}
     due = {feed: plan.add(feed, feed, 0.0) for feed in per_hour}
     while (now := min(due.values())) < hours * HOUR:

@@ -1,4 +1,4 @@
-"""LambdaCrawl spends all of the budget where it is worth most, within all bounds."""
+"""LambdaCrawl spends the whole budget where it has the greatest effect, within all bounds."""
 
 from __future__ import annotations
 

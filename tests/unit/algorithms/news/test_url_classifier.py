@@ -1,4 +1,4 @@
-"""The rules of a news crawl about URLs, as it uses and learns them."""
+"""The URL classifier applies the rules of a news crawl and learns new ones."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_next_run_learns_only_after_further_labels():
     first = classifier(learns=True)
     first.recall(labels)
     learnt = first.learn(SITE, 0.0)
-    assert learnt, "nobody learnt from these labels yet"
+    assert learnt, "these labels were not used yet"
     again = UrlClassifier({"paper.example": learnt.rules}, learns=True, fit_factor=2.0, else_factor=0.01)
     again.recall(labels)
     labelled(again, range(20, 49))

@@ -1,4 +1,4 @@
-"""What a window remembers and forgets; see test_opic for what it shares with OPIC."""
+"""The window of adaptive OPIC; test_opic tests what it shares with OPIC."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.opic import OPIC
 
 
 def history_after(gap: int, window: float) -> tuple[float, float, float]:
-    """The history of a page before and after it is fetched *gap* ticks later, and what it paid then."""
+    """Return the history of a page before and after a fetch *gap* ticks later, and its payment then."""
     scores = AdaptiveOPIC(window=window)
     for page in (1, 2):
         scores.found(page, 0)

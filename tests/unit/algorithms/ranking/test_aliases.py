@@ -1,4 +1,4 @@
-"""Pages that stand for others: chains are followed to their end, and have one."""
+"""Aliases of pages: chains are followed to their end, and are never circular."""
 
 from __future__ import annotations
 

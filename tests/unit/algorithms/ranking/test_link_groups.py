@@ -77,7 +77,7 @@ def test_pulls_in_flight_count_as_pulls_without_reward():
     for waiting in ([(1, 0), (2, 1)], [(1, 0), (3, 1)], [(2, 0), (3, 1)]):
         assert flying.choose(waiting) == answered.choose(waiting)
     assert told(begun).choose([(1, 0), (2, 1)]) == 1
-    assert flying.choose([(1, 0), (2, 1)]) == 2, "who waits for answers from one group tries another"
+    assert flying.choose([(1, 0), (2, 1)]) == 2, "while responses of one group are outstanding, another is tried"
 
 
 @given(histories, st.lists(st.tuples(groups, groups), max_size=8))
@@ -95,7 +95,7 @@ def test_cancelled_pull_leaves_no_trace(history, tries):
 
 @given(st.integers(0, 10_000), st.integers(0, 60))
 def test_resumed_bandit_makes_identical_choices(seed, first):
-    """Several pulls in flight; those that never ended are lost with their process and start anew."""
+    """Several pulls in flight; those that did not end are lost with their process and start again."""
 
     def steps(bandit, rng, flying, number):
         chosen, ended = [], []

@@ -1,4 +1,4 @@
-"""Scores of news: places, products, what comes back."""
+"""Scores of a news crawl: queue slots, products of scores, and revisits."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
     scores = scores_of(*range(1, 102))
     pages = dict.fromkeys(range(2, 102), 1.0)
     assert len(scores.fetched(1, pages)) == 100
-    rises = [bool(scores.fetched(page, {101: 1.0})) for page in range(2, 101)]  # each gains what all have
+    rises = [
+        bool(scores.fetched(page, {101: 1.0})) for page in range(2, 101)
+    ]  # each gain equals the score of all pages
     assert rises[:6] == [True, True, True, False, True, False]
     assert sum(rises) < 20
     assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1

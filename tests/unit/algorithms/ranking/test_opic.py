@@ -1,4 +1,4 @@
-"""OPIC loses and mints no cash, knows what the naive one knows, goes on after a kill, and finds what matters."""
+"""OPIC conserves cash, agrees with a naive implementation, resumes after a kill, and finds important pages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def walked(scores: OPIC, web: dict[int, dict[int, float]], walk: list[int]) -> O
 
 
 def knows(scores: OPIC) -> list[object]:
-    """Everything that can be asked."""
+    """Return all observable values."""
     of_pages = [
         (scores.queue(page), scores.score(page), scores.cash(page), scores.history(page), scores.importance(page))
         for page in PAGES
@@ -57,7 +57,7 @@ def knows(scores: OPIC) -> list[object]:
 
 
 def best(scores: OPIC) -> int:
-    """The page that comes next, of equals the first."""
+    """Return the next page; ties go to the first."""
     waiting = [page for page in PAGES if scores.queue(page) != GONE]
     return min(waiting, key=lambda page: (-scores.score(page) - scores.offset(scores.queue(page)), page))
 
@@ -154,7 +154,7 @@ def test_second_fetch_without_cash_changes_nothing() -> None:
     before = [(scores.cash(page), scores.history(page)) for page in (1, 2)]
     scores.fetched(1, {2: 1.0})
     assert [(scores.cash(page), scores.history(page)) for page in (1, 2)] == before
-    assert before[0][0] == 0.0, "the virtual page gives to the page never fetched only"
+    assert before[0][0] == 0.0, "the virtual page pays only the page that was never fetched"
 
 
 # Pages that move -------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_moved_page_transfers_its_cash_and_later_links_to_its_target() -> None:
     assert list(scores.moved(1, 3)) == [3]
     assert (scores.cash(3), scores.history(3), scores.cash(1), scores.queue(1)) == (cash, paid, 0.0, GONE)
     assert list(scores.moved(3, 4)) == [4]
-    assert list(scores.fetched(2, {1: 1.0, 3: 1.0, 4: 1.0})) == [4], "three addresses of one page"
+    assert list(scores.fetched(2, {1: 1.0, 3: 1.0, 4: 1.0})) == [4], "three URLs of one page"
 
 
 def test_cash_of_a_page_that_moved_to_an_unknown_one_goes_to_all_pages() -> None:
@@ -249,11 +249,13 @@ def test_random_policy_treats_all_pages_alike() -> None:
         fetched[seed] = times
         counts = list(times.values())
         assert counts.count(0) <= 2, "with a probability of exp(-10) each"
-        assert sum((count - 10) ** 2 for count in counts) / 200 == pytest.approx(10, rel=0.3), "as of a Poisson law"
+        assert sum((count - 10) ** 2 for count in counts) / 200 == pytest.approx(10, rel=0.3), (
+            "as in a Poisson distribution"
+        )
     assert fetched[1] != fetched[2]
 
 
-# What is remembered ----------------------------------------------------------------------------------
+# Recalled state --------------------------------------------------------------------------------------
 
 
 @given(events, events, windows, weights, st.sampled_from(["greedy", "cyclic", "random"]), st.randoms())

@@ -1,4 +1,4 @@
-"""Page orders: the nearest first."""
+"""Page orders and their options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_breadth_first_sorts_by_level_and_then_by_redirects(one: tuple[int, int]
 
 @pytest.mark.parametrize("name", sorted(ORDERS))
 def test_priorities_are_finite_numbers(name: str) -> None:
-    # They are kept in the store, where infinity has many spellings.
+    # They are stored, and databases represent infinity differently.
     priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
     assert isinstance(priority, float)
     assert abs(priority) < 1e300
@@ -49,7 +49,7 @@ def test_breadth_first_finishes_a_level_before_the_next() -> None:
 
 
 def history(scores: PageScores) -> list[object]:
-    """What *scores* say in the course of a small crawl."""
+    """Return the scores in the course of a small crawl."""
     said: list[object] = []
     scores.found(1, 0)
     for page in range(1, 5):

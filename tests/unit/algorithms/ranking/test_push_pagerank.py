@@ -1,4 +1,4 @@
-"""Forward push finds what networkx finds, knows how far it is from it, and follows links that change."""
+"""Forward push agrees with networkx, bounds its error, and follows changing links."""
 
 from __future__ import annotations
 

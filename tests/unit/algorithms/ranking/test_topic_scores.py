@@ -1,4 +1,4 @@
-"""The scores of a topic crawl keep the promises of `PageScores`, and their parts are what the formulas say."""
+"""The scores of a topic crawl satisfy `PageScores`, and their parts follow the formulas."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_scores_and_their_parts_are_shares(weights, history):
 
 @given(mixes, events)
 def test_scores_without_an_event_only_fall(weights, history):
-    """Rise may those that an event is about: the page found, and those that it returns."""
+    """Only scores of the page of an event, and of the pages that it returns, may rise."""
     scores = TopicScores(weights)
     for name, *arguments in history:
         before, records = scored(scores), {page: scores.record(page) for page in PAGES}
@@ -195,10 +195,10 @@ def test_page_waits_until_it_is_read_moved_or_gone():
     scores.gone(3)
     assert [scores.queue(page) for page in (1, 2, 3, 4)] == [GONE, GONE, GONE, 0]
     scores.found(3, 0)
-    assert scores.queue(3) == 0, "it may be fetched after all"
+    assert scores.queue(3) == 0, "it may be fetched now"
     assert scores.record(3)[1] == 0
     scores.found(3, 3)
-    assert scores.record(3)[1] == 0, "the nearest way counts"
+    assert scores.record(3)[1] == 0, "the shortest path counts"
     assert scores.offset(0) == 0.0
 
 
@@ -221,7 +221,7 @@ def test_target_inherits_the_better_parts():
     assert scores.record(2) == (0.9, 3, 0.7)
     assert scores.record(1) == (0.9, 5, 0.1)
     scores.recall(3, 0, (0.1, 9, 0.0))
-    assert not scores.moved(3, 2), "nothing got better"
+    assert not scores.moved(3, 2), "no part is better"
     assert not scores.moved(2, 77)
     assert scores.queue(77) == GONE, "an unknown target stays unknown"
     assert scores.queue(2) == GONE

@@ -1,4 +1,4 @@
-"""Webs are measured alike in any order, and rules are compared as the rows say."""
+"""Results do not depend on the order of webs, and rows compare each rule with the baseline and the oracle."""
 
 from __future__ import annotations
 

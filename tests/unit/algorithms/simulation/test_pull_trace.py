@@ -1,4 +1,4 @@
-"""The sites of a crawl over time, told again from its pulls."""
+"""The sites of a crawl over time, reconstructed from its pulls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_every_snapshot_has_every_arm_with_its_pulls_and_rewards(history, every)
     for moment in moments:
         own = [reward for arm, reward in history[: moment.pulls] if arm == moment.arm]
         assert (moment.own_pulls, moment.earned) == (len(own), sum(own))
-        assert moment.index is None, "taking turns needs no index"
+        assert moment.index is None, "round robin has no index"
 
 
 def test_there_are_no_snapshots_without_pulls():
@@ -45,7 +45,7 @@ def test_arm_that_was_never_pulled_is_due():
 
 @pytest.mark.parametrize("name", RULES)
 def test_next_arm_has_the_largest_index(name):
-    """After pulls of its own choice, where no batch is half read."""
+    """Pulls are chosen by the rule, and no batch is incomplete."""
     options = RuleOptions(page_budget=90)
     rule = RULES[name](options)
     for arm in "abc":

@@ -1,4 +1,4 @@
-"""What a rule finds is what it chose, and nobody finds more than the oracle."""
+"""A simulated rule finds the links of the pages it chose, and never more than the oracle."""
 
 from __future__ import annotations
 

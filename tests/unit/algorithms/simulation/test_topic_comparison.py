@@ -1,4 +1,4 @@
-"""Crawls are compared by one collection: all pages that any of them read, and no others."""
+"""Crawls are compared on one collection: the pages that any of them read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def compared(important=1):
 
 
 def test_similarities_use_the_terms_of_all_pages_read():
-    rare = 1 + log(3 / 2)  # both terms are on two of three pages; that which nobody read doesn't count
+    rare = 1 + log(3 / 2)  # both terms are on two of three pages; the unread page does not count
     assert compared().similarities == pytest.approx({1: rare / sqrt(2 * rare**2), 2: 1.0, 3: 0.0})
 
 

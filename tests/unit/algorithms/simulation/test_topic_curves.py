@@ -1,4 +1,4 @@
-"""Curves of a topic crawl against the definitions, counted anew at every point."""
+"""Curves of a topic crawl equal their definitions at every point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replays on webs of literals: the best page first, and what is not known of a web changes nothing else."""
+"""Replays on small webs: the best page comes first, and unread pages do not affect the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READ = FetchOutcome(True)
 
 @dataclass
 class Web:
-    """Pages with a site each; those that have no answer were never read."""
+    """Return pages with their sites; those without a response were never read."""
 
     sites: dict[int, int]
     targets: dict[int, dict[int, float]]
@@ -127,7 +127,7 @@ def test_breadth_reads_level_by_level(web):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_names_of_pages_do_not_matter(strategy):
-    """Ties go by the order of being found, not by the numbers that another crawl gave."""
+    """Ties are resolved by order of discovery, not by the numbers of another crawl."""
     targets = {1: {7: 0.0, 3: 0.0, 5: 0.0}, 7: {4: 0.0}, 3: {}, 5: {}, 4: {}}
     renamed = {1: 1, 7: 2, 3: 3, 5: 4, 4: 5}
     other = {renamed[page]: {renamed[t]: value for t, value in links.items()} for page, links in targets.items()}

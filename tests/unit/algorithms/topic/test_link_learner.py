@@ -1,4 +1,4 @@
-"""What links are worth to a crawl that learns: their text, and a little more where their kind led to relevant pages."""
+"""The value of a link is that of its text, and more if similar links led to relevant pages."""
 
 from __future__ import annotations
 

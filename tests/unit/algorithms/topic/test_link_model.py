@@ -1,4 +1,4 @@
-"""The model of links: learns, forgets nothing across a restart, stays bounded."""
+"""The model of links learns, survives a restart, and stays bounded."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_words_of_links_to_relevant_pages_are_distinguished_from_others():
         model.learn([f"a:{word}" for word in words], rng.uniform(0.5, 1.0) if is_topic else rng.uniform(0.0, 0.2))
     assert model.predict(["a:utf", "a:home"]) > 0.5
     assert model.predict(["a:news", "a:home"]) < 0.2
-    assert model.predict(["a:never seen"]) < 0.5, "what is not known is as relevant as pages are at large"
+    assert model.predict(["a:never seen"]) < 0.5, "an unknown feature has the average relevance"
 
 
 def test_memory_is_bounded():

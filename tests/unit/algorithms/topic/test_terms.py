@@ -1,4 +1,4 @@
-"""Terms: the same thing said in other forms is the same term, in three languages and the scripts beside them."""
+"""Forms of a word are one term, in three languages and in other scripts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_configured_language_determines_the_stemmer():
 
 def test_only_function_words_of_the_configured_language_are_left_out():
     assert Terms("de")("the и 的")["the"] == 1
-    assert Terms("de")("的") == {}, "Chinese is understood whatever the language"
+    assert Terms("de")("的") == {}, "Chinese is recognised with any language"
 
 
 @pytest.mark.parametrize("code", [AUTO, "zh", *LANGUAGES])
@@ -119,7 +119,7 @@ def test_message_about_an_unknown_language_shows_its_first_40_characters():
 def test_any_text_has_terms_without_error_and_counts_are_positive(text):
     counts = auto(text)
     assert all(term and number > 0 for term, number in counts.items())
-    assert counts == Terms()(text), "what was remembered of other texts changes nothing"
+    assert counts == Terms()(text), "cached words do not change the result"
 
 
 @given(st.lists(st.sampled_from(["encodings", "кодировка", "编码", "the", "1991"]), max_size=20))

@@ -1,4 +1,4 @@
-"""Topics: cosines by hand, and the weights of the mix."""
+"""Topics: cosine similarities, and the weights of the strategies."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_weight_of_a_term_grows_with_its_inverse_document_frequency():
 
 
 def test_topic_of_examples_is_the_mean_of_their_directions():
-    topic = topic_of({}, [{"a": 30, "b": 40}, {"a": 1}])  # (0.6, 0.8) and (1, 0): a long page says no more than a short
+    topic = topic_of({}, [{"a": 30, "b": 40}, {"a": 1}])  # (0.6, 0.8) and (1, 0): the length of a page does not matter
     assert topic.terms["a"] / topic.terms["b"] == pytest.approx(1.6 / 0.8)
 
 

@@ -1,4 +1,4 @@
-"""Simulated sites: endless ones are cut, honest ones never, in whatever order a level is fetched."""
+"""Endless parts of simulated sites are cut, other parts never, in any order within a level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = datetime.timedelta(days=1)
 
 
 class Calendar:
-    """A page for each day, with links to the neighbours: for ever in both directions."""
+    """A page for each day, with links to days before and after it, without end."""
 
     def start(self):
         return "http://h/cal?y=2024&m=5&d=17"
@@ -30,7 +30,7 @@ class Calendar:
 
 
 class Listing:
-    """`/index.php?id=N`: every page has a text of its own and leads to *width* further ones."""
+    """`/index.php?id=N`: every page has its own text and links to *width* further ones."""
 
     def __init__(self, pages, width):
         self.pages, self.width = pages, width
@@ -47,7 +47,7 @@ class Listing:
 
 
 class Sessions:
-    """120 texts, and on every page links that carry a session id drawn anew."""
+    """120 texts; the links on every page carry new session ids."""
 
     def __init__(self, url="http://h/page?n={page}&zz={session}", digits=16):
         self.url, self.digits, self.rng = url, digits, random.Random(7)
@@ -72,7 +72,7 @@ class Sessions:
 
 
 def crawl(site, watch, most=5_000, rng=None):
-    """Fetch breadth first; return (url, level, skeleton) of the pages, and the reasons of the cuts by URL."""
+    """Fetch breadth first; return (url, level, content signature) of the pages, and the reasons of the cuts by URL."""
     seen, level, number, pages, cuts = {site.start()}, [site.start()], 0, [], {}
     while level and len(pages) < most:
         if rng:
@@ -256,7 +256,7 @@ def run(pages):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """Make every bound bite on sites of a few hundred pages."""
+    """Lower all bounds so that sites of a few hundred pages reach them."""
     for name, value in {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "SAMPLE_MAX": 16}.items():
         monkeypatch.setattr(trap_watch, name, value)
     monkeypatch.setattr(TrapWatch.__init__, "__defaults__", (20, 5))
@@ -290,7 +290,7 @@ def test_order_within_levels_changes_no_verdict_at_the_bounds():
         for _ in range(3):
             rng.shuffle(pages)
             assert run(pages) == expected
-    assert cuts > 30  # else nothing was compared
+    assert cuts > 30  # otherwise nothing was compared
 
 
 @pytest.mark.parametrize("site", [Calendar, lambda: Listing(2_000, 3), Sessions])
@@ -300,7 +300,7 @@ def test_stored_pages_of_an_interrupted_crawl_restore_the_watch(site, stop):
     pages, cuts = crawl(site(), watch)
     cut_urls = list(cuts)[:20] + [page[0] for page in pages[:20]]
     restored = TrapWatch()
-    # what was stored when the crawl stopped amid a level, in the order of levels and then of numbers
+    # the pages that were stored when the crawl stopped within a level, in order of levels
     for page in sorted(pages[:stop], key=lambda page: (page[1], page[2])):
         restored.observe(*page)
     for page in pages[stop:]:

@@ -1,4 +1,4 @@
-"""Which URLs look grown by a loop, and which look alike."""
+"""URLs that grow in a loop are recognised, and similar URLs have one pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree: its leaves become expressions that match exactly their URLs, and wrong labels grow no rules."""
+"""Leaves of the tree become expressions that match exactly their URLs; wrong labels give no rules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ targets = st.builds(
 
 
 def check_that_leaves_are_their_expressions(labels: dict[str, bool]) -> None:
-    """Every URL is in one leaf, and the expression of it matches it and none of the others; so do those united."""
+    """Check that each URL is matched by the expression of its leaf and by no other, also after merging."""
     urls = [url for url in sorted(labels) if tokens_of(url)]
     samples = samples_of(labels)
     url_of = {id(sample): url for url, sample in zip(urls, samples, strict=True)}
@@ -83,7 +83,7 @@ def test_precision_and_recall_are_high_with_a_fifth_of_the_labels_wrong() -> Non
     st.randoms(use_true_random=False),
 )
 def test_expressions_are_valid_in_re2(urls: list[str], rng: random.Random) -> None:
-    # Whatever is in the URLs; `test_an_expression_matches_exactly…` shows what they match.
+    # For any text in URLs; `test_expression_matches_exactly…` tests the matches.
     for rule in learn_patterns({url: rng.random() < 0.7 for url in urls}):
         check_expression(rule.regex)
 

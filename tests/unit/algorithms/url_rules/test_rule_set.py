@@ -1,4 +1,4 @@
-"""The set of rules: the right domain, the largest weight, and what is forbidden."""
+"""The set of rules: the domain of a URL, the largest weight, and rules that forbid URLs."""
 
 from __future__ import annotations
 

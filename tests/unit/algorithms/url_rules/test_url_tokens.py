@@ -1,4 +1,4 @@
-"""Pieces of URLs: every text is of one kind, and families are made of whole kinds."""
+"""Tokens of URLs: every text has one kind, and families are unions of kinds."""
 
 from __future__ import annotations
 

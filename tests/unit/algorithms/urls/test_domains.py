@@ -1,4 +1,4 @@
-"""Which hosts are one site."""
+"""Hosts that belong to one site."""
 
 from __future__ import annotations
 

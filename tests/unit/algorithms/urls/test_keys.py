@@ -1,4 +1,4 @@
-"""Keys are stable across versions, signed, and as long as promised."""
+"""Keys are stable across versions and fit signed 64-bit columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The resolver's memory never answers otherwise than `urls.resolve`, and stays small."""
+"""The resolver's cache gives the same results as `resolve`, and stays small."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_cached_links_equal_newly_resolved_ones(pages, size):
     opened = []
     for base, hrefs, encoding in pages:
         opened.append((base, encoding, resolver.directory(base, encoding)))
-        # every page that is still open is asked again, so that a leak from one to another shows
+        # all open pages resolve it again, so that a leak between pages would show
         for href in hrefs:
             for page, charset, links in opened:
                 assert plain(links[href]) == uncached(page, href, charset)

@@ -1,4 +1,4 @@
-"""What is a redirect, and where it leads."""
+"""Redirects and their targets."""
 
 from __future__ import annotations
 

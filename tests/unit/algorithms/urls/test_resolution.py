@@ -1,4 +1,4 @@
-"""Joining links, the normal form as a whole, sites, spellings."""
+"""Joining links, the whole normal form, sites and variants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crawlers.items import Target
 
 BASE = "http://example.com/a/b?c=d"
 
-# Pieces that mean something to a parser of URLs, so that chance meets the corners.
+# Pieces with a meaning to a URL parser, so that random URLs reach its corner cases.
 WORDS = r"""
     http: HTTPS:// // / . .. %2e %2E%2e ? # & = ; \ @ : :80 :443 [::1] 127.0.0.1 h Ex.COM é я % %3a %C3%a9
     x.html mailto: javascript: data: utm_x=1 jsessionid=2 a=1 b= sid=0123456789abcdef 😀 + ' < | ^ ` { "

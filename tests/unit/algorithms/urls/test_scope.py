@@ -1,4 +1,4 @@
-"""Which sites a crawl may go to."""
+"""The scope limits the sites of a crawl."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port() -> Non
     assert found.is_open
     for site in ("http://example.org", "https://a.b.example.org:8443", "http://b.test", *LISTED):
         assert found.holds(site)
-        assert found.holds(site), "the second time it is remembered"
+        assert found.holds(site), "the second time from the cache"
     for site in ("http://notexample.org", "http://example.org.evil.test", "http://org", "http://a.listed.test"):
         assert not found.holds(site)
         assert not found.holds(site)
