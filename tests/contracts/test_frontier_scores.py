@@ -229,7 +229,7 @@ def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited: Scor
     )
     limited.engine.held.flush()
     with limited.engine.database.write() as connection:
-        crawls._try_again(connection, other, 0.0)
+        crawls._retry_home_page(connection, other, 0.0)
     limited.open()
     limited.url_history = None  # which does not model this
     limited.run(10)
