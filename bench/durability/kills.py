@@ -55,7 +55,7 @@ def _at_random(folder: Path, web: WatchedWeb, kills: int, reach: int, rng: rando
         again, runs, crawls, problems = 0, 0, 0, []
         began = time.perf_counter()
         while done.total() < kills:
-            web.asked.clear()
+            web.counts.clear()
             with Crawl(folder / f"crawl{crawls + 1}", web.hosts(), **SETTINGS) as crawl:
                 killer = Killer(crawl, web, rng, reach)
                 killer.kill(kills - done.total())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.sites.press.press import Article
-    from tests.support.sites.press.server import Asked, Options, Served
+    from tests.support.sites.press.server import LoggedRequest, Options, Served
 
 DEADLINE_S = 12 * 3600  # of the press, from publication to the store
 _DOCUMENTS = """
@@ -103,8 +103,10 @@ def _percentiles(values: Sequence[float]) -> tuple[float, float]:
     return cuts[49], cuts[98]
 
 
-def compare(served: Served, options: Options, asked: Sequence[Asked], found: Sequence[Document], every: int) -> Outcome:
-    """What came of a crawl that *asked* so much and *found* so much; a point for *every* so many pages."""
+def compare(
+    served: Served, options: Options, asked: Sequence[LoggedRequest], found: Sequence[Document], every: int
+) -> Outcome:
+    """Return the outcome of a crawl that *asked* for pages and *found* documents; a point per *every* pages."""
     press = served.press
     real_end = max((one.real_at for one in asked), default=options.real_began)
     end = options.press_time(real_end)
@@ -144,7 +146,7 @@ def _stored_at(found: Sequence[Document], shown: dict[str, str], options: Option
     return times
 
 
-def _points(pages: Sequence[Asked], shown: dict[str, str], known: int, every: int) -> list[Point]:
+def _points(pages: Sequence[LoggedRequest], shown: dict[str, str], known: int, every: int) -> list[Point]:
     """The curve: a page is useful if a document came of it, once."""
     open_ = {unquote(url): document for url, document in shown.items()}
     got: set[str] = set()

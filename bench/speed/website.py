@@ -46,13 +46,13 @@ def make_pages() -> dict[str, bytes]:
 async def _serve() -> None:
     pages = make_pages()
 
-    async def answer(request: web.BaseRequest) -> web.Response:
+    async def respond(request: web.BaseRequest) -> web.Response:
         body = pages.get(request.path)
         if body is None:
             return web.Response(status=404, text="no such page")
         return web.Response(body=body, content_type="text/html", charset="utf-8")
 
-    runner = web.ServerRunner(web.Server(answer, access_log=None))
+    runner = web.ServerRunner(web.Server(respond, access_log=None))
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

@@ -16,7 +16,7 @@ def refusal(web, crawl_in):
         crawl = crawl_in("refused", web.hosts("library") if hosts is None else hosts)
         prepare(crawl)
         before = crawl.snapshot()
-        web.asked.clear()
+        web.counts.clear()
         ended = crawl.run(**settings)
         print(ended.log)
         assert ended.status == 2

@@ -39,7 +39,7 @@ class Town:
         self.web = Web(**{name: self._site(name) for name in NAMES})
         self.origins = {name: self.web[name].origin for name in NAMES}
         self.origins["far"] = self.origins["far"].replace("127.0.0.1", "localhost")
-        self.answers: Counter[int] = Counter()  # by status, without those for robots.txt
+        self.responses: Counter[int] = Counter()  # by status, without those for robots.txt
         self.on_request: Callable[[], None] | None = None
         self._versions: Counter[str] = Counter()
         self.links = cache(self._links)
@@ -53,7 +53,7 @@ class Town:
         return Counter(f"{self.origins[name]}/{number}" for name, number in ways)
 
     def _site(self, name: str) -> Any:
-        async def answer(exchange: Exchange) -> None:
+        async def respond(exchange: Exchange) -> None:
             if exchange.path == "/robots.txt":
                 await exchange.page("none", 404)
                 return
@@ -62,11 +62,11 @@ class Town:
             path = "/0" if exchange.path == "/" else exchange.path
             asked = self._versions[name + path]
             self._versions[name + path] += 1
-            status, headers, body = self._answer(name, path, asked // 3, exchange.asked.headers)
-            self.answers[status] += 1
+            status, headers, body = self._answer(name, path, asked // 3, exchange.request.headers)
+            self.responses[status] += 1
             await exchange.page(body, status, **headers)
 
-        return answer
+        return respond
 
     def _answer(self, name: str, path: str, version: int, asked: Any) -> tuple[int, dict[str, str], str]:
         if path == "/6" and version:
@@ -144,7 +144,7 @@ def test_crawl_stays_within_its_scope_and_its_budget(town, crawl_in, scope):
         scope, town.hosts("tagged", "dated"), spider="broad", PAGE_BUDGET=budget, **{**SETTINGS, "SCOPE": scope}
     )
     assert crawl.run().status == 0
-    assert town.answers.total() == budget
+    assert town.responses.total() == budget
     assert crawl.query("SELECT count(*) FROM pull") == [(budget,)]
     origins = {town.origins[name] for name in SCOPES[scope]}
     assert {
@@ -154,14 +154,14 @@ def test_crawl_stays_within_its_scope_and_its_budget(town, crawl_in, scope):
     assert outside == set(town.origins.values()) - origins
     assert crawl.states == ["interrupted"]
     check(crawl, town)
-    assert town.answers[304] > 5
+    assert town.responses[304] > 5
     assert crawl.query("SELECT count(*) FROM page_change")[0][0] > 5
     left = crawl.query("SELECT DISTINCT p.state FROM page_change JOIN page p ON p.id = page_id")
     assert {int(State.DONE), int(State.REFUSED)} <= {state for (state,) in left}, "pages changed, and vanished"
 
 
 def kill_at_request(crawl: Crawl, town: Town, rng: random.Random, heads: int) -> int:
-    """Run it until the web gets some request that is not answered any more; the status of its end."""
+    """Run it until the web receives a request that it leaves without a response; return the exit status."""
     run = crawl.start(STORE_BATCH_PAGES=rng.choice((1, 5, 20)), FRONTIER_HEAD_URLS=heads)
     left = rng.randint(15, 40)
 

@@ -21,11 +21,11 @@ def everything():
 
 
 def shuffled(seed: str):
-    """Pauses that let answers come in another order for each *seed*."""
+    """Return delays that change the order of responses with the *seed*."""
     return lambda url: zlib.crc32(f"{seed} {url}".encode()) / (1 << 32) * LONGEST_PAUSE_S
 
 
-def test_results_do_not_depend_on_concurrency_or_on_the_order_of_answers(everything, crawl_in):
+def test_results_do_not_depend_on_concurrency_or_on_the_order_of_responses(everything, crawl_in):
     crawls = []
     for parallel, seed in ((1, ""), (32, "heads"), (32, "tails")):
         everything.pace = shuffled(seed) if seed else lambda url: 0.0

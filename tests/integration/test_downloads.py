@@ -1,4 +1,4 @@
-"""Answers as bad networks and servers give them end in a state with a reason; what is no page is not read."""
+"""Responses of bad networks and servers end in a state with a reason; only pages are read."""
 
 from __future__ import annotations
 
@@ -86,21 +86,21 @@ async def reset_once(exchange):
         await exchange.page(HTML)
 
 
-def answering(body=HTML, status=200, **headers):
-    async def answer(exchange):
+def responding(body=HTML, status=200, **headers):
+    async def respond(exchange):
         await exchange.page(body, status, **headers)
 
-    return answer
+    return respond
 
 
 def pouring(**headers):
-    async def answer(exchange):
+    async def respond(exchange):
         await pour(exchange, LARGE, **headers)
 
-    return answer
+    return respond
 
 
-# path: what answers, the state, the reason
+# path: handler, state, reason
 CASES = {
     "/short": (short, State.DONE, "the body ended early"),
     "/short-chunks": (short_chunks, State.DONE, "the body ended early"),
@@ -125,24 +125,24 @@ CASES = {
     ),
     "/untyped": (pouring(content_type=""), State.REFUSED, "no content type"),
     "/small-archive": (
-        answering(bytes(10_000), content_type="application/x-archive"),
+        responding(bytes(10_000), content_type="application/x-archive"),
         State.REFUSED,
         "content type application/x-archive",
     ),
     "/too-large": (pouring(), State.REFUSED, "too large"),
     "/announced-too-large": (pouring(Content_Length=LARGE), State.REFUSED, "too large"),
-    "/bomb": (answering(BOMB, Content_Encoding="gzip"), State.REFUSED, "too large once decompressed"),
-    "/gzip": (answering(gzip.compress(HTML.encode()), Content_Encoding="gzip"), State.DONE, ""),
-    "/noise": (answering(NOISE), State.DONE, ""),
-    "/nothing": (answering("", 204), State.REFUSED, "status 204"),
-    "/teapot": (answering(status=418), State.REFUSED, "status 418"),
-    "/strange": (answering(status=999), State.REFUSED, "status 999"),
-    "/moved": (answering("", 302, Location="/привет?ж".encode().decode("latin-1")), State.MOVED, ""),
-    "/%D0%BF%D1%80%D0%B8%D0%B2%D0%B5%D1%82?%D0%B6": (answering(), State.DONE, ""),
+    "/bomb": (responding(BOMB, Content_Encoding="gzip"), State.REFUSED, "too large once decompressed"),
+    "/gzip": (responding(gzip.compress(HTML.encode()), Content_Encoding="gzip"), State.DONE, ""),
+    "/noise": (responding(NOISE), State.DONE, ""),
+    "/nothing": (responding("", 204), State.REFUSED, "status 204"),
+    "/teapot": (responding(status=418), State.REFUSED, "status 418"),
+    "/strange": (responding(status=999), State.REFUSED, "status 999"),
+    "/moved": (responding("", 302, Location="/привет?ж".encode().decode("latin-1")), State.MOVED, ""),
+    "/%D0%BF%D1%80%D0%B8%D0%B2%D0%B5%D1%82?%D0%B6": (responding(), State.DONE, ""),
 }
 
 
-async def answer(exchange):
+async def respond(exchange):
     if exchange.path == "/":
         await exchange.page(links(*(path for path in CASES if "%" not in path)))
     elif exchange.path in CASES:
@@ -160,7 +160,7 @@ def crawled(tmp_path_factory):
         RETRY_TIMES=1,
         RETRY_BACKOFF_SECONDS=0,
     )
-    with Web(odd=answer) as web:
+    with Web(odd=respond) as web:
         ended = project.crawl(web.hosts())
         assert ended.status == 0, ended.log
         assert project.states() == [("finished", "finished")]
@@ -168,13 +168,13 @@ def crawled(tmp_path_factory):
 
 
 @pytest.mark.parametrize("path", CASES)
-def test_every_answer_ends_in_a_state_with_a_reason(crawled, path):
+def test_every_response_ends_in_a_state_with_a_reason(crawled, path):
     site, project, _ = crawled
     _, state, reason = CASES[path]
     assert project.pages(site.origin)[path] == (state, reason)
 
 
-def test_no_answer_makes_a_traceback_or_an_error_in_the_log(crawled):
+def test_no_response_causes_a_traceback_or_an_error_in_the_log(crawled):
     _, _, log = crawled
     assert "Traceback" not in log
     assert " ERROR: " not in log

@@ -19,7 +19,7 @@ OPEN_PAGES = "SELECT url FROM page WHERE state = 0"
 async def anything(exchange):
     """/flaky and /start-flaky fail at first, /broken… always; /down… breaks off; POSTs are echoed."""
     path = exchange.path
-    asked = exchange.asked
+    asked = exchange.request
     if path == "/robots.txt" or "missing" in path:
         await exchange.page(status=404)
     elif path.startswith("/down"):
@@ -40,7 +40,7 @@ async def anything(exchange):
 def project_in(folder, **settings):
     return Project(
         folder,
-        SPIDER_MODULES="tests.support.sites.ordinary",
+        SPIDER_MODULES="tests.support.sites.plain",
         SITE_DELAY_SECONDS=0,
         SITE_PARALLEL=8,
         LOG_LEVEL="INFO",
@@ -125,7 +125,7 @@ def test_callbacks_get_what_the_request_carried(everything):
     assert {"name": "meta", "shelf": {"place": 3}, "note": None} in found
     echoes = {(item["path"], item["method"], item["body"], item["kind"]) for item in found if item["name"] == "echo"}
     assert echoes == {
-        ("/headers", "GET", "", "ordinary"),
+        ("/headers", "GET", "", "plain"),
         ("/post", "POST", "\xff\x00body", ""),
         ("/post", "POST", "another", ""),
         ("/form", "POST", "a=1&b=%C3%BC", ""),
@@ -220,7 +220,7 @@ def test_crawl_spider_follows_its_rules(tmp_path):
 def tree(on_request=lambda site: None):
     """A binary tree of NODES pages."""
 
-    async def answer(exchange):
+    async def respond(exchange):
         on_request(exchange.site)
         if exchange.path == "/robots.txt":
             await exchange.page(status=404)
@@ -228,7 +228,7 @@ def tree(on_request=lambda site: None):
         number = int(exchange.path[1:])
         await exchange.page(links(*(f"/{child}" for child in (2 * number, 2 * number + 1) if child <= NODES)))
 
-    return answer
+    return respond
 
 
 def test_waiting_requests_go_on_after_kill_9(tmp_path):
@@ -236,7 +236,7 @@ def test_waiting_requests_go_on_after_kill_9(tmp_path):
     victims = []
 
     def kill(site):
-        if len(site.asked) in (20, 45) and victims:
+        if len(site.requests) in (20, 45) and victims:
             victims.pop().kill()
 
     with Web(site=tree(kill)) as web:

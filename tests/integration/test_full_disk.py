@@ -51,7 +51,7 @@ def test_no_room_for_graphs_keeps_the_crawl_unfinished(web, crawl_in, undisturbe
     assert crawl.waiting == 0
     assert crawl.states != ["finished"]
 
-    web.asked.clear()
+    web.counts.clear()
     assert crawl.run().status == 0
     assert web.requests == 0
     assert crawl.states == ["finished"]

@@ -65,7 +65,7 @@ def test_a_kill_while_graphs_are_written_costs_no_page(everything, undisturbed, 
     assert crawl.states == ["running"]
     assert crawl.waiting == 0
 
-    everything.asked.clear()
+    everything.counts.clear()
     assert crawl.run().status == 0
     assert everything.requests == 0
     assert crawl.states == ["finished"]

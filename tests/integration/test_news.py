@@ -47,7 +47,7 @@ class Press:
         self.on_request: Callable[[], None] | None = None
         self.is_plain = False  # nothing in the stories says that they are articles
         self.is_corrected = False  # the stories changed
-        self.unchanged = 0  # requests that were answered with 304
+        self.unchanged = 0  # number of 304 responses
         self._asked = {"fed": 0, "bare": 0}
 
     def sources(self, *, rules: bool = True) -> str:
@@ -58,7 +58,7 @@ class Press:
         return f"/story-{number}.html"
 
     def _paper(self, name: str) -> Any:
-        async def answer(exchange: Exchange) -> None:
+        async def respond(exchange: Exchange) -> None:
             if exchange.path == "/robots.txt":
                 await exchange.page("none", 404)
                 return
@@ -70,7 +70,7 @@ class Press:
 
             async def give(body: str, content_type: str = "text/html") -> None:
                 etag = f'"{content_hash(body.encode()).hex()}"'
-                is_known = exchange.asked.headers.get("if-none-match") == etag
+                is_known = exchange.request.headers.get("if-none-match") == etag
                 self.unchanged += is_known
                 await exchange.page(
                     "" if is_known else body, 304 if is_known else 200, content_type=content_type, ETag=etag
@@ -94,7 +94,7 @@ class Press:
             else:
                 await exchange.page("nothing", 404)
 
-        return answer
+        return respond
 
 
 def url_history(name: str, number: int, *, is_plain: bool = False, is_corrected: bool = False) -> str:

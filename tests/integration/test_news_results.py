@@ -100,8 +100,8 @@ def test_run_without_new_documents_writes_an_empty_feed(crawled):
 def test_iterations_go_on_over_runs_and_are_drawn(crawled):
     project, _, first, _ = crawled
     rows = project.query("SELECT number, fit, not_fit, polls, errors, documents FROM iteration ORDER BY number")
-    answered = project.query("SELECT count(*) FROM page WHERE fetched_at IS NOT NULL")[0][0]
-    assert sum(sum(row[1:5]) for row in rows) == answered
+    fetched = project.query("SELECT count(*) FROM page WHERE fetched_at IS NOT NULL")[0][0]
+    assert sum(sum(row[1:5]) for row in rows) == fetched
     assert (sum(row[1] for row in rows), sum(row[5] for row in rows)) == (3, 3)
     assert first.log.count("INFO: Iteration 1: 3 downloads in") == 1
     assert "3 documents in total; drawn in result/news.svg" in first.log
@@ -134,17 +134,17 @@ def test_parquet_has_all_documents(crawled):
     assert again.log.count("news: 3 documents in out/documents.parquet") == 1
 
 
-def test_warc_has_every_answer_and_says_what_is_rebuilt(crawled):
+def test_warc_has_every_response_and_names_the_reconstructed_parts(crawled):
     project, origin, *_ = crawled
     with (project.folder / "out" / "crawl.warc.gz").open("rb") as stream:
         found = [
             (one.rec_type, one.rec_headers.get_header("WARC-Target-URI"), one.content_stream().read())
             for one in archive.ArchiveIterator(stream, check_digests="raise")
         ]
-    answers = {url: body for kind, url, body in found if kind == "response"}
+    responses = {url: body for kind, url, body in found if kind == "response"}
     stored = {url for (url,) in project.query("SELECT url FROM page WHERE fetched_at IS NOT NULL")}
-    assert set(answers) == {*stored, f"{origin}/robots.txt"}
-    assert answers[f"{origin}/story-1.html"] == url_history(1).encode()
+    assert set(responses) == {*stored, f"{origin}/robots.txt"}
+    assert responses[f"{origin}/story-1.html"] == url_history(1).encode()
     assert found[0][0] == "warcinfo"
     assert b"bodies are decoded" in found[0][2]
     assert len([one for one in found if one[0] == "request"]) == len([one for one in found if one[0] == "response"])

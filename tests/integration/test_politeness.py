@@ -24,11 +24,11 @@ def many(pause_s=0.0):
     }
     site = pages(bodies)
 
-    async def answer(exchange):
+    async def respond(exchange):
         await asyncio.sleep(pause_s)
         await site(exchange)
 
-    return answer
+    return respond
 
 
 async def stalled(exchange):
@@ -41,7 +41,7 @@ async def stalled(exchange):
 def refusing(status, times, **headers):
     """The home page is refused *times* times."""
 
-    async def answer(exchange):
+    async def respond(exchange):
         if exchange.path == "/robots.txt":
             await exchange.page(status=404)
         elif exchange.path == "/" and exchange.site.count("/") <= times:
@@ -49,7 +49,7 @@ def refusing(status, times, **headers):
         else:
             await exchange.page(links("/next"))
 
-    return answer
+    return respond
 
 
 async def one_refused_page(exchange):
@@ -96,20 +96,20 @@ def crawled(tmp_path_factory):
 def test_so_many_downloads_at_a_time_as_hosts_txt_says(crawled, name, limit):
     web, _ = crawled
     assert web[name].most_at_once == limit
-    assert len(web[name].asked) == PAGES + 2
+    assert len(web[name].requests) == PAGES + 2
 
 
 def test_stalled_host_does_not_hold_up_the_others(crawled):
     web, project = crawled
-    began_s = web["stalled"].asked[1].at_s
-    assert len(web["quick"].asked) == PAGES + 2
-    assert web["quick"].asked[-1].at_s < began_s + TIMEOUT_S
+    began_s = web["stalled"].requests[1].at_s
+    assert len(web["quick"].requests) == PAGES + 2
+    assert web["quick"].requests[-1].at_s < began_s + TIMEOUT_S
     assert project.pages(web["stalled"].origin) == {"/": (State.FAILED, "timeout, 2 attempts")}
     assert project.site(web["stalled"].origin)["availability"] == "timeout, 2 attempts"
 
 
 @pytest.mark.parametrize("name", ["resting", "speechless", "nonsense"])
-def test_host_that_asks_for_rest_gets_it_and_then_answers(crawled, name):
+def test_host_that_requests_a_pause_gets_it_and_then_responds(crawled, name):
     web, project = crawled
     assert web[name].paths == ["/robots.txt", "/", "/", "/next"]
     assert web[name].gaps_s[1] > 0.9 * REST_S  # without Retry-After: politeness.FIRST_REST_S
@@ -119,10 +119,10 @@ def test_host_that_asks_for_rest_gets_it_and_then_answers(crawled, name):
 def test_whole_host_rests_not_only_the_page_that_was_refused(crawled):
     web, _ = crawled
     site = web["hurried"]
-    refused_s = next(one.at_s for one in site.asked if one.path == "/0")
-    during = [one.path for one in site.asked if refused_s + 0.5 < one.at_s < refused_s + 0.9 * REST_S]
-    assert during == []  # what was under way when the answer came is not counted
-    assert len(site.asked) == PAGES + 3
+    refused_s = next(one.at_s for one in site.requests if one.path == "/0")
+    during = [one.path for one in site.requests if refused_s + 0.5 < one.at_s < refused_s + 0.9 * REST_S]
+    assert during == []  # requests in flight when the response arrived do not count
+    assert len(site.requests) == PAGES + 3
 
 
 def test_host_that_is_always_busy_fails_with_a_reason(crawled):

@@ -16,13 +16,13 @@ STOPPED_AFTER = 80  # requests of some 360
 
 @pytest.fixture
 def crawl(web, crawl_in):
-    web.asked.clear()
+    web.counts.clear()
     return crawl_in("stopped", web.hosts("library", "mirror"))
 
 
 @contextmanager
 def paced(web, pause_s):
-    """The web takes its time for each answer."""
+    """Delays each response of the web."""
     web.pace = lambda url: pause_s
     try:
         yield
@@ -34,7 +34,7 @@ def assert_goes_on(web, crawl, undisturbed):
     """The same command fetches the rest, and nothing twice."""
     assert crawl.run().status == 0
     assert crawl.states == ["finished"]
-    assert set(web.asked.values()) == {1}
+    assert set(web.counts.values()) == {1}
     assert differences(undisturbed.tables(), crawl.tables()) == []
     assert crawl.files() == undisturbed.files()
 
@@ -65,16 +65,16 @@ def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, 
     assert crawl.states == ["interrupted"]
     assert crawl.query("SELECT reason FROM crawl") == [("stop_file",)]
     assert crawl.waiting > 0
-    asked = web.asked.copy()
+    asked = web.counts.copy()
 
-    web.asked.clear()
+    web.counts.clear()
     refused = crawl.run(STOP_FILE=stop.name)
     assert refused.status == 2
     assert len(refused.errors) == 1
     assert "STOP_FILE=halt" in refused.errors[0]
     assert web.requests == 0
     assert crawl.states == ["interrupted"]
-    web.asked.update(asked)
+    web.counts.update(asked)
     stop.unlink()
     assert_goes_on(web, crawl, undisturbed)
 
@@ -103,7 +103,7 @@ def test_a_finished_crawl_is_followed_by_a_new_one(web, crawl, undisturbed):
     first = crawl.query("SELECT * FROM page WHERE site_id <= 2 ORDER BY id")
     assert crawl.run().status == 0
     assert crawl.states == ["finished", "finished"]
-    assert set(web.asked.values()) == {2}
+    assert set(web.counts.values()) == {2}
     assert crawl.query("SELECT * FROM page WHERE site_id <= 2 ORDER BY id") == first
     assert crawl.files() == undisturbed.files()
     assert crawl.query("SELECT count(*) FROM seed") == [(2,)]
@@ -124,7 +124,7 @@ def test_a_second_process_of_a_running_crawl_is_refused(web, crawl, undisturbed)
     assert "Traceback" not in refused.log
     assert run.wait().status == 0
     assert crawl.states == ["finished"]
-    assert set(web.asked.values()) == {1}
+    assert set(web.counts.values()) == {1}
     assert crawl.files() == undisturbed.files()
 
 

@@ -50,14 +50,14 @@ class LinkedSites:
         self.web.__exit__(*exit_)
 
     def _site(self, name):
-        async def answer(exchange):
+        async def respond(exchange):
             self.order.append(self.web[name].origin + exchange.path)
             if self.victim is not None and len(self.order) == self.kill_at:
                 self.victim.kill()
                 self.victim.wait()
             await pages(self.bodies[name])(exchange)
 
-        return answer
+        return respond
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def true(large, site):
 
 @pytest.fixture(scope="module")
 def graph(large, crawl, site, true):
-    """The graph as written; which member of a group it is named by is a matter of spelling, so the first."""
+    """Return the graph as written, with each group named by its first member, because the variant may differ."""
     read = nx.read_gexf(crawl.result / f"{file_stem(large.origins[site])}.gexf")
     first = {url: group[0] for group in true.groups for url in group}
     names = {node: first[normalize(label)] for node, label in read.nodes("label")}
@@ -95,8 +95,8 @@ def test_redirects_end_where_they_truly_end(crawl, large, site, true):
         return url
 
     assert {url: end(url) for url in moved if end(url) in true.pages} == true.moved
-    assert {url for url in [*moved, *failed] if end(url) not in true.pages} - set(true.abroad) == (
-        set(true.rings) | {url for url in moved if end(url) in true.refused}
+    assert {url for url in [*moved, *failed] if end(url) not in true.pages} - set(true.off_site) == (
+        set(true.loops) | {url for url in moved if end(url) in true.refused}
     )
 
 
@@ -108,7 +108,7 @@ def test_a_redirect_costs_no_click(crawl, large, site):
 
 def test_what_is_refused_is_what_the_site_truly_refuses(crawl, large, site, true):
     refused = {normalize(url): status for url, status in rows(crawl, large, site, State.REFUSED, "p.url", "p.status")}
-    assert {url: status for url, status in refused.items() if url not in true.abroad} == true.refused
+    assert {url: status for url, status in refused.items() if url not in true.off_site} == true.refused
     assert not rows(crawl, large, site, State.WAITING, "p.url")
 
 

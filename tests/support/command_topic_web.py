@@ -1,4 +1,4 @@
-"""Three sites whose pages link to each other at random, with texts of all kinds, and with what goes wrong."""
+"""Three sites whose pages link to each other at random, with various texts and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READ = """
 
 
 class LinkedSites:
-    """A context in which the sites are served; a page of folder `encoding` is about Unicode."""
+    """Serves the sites during the `with` block; pages in the folder `encoding` are about Unicode."""
 
     def __init__(self) -> None:
         self.web = Web(**{name: self._site(name) for name in NAMES})
@@ -46,16 +46,16 @@ class LinkedSites:
         self.web.__exit__(*exit_)
 
     def _site(self, name):
-        async def answer(exchange):
+        async def respond(exchange):
             if exchange.path == "/moved":
                 await exchange.page(status=301, Location="/landed")
             else:
                 await pages(self.bodies[name], "User-agent: *\nDisallow: /secret")(exchange)
 
-        return answer
+        return respond
 
     def project(self, folder, **settings) -> Project:
-        """A project in *folder* with topic.yaml over these sites."""
+        """Return a project in *folder* with a topic.yaml for these sites."""
         folder.mkdir(exist_ok=True)
         roots = [f"{site.origin}/" for site in self.web.sites.values()]
         topic = {"keywords": ["unicode", "text"], "roots": roots}
@@ -64,7 +64,7 @@ class LinkedSites:
 
 
 def crawl(project: Project, **settings) -> list[str]:
-    """Crawl; the URLs of the pages read, in order."""
+    """Crawl, and return the URLs of the pages read, in order."""
     ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings)
     assert ended.status == 0, ended.log
     return [url for (url,) in project.query(READ, name=settings["CRAWL"])]

@@ -1,4 +1,4 @@
-"""Two small sites that link to each other, with a copy, a redirect and things that are not fetched."""
+"""Two small sites that link to each other, with a copy, a redirect and URLs that are not fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add-ons that let a crawl fail at an exact place, from within: `-s ADDONS={"tests.support.crashing.X": 0}`."""
+"""Add-ons that make a crawl fail at an exact point: `-s ADDONS={"tests.support.crashing.X": 0}`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KillBeforeCommit:
-    """kill -9 when the `KILL_BEFORE_COMMIT`-th transaction of the process is about to be committed."""
+    """Sends SIGKILL just before the `KILL_BEFORE_COMMIT`-th commit of the process."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         last = settings.getint("KILL_BEFORE_COMMIT")
@@ -31,7 +31,7 @@ class KillBeforeCommit:
 
 
 class KillAtStatement:
-    """kill -9 when the first statement that matches `KILL_AT_STATEMENT`, with its values, was executed."""
+    """Sends SIGKILL after the first statement that matches `KILL_AT_STATEMENT`, including its values."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         wanted = re.compile(settings.get("KILL_AT_STATEMENT"), re.DOTALL)
@@ -43,7 +43,7 @@ class KillAtStatement:
 
 
 class SmallDisk:
-    """The database can't grow beyond `SMALL_DISK_PAGES` pages of 4 KiB: SQLite says that the disk is full."""
+    """Limits the database to `SMALL_DISK_PAGES` pages of 4 KiB; beyond, SQLite reports a full disk."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         pages = settings.getint("SMALL_DISK_PAGES")
@@ -54,7 +54,7 @@ class SmallDisk:
 
 
 class FullWhenNumbersAreReserved:
-    """The `FULL_AT_RESERVATION`-th reservation of page numbers (small ones) finds the database full."""
+    """Makes the database full at the `FULL_AT_RESERVATION`-th (small) reservation of page numbers."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         full_at = settings.getint("FULL_AT_RESERVATION")
@@ -69,7 +69,7 @@ class FullWhenNumbersAreReserved:
 
 
 class NoRoomForGraphs:
-    """From the end of the crawl on, no file may grow beyond 10,000 bytes."""
+    """Limits files to 10,000 bytes from the end of the crawl on."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         @event.listens_for(Engine, "before_cursor_execute")

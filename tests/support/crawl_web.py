@@ -1,7 +1,7 @@
-"""The demo web in a thread of the test's own process, so that a test sees each request when it comes.
+"""The demo web, served by a thread of the test's process, so that a test sees each request as it arrives.
 
-Besides the demo sites there is `corner`, a site of little things that go wrong, and `dead`, where nobody
-listens. What they answer is a function of the URL alone; only the pace may be varied.
+Besides the demo sites there are `corner`, a site of edge cases, and `dead`, which has a port without a listener.
+Responses depend only on the URL; the pace can be varied.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ _CORNER = {
 
 
 class WatchedWeb:
-    """A web of the sites *names*, served while the `with` block lasts.
+    """A web of the sites *names*, served during the `with` block.
 
-    *pace* gives the seconds before the answer to a URL; *on_request* may be set to anything that is to be
-    called, in the server's thread, when a request has come and nothing is answered yet.
+    *pace* returns the delay of the response to a URL in seconds; *on_request*, if set, is called in the server's
+    thread when a request has arrived, before the response.
     """
 
     def __init__(
         self, names: Sequence[str] = DEMO, scale: int = 1, pace: Callable[[str], float] = lambda url: 0.0
     ) -> None:
-        self.asked: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.on_request: Callable[[], None] | None = None
         self.pace = pace
         self._scale = scale
@@ -73,15 +73,15 @@ class WatchedWeb:
         self.web = Web(scale, {**Web().origins, **self.origins})
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
-        self._answer = cache(self._respond)
+        self._cached = cache(self._respond)
 
     def hosts(self, *names: str, parallel: int = 8) -> list[str]:
-        """Lines of hosts.txt for the sites *names* (all: none named), without any delay."""
+        """Return the lines of hosts.txt for the sites *names*, or for all, without delays."""
         return [f"{self.origins[name]};{parallel};;0" for name in names or self.origins]
 
     @property
     def requests(self) -> int:
-        return self.asked.total()
+        return self.counts.total()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -115,14 +115,14 @@ class WatchedWeb:
     def _handler(self, name: str) -> Callable[[http.Request], object]:
         async def handle(request: http.Request) -> http.Response:
             url = self.origins[name] + request.raw_path
-            self.asked[url] += 1
+            self.counts[url] += 1
             if self.on_request is not None:
                 self.on_request()
             pause_s = self.pace(url)
             if pause_s:
                 await asyncio.sleep(pause_s)
-            answer = self._answer(name, request.raw_path)
-            return http.Response(status=answer.status, headers=answer.headers, body=answer.body)
+            response = self._cached(name, request.raw_path)
+            return http.Response(status=response.status, headers=response.headers, body=response.body)
 
         return handle
 

@@ -1,13 +1,14 @@
-"""The true graph of a demo site, walked from its pure answers with Python's own parsers.
+"""The true graph of a demo site, computed from its pure responses with the parsers of the standard library.
 
-Nothing here comes from the crawler: html.parser reads the pages, urllib.parse the links, and there is no
-network. For the sites without end (archive) or with bad manners (babel, grumpy) there is no such truth.
+No code of the crawler is used: html.parser reads the pages and urllib.parse the links, without a network. The
+sites that are endless (archive) or misbehave (babel, grumpy) have no such truth.
 
-The rules of the graph. A page is an answer with status 200; its URL is the last one of a redirect. Its
-level is the least number of clicks from the home page; a redirect costs none. A redirect that runs in a
-ring, leaves the site or ends at another status makes no page. Links: *tags*; base counts; fragments don't.
-All pages are walked, copies too: a copy's relative links may lead where its twin's do not. Pages of equal
-bytes are a group and fold into its first by (level, URL); edges are between groups, none to itself.
+Rules of the graph: A page is a response with status 200; its URL is the last one of a chain of redirects. Its
+level is the minimum number of clicks from the home page; a redirect is not a click. A redirect that loops,
+leaves the site or ends at another status gives no page. Links are those of *tags*; base is applied and fragments
+are ignored. All pages are visited, including copies, because relative links of a copy may have other targets than
+those of the original. Pages of equal bytes form a group, represented by the first one by (level, URL); edges connect
+different groups.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ ALL_TAGS = ("a", "area", "frame", "iframe", "meta")
 
 
 class AmbiguousSiteError(AssertionError):
-    """Two spellings of one key lead to different pages: the outcome would depend on the order."""
+    """Two URL variants of one key lead to different pages, so the result would depend on the order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a complete crawl of a site must find; all URLs are normalised ones."""
+    """The expected result of a complete crawl of a site; all URLs are normalised."""
 
     start: str
     pages: Mapping[str, int]  # URL -> level, copies included
@@ -42,19 +43,19 @@ class Truth:
     edges: Mapping[tuple[str, str], int]  # (first of a group, first of another) -> number of links
     moved: Mapping[str, str]  # redirecting URL -> the page it ends at
     refused: Mapping[str, int]  # URL -> status; neither 200 nor a redirect that can be followed
-    rings: frozenset[str]  # URLs whose redirects never end
-    abroad: Mapping[str, str]  # redirecting URL -> where it leaves the site to
+    loops: frozenset[str]  # URLs whose redirects never end
+    off_site: Mapping[str, str]  # redirecting URL -> its target on another site
     external: frozenset[str]  # targets of links that leave the site, as resolved, without fragment
-    spellings: Mapping[str, frozenset[str]]  # URL -> all its spellings that are linked
+    variants: Mapping[str, frozenset[str]]  # URL -> all its linked variants
 
     @property
     def nodes(self) -> dict[str, int]:
-        """Return the pages of the folded graph with their levels."""
+        """Return the nodes of the graph with their levels."""
         return {group[0]: self.pages[group[0]] for group in self.groups}
 
     @property
     def copies(self) -> dict[str, str]:
-        """Return each page that is folded away, with the page that stands for it."""
+        """Return each merged page with its representative."""
         return {url: group[0] for group in self.groups for url in group[1:]}
 
 
@@ -91,31 +92,31 @@ def _links(url: str, body: bytes, tags: tuple[str, ...]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Where asking for a URL ends."""
+    """The result of requesting a URL and following its redirects."""
 
     url: str
-    kind: str  # page, refused, ring or abroad
+    kind: str  # page, refused, loop or off-site
     status: int
     body: bytes
     hops: tuple[str, ...]  # the redirecting URLs on the way
 
 
-def _ask(site: str, url: str, web: Web) -> _End:
+def _request(site: str, url: str, web: Web) -> _End:
     home = urlsplit(web.origins[site])
     hops: list[str] = []
     while True:
         parts = urlsplit(url)
         if (parts.scheme, parts.netloc) != (home.scheme, home.netloc):
-            return _End(url, "abroad", 0, b"", tuple(hops))
-        answer = respond(site, parts.path or "/", parts.query, web)
-        location = answer.header("Location")
-        if answer.status not in (301, 302, 303, 307, 308) or not location:
-            kind = "page" if answer.status == 200 else "refused"
-            return _End(url, kind, answer.status, answer.body, tuple(hops))
+            return _End(url, "off-site", 0, b"", tuple(hops))
+        response = respond(site, parts.path or "/", parts.query, web)
+        location = response.header("Location")
+        if response.status not in (301, 302, 303, 307, 308) or not location:
+            kind = "page" if response.status == 200 else "refused"
+            return _End(url, kind, response.status, response.body, tuple(hops))
         hops.append(url)
         url = urldefrag(urljoin(url, location)).url
         if url in hops:
-            return _End(url, "ring", answer.status, b"", tuple(hops))
+            return _End(url, "loop", response.status, b"", tuple(hops))
 
 
 def truth(
@@ -128,8 +129,8 @@ def truth(
 ) -> Truth:
     """Return the true graph of *site*, one of library, faculty and mirror, served at *origins*.
 
-    *normalize* is the crawler's: URLs that it makes equal count as one. AmbiguousSiteError is raised if that
-    makes equal what the site keeps apart.
+    *normalize* is that of the crawler: URLs that it makes equal count as one. Raises AmbiguousSiteError if it
+    makes URLs of different pages equal.
     """
     web = Web(scale, origins) if origins else Web(scale)
     home = web.origins[site] + "/"
@@ -138,28 +139,28 @@ def truth(
     levels: dict[str, int] = {}
     outs: dict[str, Counter[str]] = {}  # page -> keys linked to, with their number
     hashes: dict[str, bytes] = {}
-    moved, refused, abroad, rings, external = {}, {}, {}, set(), set()
+    moved, refused, off_site, loops, external = {}, {}, {}, set(), set()
 
     def settle(url: str, level: int) -> str | None:
-        """Ask for a spelling never seen; return its page if the walk shall go on there."""
+        """Request a URL variant that was not requested before; return its page if its links are to be followed."""
         key = normalize(url)
         if url in seen_as[key]:
             return None
         seen_as[key].add(url)
-        end = _ask(site, url, web)
-        last = end.url if end.kind == "abroad" else normalize(end.url)
+        end = _request(site, url, web)
+        last = end.url if end.kind == "off-site" else normalize(end.url)
         targets = list(_links(end.url, end.body, tags)) if end.kind == "page" else []
         own = [target for target in targets if target.startswith(home)]
-        # A ring has no end of its own: which of its URLs closes it depends on where it was entered.
-        last = "" if end.kind == "ring" else last
+        # The URL that closes a loop depends on where the loop was entered.
+        last = "" if end.kind == "loop" else last
         outcome = (end.kind, last, end.body, [normalize(target) for target in own])
         if ends.setdefault(key, outcome) != outcome:
             raise AmbiguousSiteError(f"{key}: {sorted(seen_as[key])}")
         for hop in map(normalize, end.hops):
-            if end.kind == "ring":
-                rings.add(hop)
-            elif end.kind == "abroad":
-                abroad[hop] = last
+            if end.kind == "loop":
+                loops.add(hop)
+            elif end.kind == "off-site":
+                off_site[hop] = last
             elif end.kind == "page" and hop != last:
                 moved[hop] = last
         if end.kind == "refused":
@@ -195,8 +196,8 @@ def truth(
         edges=dict(edges),
         moved=moved,
         refused=refused,
-        rings=frozenset(rings),
-        abroad=abroad,
+        loops=frozenset(loops),
+        off_site=off_site,
         external=frozenset(external),
-        spellings={key: frozenset(urls) for key, urls in seen_as.items()},
+        variants={key: frozenset(urls) for key, urls in seen_as.items()},
     )

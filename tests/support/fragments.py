@@ -1,4 +1,4 @@
-"""Webs of nothing but numbers: what each page of each site brings, and a crawl of them with one page in flight."""
+"""Webs of numbers, the reward of each page of each site, and a crawl of them with one page in flight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Crawl:
-    """Sites of which each ends with its list of rewards; their names are their numbers."""
+    """Sites given by the rewards of their pages, and named by their numbers."""
 
     def __init__(self, rule: SiteRule, yields: list[list[int]], order: list[int] | None = None) -> None:
         self.rule = rule
@@ -43,14 +43,14 @@ class Crawl:
         return site
 
     def run(self, budget: int) -> list[int]:
-        """The sites chosen until the budget is spent or all sites ended."""
+        """Return the sites chosen until the budget is used or all sites have ended."""
         chosen: list[int] = []
         while len(chosen) < budget and (site := self.step()) is not None:
             chosen.append(site)
         return chosen
 
     def resumed(self, rule: SiteRule) -> Crawl:
-        """The same crawl after a crash: a new rule is told the pulls, and then who is awake."""
+        """Return the same crawl after a crash: a new rule replays the pulls, and then the awake sites."""
         for site in range(len(self.yields)):
             rule.sleep(site)
         for site, reward in self.pulls:
@@ -64,7 +64,7 @@ class Crawl:
 
 
 def rotting(seed: int, sites: int, pages: int = 80) -> list[list[int]]:
-    """Sites of up to *pages* pages, the links of which come in bursts and become rare."""
+    """Return sites of up to *pages* pages, whose links come in bursts and become rare."""
     rng = random.Random(seed)
     found = []
     for _ in range(sites):
@@ -79,4 +79,4 @@ def rotting(seed: int, sites: int, pages: int = 80) -> list[list[int]]:
 
 
 webs = st.builds(rotting, seed=st.integers(0, 10_000), sites=st.integers(1, 12), pages=st.integers(1, 80))
-"""Small webs that hypothesis can choose; the seed makes the pages."""
+"""Small webs for hypothesis, generated from a seed."""

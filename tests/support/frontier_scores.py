@@ -1,4 +1,4 @@
-"""Scores that tests set, and a frontier store of dicts that keeps the written rows."""
+"""Scores that tests set, and a frontier store in memory that keeps the written rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 
-class Told:
+class FixedScores:
     """The part of `PageScores` that queues use."""
 
     table = "importance"
@@ -28,13 +28,13 @@ class Told:
         return self.queues.get(page, GONE)
 
 
-class Written:
-    """Scores as they were written, each page's with its queue."""
+class WrittenScores:
+    """The written score and queue of each page."""
 
-    def __init__(self, scores: Told) -> None:
+    def __init__(self, scores: FixedScores) -> None:
         self._scores = scores
         self.rows: dict[int, tuple[int, float]] = {}
-        self.asked = 0  # how often it was asked for the best ones
+        self.reads = 0  # number of calls of `best`
         self.looked_up: list[int] = []
 
     def write(self, pages: Iterable[int]) -> None:
@@ -43,7 +43,7 @@ class Written:
     def flush(self) -> None: ...
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
-        self.asked += 1
+        self.reads += 1
         pages = sorted((-score, page) for page, (of, score) in self.rows.items() if of == queue)
         return [entry(page, priority) for priority, page in pages[:limit]]
 

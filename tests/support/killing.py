@@ -1,8 +1,8 @@
 """Kills a crawl with kill -9 at moments of its progress, chosen by a seeded generator.
 
-Moments: when the web gets the crawl's n-th request (killed before it is answered, the others under way);
-when the database was written to for the n-th time; when it is just being made; when the log has n bytes
-(start-up); and while graphs are being written, which is brought about by a stop in good order just before.
+Moments: when the web receives the n-th request (before its response, with others in flight); after the n-th write to
+the database; while the database is being created; when the log has n bytes (start-up); and while graphs are being
+written, after a graceful stop.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 KINDS = ("request", "commit", "startup", "graphs")
 STARTUP_LOG_BYTES = 2_500  # the log of a run up to its first request
 BIRTH_WRITES = 4  # the tables and the rows of a new crawl are a few transactions
-TRIES_PER_KILL = 4  # a run that ends in good order before its moment came is no kill
+TRIES_PER_KILL = 4  # a run may end gracefully before its moment
 
 
 @dataclass(slots=True)
 class Toll:
-    """What was done to a crawl."""
+    """The kills of a crawl."""
 
     kills: Counter[str] = field(default_factory=Counter)  # by kind
     runs: int = 0
-    stored_at_kills: list[int] = field(default_factory=list)  # URLs that had come to an end by then
+    stored_at_kills: list[int] = field(default_factory=list)  # number of URLs that had ended by then
 
     @property
     def total(self) -> int:
@@ -40,7 +40,7 @@ class Toll:
 
 
 class Killer:
-    """Starts *crawl* and kills it, again and again. *reach*: the largest number of requests of one run."""
+    """Starts *crawl* and kills it repeatedly; *reach* is the maximum number of requests of one run."""
 
     def __init__(self, crawl: Crawl, web: WatchedWeb, rng: random.Random, reach: int) -> None:
         self._crawl = crawl
@@ -51,7 +51,7 @@ class Killer:
         self.toll = Toll()
 
     def kill(self, times: int) -> None:
-        """Kill until it has been done *times* times, or the crawl is finished."""
+        """Kill the crawl *times* times, or until it is finished."""
         for _ in range(times * TRIES_PER_KILL):
             if self.toll.total >= times or self._is_finished():
                 return
@@ -63,7 +63,7 @@ class Killer:
     def _once(self) -> None:
         is_born = bool(self._crawl.states)
         kind = self._rng.choices(KINDS, (5, 5, 1, 2))[0] if is_born or self._rng.random() < 0.25 else "birth"
-        # Many sizes of transactions, so that kills fall before, into and behind many of them.
+        # Transactions of many sizes, so that kills fall before, within and after many of them.
         run = self._crawl.start(
             STORE_BATCH_PAGES=self._rng.choice((1, 5, 20, 200)),
             STORE_BATCH_SECONDS=self._rng.choice((0.005, 0.02, 0.05)),

@@ -1,4 +1,4 @@
-"""Imports all that a command of Scrapy does in this project; see `processes`."""
+"""Imports the modules that Scrapy commands of this project need; see `processes`."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ for module in (
 ):
     import_module(module)
 
-gc.freeze()  # so that the collector of a fork leaves these modules alone, and their memory shared
+gc.freeze()  # so that garbage collection in a fork does not touch these modules, and their memory stays shared

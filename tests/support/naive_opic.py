@@ -1,4 +1,4 @@
-"""OPIC as the article has it: cash of each page and of the virtual one in dicts, every gift made page by page."""
+"""OPIC as in the paper: the cash of each page and of the virtual page in dicts, distributed page by page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Event = tuple[Any, ...]
 
 
 class NaiveOPIC:
-    """Told the same events, it must have the same cash and history. Without a window: `math.inf`."""
+    """Must have the same cash and history after the same events; `math.inf` = no window."""
 
     def __init__(self, window: float = math.inf, uncrawled_weight: float = 1.0, virtual_share: float = 0.15) -> None:
         self.window, self.weight, self.virtual_share = window, uncrawled_weight, virtual_share

@@ -1,4 +1,4 @@
-"""A run of a news crawl of one site, in a real store; what its pages say is told by the test."""
+"""A run of a news crawl of one site in a real store, with the pages that a test gives."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 SITE, NOW, HOUR = "http://one.test", 1e9, 3600.0
-OUT = "http://out.test"  # a source that is left out
+OUT = "http://out.test"  # an excluded source
 RULE = UrlRule(r"/a\d+", 1.0, "hand")
 
 
@@ -46,7 +46,7 @@ def target(path: str) -> Target:
 
 
 class Crawl:
-    """A run of a crawl; another one on the same database goes on with it."""
+    """A run of a crawl; a second one on the same database resumes it."""
 
     def __init__(self, database: Database, *rules: UrlRule, roots: tuple[str, ...] = (), removed: tuple[str, ...] = ()):
         self.database = database
@@ -123,19 +123,19 @@ class Crawl:
         return self.frontier.acknowledge(lease, self.decision, now).page
 
     def place(self, path: str) -> tuple[int, float]:
-        """Queue and value, as they are written."""
+        """Return the stored queue and value."""
         found = self.rows("SELECT s.queue, s.value FROM news_score s JOIN page p ON p.id = s.page_id WHERE p.key", path)
         return found[0]
 
     def poll(self, path: str) -> tuple[Any, ...]:
-        """Kind, failures and new items of a page that comes back."""
+        """Return kind, failures and new items of a scheduled page."""
         found = self.rows(
             "SELECT kind, failures, new_items FROM poll s JOIN page p ON p.id = page_id WHERE p.key", path
         )
         return found[0] if found else ()
 
     def feeds(self) -> set[str]:
-        """The paths of the feeds that the store knows."""
+        """Return the paths of the feeds in the store."""
         self.writer.flush()
         return {url.removeprefix(SITE) for (_, _, _, url, *_) in list_feeds(self.database, hash)}
 

@@ -1,4 +1,4 @@
-"""A news crawl as it is stored: pages, documents, feeds; written as the crawl does."""
+"""A stored news crawl: pages, documents and feeds, written like those of a crawl."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SITE, OTHER = "http://one.example", "http://two.example"
 
 
 class NewsStore:
-    """A crawl of that *name* with two *sites*."""
+    """A crawl called *name* with two *sites*."""
 
     def __init__(self, database: Database, name: str = "news", sites: tuple[str, ...] = (SITE, OTHER)) -> None:
         self.database = database
@@ -40,7 +40,7 @@ class NewsStore:
             write_changes(connection, ChangeSet(*rows))
 
     def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
-        """A page; its number."""
+        """Store a page; return its number."""
         state = more.get("state", State.DONE)
         (number,) = page_ids(self.database, 1)
         url, at = site + path, more.get("state_at", fetched_at)
@@ -54,7 +54,7 @@ class NewsStore:
         return number
 
     def poll(self, path: str, kind: str, polled_at: float, *, site: str = SITE, **more) -> int:
-        """A page that comes back; its number."""
+        """Store a scheduled page; return its number."""
         of_page = {name: more.pop(name) for name in ("state", "state_at") if name in more}
         of_page |= {"site": site, "queue": 1, "reason": more.get("problem", "")}
         number = self.page(path, more.pop("fetched_at", polled_at), **of_page)
@@ -64,7 +64,7 @@ class NewsStore:
         return number
 
     def document(self, path: str, stored_at: float, *, site: str = SITE, again: int = 0, **article: Any) -> int:
-        """A document on a page of its own, or another version of that on the page *again*; the page's number."""
+        """Store a document on a new page, or another version of that on the page *again*; return the page's number."""
         number = again or self.page(path, stored_at, site=site)
         found = {"title": f"Title of {path}", "text": f"The text of {path}.", "canonical": None, "extractor": "rule"}
         found |= {"published_at": None, "published": None, "section": None, "language": "en", "image": None}

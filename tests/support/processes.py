@@ -1,11 +1,10 @@
-"""Runs commands of Scrapy as processes of their own, the way a user does, and reads what they say.
+"""Runs Scrapy commands in processes, as users do, and reads their output.
 
-Starting Python and importing the program takes ten times as long as what most tests want of a command. So a process is
-forked from a server that has loaded all that (`loaded`), one server for each process of pytest. A fresh process costs
-two seconds more; it is to the letter what a user starts, and its hashes have another seed: of two crawls that must not
-differ, one is fresh.
+Starting Python and importing the program takes ten times as long as most commands in tests. So processes are forked
+from a server that has imported the program (`loaded`), one server per process of pytest. A fresh process takes two
+seconds more; it is exactly what a user starts, with another hash seed. Of two crawls that must be equal, one is fresh.
 
-Nothing here sleeps for a fixed time: `until` polls a condition of another process, with a bound.
+Nothing here sleeps for a fixed time: `until` polls a condition of another process, with a timeout.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADED = "tests.support.loaded"
-PATIENCE_S = 120.0  # far longer than anything here takes, even on a busy machine
+PATIENCE_S = 120.0  # far longer than any step takes, even on a busy machine
 LOOK_EVERY_S = 0.001
 
 _context = multiprocessing.get_context("forkserver")
@@ -40,7 +39,7 @@ _numbers = count(1)
 
 
 def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """Wait for *condition*; raise TimeoutError that names *what* did not happen."""
+    """Wait for *condition*; raise a TimeoutError that names *what* did not happen."""
     deadline = time.monotonic() + patience_s
     while not condition():
         if time.monotonic() > deadline:
@@ -49,22 +48,22 @@ def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE
 
 
 class Ended(NamedTuple):
-    """How a command ended; a negative status is the signal that ended it."""
+    """The result of a command; a negative status is the signal that ended it."""
 
     status: int
     output: str
-    log: str  # standard error: Scrapy's log, and our sentences
+    log: str  # standard error: Scrapy's log and our messages
 
     @property
     def errors(self) -> list[str]:
-        """What is meant for the user: a sentence, or several lines when several lines of a file are wrong."""
+        """Return the messages for the user: one sentence, or several lines if several lines of a file are wrong."""
         return re.findall(r"^Error: .*(?:\n(?!Error: |\d{4}-\d\d-\d\d ).+)*", self.log, re.MULTILINE)
 
 
 class Run:
-    """`scrapy` with *arguments* in *folder*. Python's warnings are errors there, too.
+    """A process of `scrapy` with *arguments* in *folder*, in which warnings are errors.
 
-    *before* is called in the new process before it becomes the command. What that says is kept beside the folder.
+    *before* is called in the new process before the command starts. The output is kept beside the folder.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Run:
         self.signal(signal.SIGKILL)
 
     def wait(self, patience_s: float = PATIENCE_S) -> Ended:
-        """Wait for the end; kill the process when that takes longer than *patience_s*."""
+        """Wait for the end; kill the process if it takes longer than *patience_s*."""
         try:
             status = self._process.wait(patience_s)
         except BaseException:
@@ -114,7 +113,7 @@ class Run:
         return Ended(status, self._output.read_text("utf-8"), self.log)
 
     def until(self, condition: Callable[[], bool], what: str) -> bool:
-        """Wait for *condition* or the end of the process; whether the condition came true first."""
+        """Wait for *condition* or the end of the process; return whether the condition became true first."""
         came = False
 
         def is_over() -> bool:
@@ -139,7 +138,7 @@ class _Command(NamedTuple):
 
 
 def subprocess_of(command: _Command) -> subprocess.Popen[bytes]:
-    """A process from the very beginning."""
+    """Start a fresh process."""
     with command.output.open("wb") as output, command.log.open("wb") as log:
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "scrapy", *command.arguments],
@@ -154,10 +153,10 @@ def subprocess_of(command: _Command) -> subprocess.Popen[bytes]:
 
 
 class Fork:
-    """A process forked from the server, with those methods of `subprocess.Popen` that are needed here."""
+    """A process forked from the server, with the required methods of `subprocess.Popen`."""
 
     def __init__(self, command: _Command) -> None:
-        with chdir(ROOT):  # where the server, if it is not there yet, finds what it is to load
+        with chdir(ROOT):  # where the server, if it is started now, finds the modules to load
             forkserver.ensure_running()
         self._lock = threading.Lock()  # a status can be read once
         self._process = _context.Process(target=_become, args=(command, command.environment))
@@ -182,8 +181,8 @@ class Fork:
 
 
 def _become(command: _Command, environment: dict[str, str]) -> None:
-    """Let this process be `python -W error -m scrapy`."""
-    assert LOADED in sys.modules, "the server could not import what commands need, and would save nothing"
+    """Run `python -W error -m scrapy` in this process."""
+    assert LOADED in sys.modules, "the server could not import the modules of commands, so it is useless"
     os.setsid()
     os.chdir(command.folder)
     os.environ.clear()

@@ -1,4 +1,4 @@
-"""Runs crawls as a user does, in a folder of their own, and reads what they leave behind."""
+"""Runs crawls as users do, each in its own folder, and reads their results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TABLES = {
 
 
 class Crawl:
-    """A working folder with hosts.txt, and the crawls that are run in it. *settings* hold for all runs."""
+    """A working folder with hosts.txt, and the crawls that run in it; *settings* apply to all runs."""
 
     def __init__(self, folder: Path, hosts: Iterable[str], spider: str = "sitegraph", **settings: object) -> None:
         self.folder = folder
@@ -84,7 +84,7 @@ class Crawl:
         """Run the command to its end."""
         return self.start(**settings).wait()
 
-    # What is left behind ----------------------------------------------------------------------------
+    # Results ----------------------------------------------------------------------------------------
 
     @property
     def database(self) -> Path:
@@ -95,18 +95,18 @@ class Crawl:
         return self.folder / "result"
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """Rows of the database, [] while it does not exist; never writes, not even a checkpoint."""
+        """Return rows of the database, [] if it does not exist; never writes, not even a checkpoint."""
         try:
             with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
                 return connection.execute(statement).fetchall()
         except sqlite3.OperationalError as error:
-            # The last: killed while the file was being made, so that a writer must roll it back first.
+            # The last error: killed while the file was being created, so that a writer must roll it back first.
             if any(t in str(error) for t in ("unable to open", "no such table", "write a readonly database")):
                 return []
             raise
 
     def snapshot(self) -> dict[str, bytes]:
-        """Everything in the folder: files with their bytes, folders with none."""
+        """Return everything in the folder: files with their bytes, folders without."""
         return {
             str(path.relative_to(self.folder)): path.read_bytes() if path.is_file() else b""
             for path in self.folder.rglob("*")
@@ -114,12 +114,12 @@ class Crawl:
 
     @property
     def states(self) -> list[str]:
-        """The states of all crawls, the oldest first."""
+        """Return the states of all crawls, oldest first."""
         return [state for (state,) in self.query("SELECT state FROM crawl ORDER BY id")]
 
     @property
     def stored(self) -> int:
-        """How many URLs have come to an end, as far as it is committed."""
+        """Return the number of URLs that have ended, as far as committed."""
         rows = self.query(f"SELECT count(*) FROM page WHERE state != {int(State.WAITING)}")
         return rows[0][0] if rows else 0
 
@@ -129,21 +129,21 @@ class Crawl:
         return rows[0][0] if rows else 0
 
     def tables(self) -> Tables:
-        """All rows that are results, with URLs in the place of numbers, and how often each is there."""
+        """Return all rows that are results, with URLs in place of numbers, and the count of each."""
         return {name: Counter(self.query(statement)) for name, statement in _TABLES.items()}
 
     def files(self) -> dict[str, bytes]:
-        """The files of the result folder by name, hidden ones too."""
+        """Return the files of the result folder by name, including hidden ones."""
         return {path.name: path.read_bytes() for path in self.result.glob("*")}
 
 
 def add_on(name: str) -> str:
-    """The value of ADDONS that loads the class *name* of `crashing`."""
+    """Return the value of ADDONS that loads the class *name* of `crashing`."""
     return json.dumps({f"tests.support.crashing.{name}": 0})
 
 
 def differences(wanted: Tables, found: Tables) -> list[str]:
-    """What *found* lacks or has too often, in words."""
+    """Describe the rows that *found* lacks or has too often."""
     return [
         f"{name}: {sign} {row} ({count} times)"
         for name in wanted

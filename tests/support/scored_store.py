@@ -1,4 +1,4 @@
-"""Crawls with scores as they are stored: pages, links, and what the order knew of them."""
+"""Stored crawls with scores: pages, links, and the values of the order."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ A, B = "http://a.test", "http://b.test"
 
 
 class Linked(NamedTuple):
-    """A page and the URLs that it links to; one that was only found has no links."""
+    """A page and the URLs that it links to; a waiting page has no links."""
 
     url: str
     links: tuple[str, ...] | None = None
-    body: str = ""  # equal ones are duplicates; empty: like no other
+    body: str = ""  # equal bodies are duplicates; empty = unique
     moved_to: str = ""
     title: str = ""
 
 
 class Stored(NamedTuple):
-    """A stored crawl: numbers by name."""
+    """A stored crawl, with numbers by name."""
 
     id: int
     sites: Mapping[str, int]
@@ -42,7 +42,7 @@ class Stored(NamedTuple):
     opic: AdaptiveOPIC
 
     def share(self, url: str) -> float:
-        """The importance of a page that was read."""
+        """Return the importance of a page that was read."""
         read = [page for page in self.pages.values() if self.opic.queue(page) == 1]
         return self.opic.importance(self.pages[url]) / sum(map(self.opic.importance, read))
 
@@ -61,7 +61,7 @@ def store(
     rounds: int = 3,
     settings: Mapping[str, Any] | None = None,
 ) -> Stored:
-    """A crawl of these *pages*, all read *rounds* times by AOPIC, whatever *order* it says it had."""
+    """Store a crawl of *pages*, all read *rounds* times by AOPIC, whatever its recorded *order*."""
     names = sorted({site_of(one.url) for one in pages})
     rows = [SiteRow(0, site, 1, None, 0.0) for site in names]
     crawl = begin(

@@ -1,4 +1,4 @@
-"""Throw-away servers for the tests, PostgreSQL and Redis, started once from the programs that are installed."""
+"""Temporary PostgreSQL and Redis servers for the tests, started once from the installed programs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SHAPE = """
 
 
 def unavailable(why: str) -> None:
-    """Skip the test; fail it where nothing may be missing (the variable CI is set)."""
+    """Skip the test; fail it if the variable CI is set, where nothing may be missing."""
     if os.environ.get("CI"):
         pytest.fail(why)
     pytest.skip(why)
 
 
 def postgresql_programs() -> Path | None:
-    """The folder of initdb and pg_ctl, of the newest version where several are installed."""
+    """Return the folder of initdb and pg_ctl, of the newest installed version."""
     found = shutil.which("initdb")
     if found:
         return Path(found).parent
@@ -48,7 +48,7 @@ def postgresql_programs() -> Path | None:
 
 
 def _server_user() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root: what `subprocess` needs to run it as somebody else."""
+    """Return arguments of `subprocess` that run PostgreSQL as another user, because it refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     names = {entry.pw_name: entry for entry in pwd.getpwall()}
@@ -58,7 +58,7 @@ def _server_user() -> dict[str, Any]:
 
 @contextmanager
 def running_postgresql() -> Iterator[Path]:
-    """The folder of the socket of a server that lives as long as the block; its only user is ADMIN."""
+    """Yield the socket folder of a server that runs during the block; its only user is ADMIN."""
     programs = postgresql_programs()
     if programs is None:
         unavailable("no PostgreSQL server installed")
@@ -83,7 +83,7 @@ def running_postgresql() -> Iterator[Path]:
 
 @contextmanager
 def running_redis() -> Iterator[str]:
-    """The URL of an empty Redis server that lives as long as the block, and keeps nothing on disk."""
+    """Yield the URL of an empty Redis server that runs during the block, and stores nothing on disk."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if program is None:
         unavailable("no Redis server installed")
@@ -92,22 +92,22 @@ def running_redis() -> Iterator[str]:
     socket, pid = folder / "socket", folder / "pid"
     command = [program, "--port", "0", "--unixsocket", str(socket), "--pidfile", str(pid), "--daemonize", "yes"]
     command += ["--dir", str(folder), "--save", "", "--appendonly", "no", "--logfile", str(folder / "server.log")]
-    stop = f"kill -9 $(cat {shlex.quote(str(pid))}); rm -rf {shlex.quote(str(folder))}"  # told kindly, it takes seconds
+    stop = f"kill -9 $(cat {shlex.quote(str(pid))}); rm -rf {shlex.quote(str(folder))}"  # a graceful stop takes seconds
     with _at_the_end(stop, {}):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
         client = redis.Redis(
             unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.05), 200, (redis.ConnectionError,))
         )
         with client:
-            client.ping()  # it answers a moment after the command ended
+            client.ping()  # the server is ready a moment after the command ended
         yield f"unix://{socket}"
 
 
 @contextmanager
 def _at_the_end(command: str, user: dict[str, Any]) -> Iterator[None]:
-    """Run *command* in a shell at the end of the block, also when this process is killed in it."""
+    """Run *command* in a shell at the end of the block, even if this process is killed within it."""
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/"}
-    # The shell waits for the end of its input, which comes when our end of the pipe is closed, however that is.
+    # The shell waits for the end of its input, which comes when our end of the pipe is closed for any reason.
     shell = ["sh", "-c", f"read line; {command}"]
     with subprocess.Popen(shell, stdin=subprocess.PIPE, start_new_session=True, **quiet, **user) as process:
         try:
@@ -120,10 +120,10 @@ def _at_the_end(command: str, user: dict[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def fresh_database(socket: Path) -> Iterator[str]:
-    """The URL of an empty database that is dropped at the end of the block."""
+    """Yield the URL of an empty database that is dropped at the end of the block."""
     name = f"test{next(_numbers)}"
     with psycopg.connect(host=str(socket), user=ADMIN, dbname="postgres", autocommit=True) as connection:
-        # Twice as fast; before version 15 it was the only way.
+        # Twice as fast; the only strategy before version 15.
         strategy = "STRATEGY file_copy" if connection.info.server_version >= 150_000 else ""
         connection.execute(f"CREATE DATABASE {name} {strategy}")
         try:
@@ -133,9 +133,9 @@ def fresh_database(socket: Path) -> Iterator[str]:
 
 
 class PostgresqlStore:
-    """An empty store that is emptied for the next test, which takes a hundredth of the time of making another.
+    """An empty store that is cleared for the next test, which takes a hundredth of the time of creating another.
 
-    One whose tables a test changed is replaced.
+    A store whose tables were changed by a test is replaced.
     """
 
     def __init__(self, socket: Path) -> None:
@@ -160,7 +160,7 @@ class PostgresqlStore:
         self._rows = [(name, row) for name in names for row in rows[name]]  # those that migrations insert
 
     def clear(self) -> None:
-        """Leave it as it was made, whatever came since."""
+        """Restore the initial state."""
         with self._connect() as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

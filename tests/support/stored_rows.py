@@ -1,4 +1,4 @@
-"""Rows that tests need in a store before what they test."""
+"""Rows that tests need in a store."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def add_sites(database: Database, crawl_id: int, *sites: SiteRow | str, now: float = 0.0) -> list[SiteRow]:
-    """Open sites in a crawl, new or known; a name stands for a site with usual limits."""
+    """Add new or known sites to a crawl; a name stands for a site with default limits."""
     rows = [SiteRow(0, one, 1, None, 0.0) if isinstance(one, str) else one for one in sites]
     with database.write() as connection:
         return open_sites(connection, crawl_id, rows, now)
 
 
 def page_ids(database: Database, count: int) -> range:
-    """Numbers for pages."""
+    """Return page numbers."""
     with database.write() as connection:
         return reserve(connection, page.c.id, count)
 

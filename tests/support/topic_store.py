@@ -1,4 +1,4 @@
-"""Topic crawls of literals in a store, for tests of what is made of them."""
+"""Stored topic crawls given as literals, for tests of reports and graphs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("http://a.test", "http://b.test")
 
 
 def begin_topic(database: Database, name: str = "topic", **terms: float) -> tuple[int, list[int]]:
-    """The crawl, and its two sites; with a topic if there are *terms*."""
+    """Store a crawl, with a topic if there are *terms*; return it with its two sites."""
     row = begin(database, name, "topic", [SiteRow(0, site, 2, None, 0.0) for site in NAMES], {}, 1.0)
     if terms:
         write_rows(database, topic_terms(row.id, terms))
@@ -39,7 +39,7 @@ def add_page(
     similarity: float = 0.0,
     **columns: object,
 ) -> None:
-    """A page that was read if it has *terms*, else one of the state that *columns* say."""
+    """Store a page, which was read if it has *terms*; otherwise *columns* give its state."""
     row = {
         "id": number,
         "site_id": site,
@@ -63,7 +63,7 @@ def add_page(
 
 
 def add_links(database: Database, *rows: tuple[int, int, int]) -> None:
-    """Links as (source, target, count)."""
+    """Store links, given as (source, target, count)."""
     with database.write() as connection:
         names = ("source_id", "target_id", "count")
         connection.execute(insert(link), [dict(zip(names, row, strict=True)) for row in rows])

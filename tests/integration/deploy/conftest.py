@@ -117,7 +117,7 @@ class Node:
             return found
 
     def ask(self, name: str, **fields: object) -> dict:
-        """The answer of *name*.json; with *fields* it is a POST."""
+        """Return the response of *name*.json; with *fields*, send a POST."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             if fields:
@@ -125,11 +125,11 @@ class Node:
                 connection.request("POST", f"/{name}.json", urlencode(fields, doseq=True), headers)
             else:
                 connection.request("GET", f"/{name}.json")
-            answer = json.loads(connection.getresponse().read())
+            response = json.loads(connection.getresponse().read())
         finally:
             connection.close()
-        assert answer["status"] == "ok", answer
-        return answer
+        assert response["status"] == "ok", response
+        return response
 
     def schedule(self, **fields: object) -> str:
         """Put a job in the line, and return its number."""

@@ -58,7 +58,7 @@ class GatedSite(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Gate)
-        self.asked = Counter()
+        self.counts = Counter()
         self.is_reached, self.may_go = threading.Event(), threading.Event()
         self.hosts = f"http://127.0.0.1:{self.server_port};1;;50"
 
@@ -66,7 +66,7 @@ class GatedSite(ThreadingHTTPServer):
 class _Gate(BaseHTTPRequestHandler):
     def do_GET(self):
         site = self.server
-        site.asked[self.path] += 1
+        site.counts[self.path] += 1
         if self.path == site.held:
             site.is_reached.set()
             site.may_go.wait(30)
@@ -183,11 +183,11 @@ def test_cancelled_job_is_interrupted_and_the_next_one_goes_on(node, tmp_path):
         site.may_go.set()
         assert node.end_of(job) == 0
         assert crawls(tmp_path) == [("interrupted", "shutdown", "1.0.1")]
-        assert 0 < sum(site.asked.values()) < PAGES
+        assert 0 < sum(site.counts.values()) < PAGES
         assert node.end_of(node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))) == 0
     assert crawls(tmp_path) == [("finished", "finished", "1.0.1")]
     assert len(networkx.read_gexf(graph(tmp_path)).nodes) == PAGES + 1
-    assert {number for path, number in site.asked.items() if path != "/robots.txt"} == {1}
+    assert {number for path, number in site.counts.items() if path != "/robots.txt"} == {1}
 
 
 def test_second_job_of_a_running_crawl_is_refused_and_a_new_egg_leaves_the_first_alone(node, tmp_path):
@@ -218,6 +218,6 @@ def test_client_schedules_with_the_target_of_scrapy_cfg(node, web, tmp_path):
 
 
 def test_target_in_the_repository_has_no_slash_at_its_end():
-    # scrapyd-client 2.0.3 asks for //listprojects.json otherwise, which scrapyd answers with 404.
+    # scrapyd-client 2.0.3 asks for //listprojects.json otherwise, to which scrapyd responds with 404.
     lines = (ROOT / "scrapy.cfg").read_text("utf-8").splitlines()
     assert [line for line in lines if line.startswith("url")] == ["url = http://localhost:6800"]

@@ -1,4 +1,4 @@
-"""Runs commands of the project as a user does, in a folder of their own, and reads what they leave behind."""
+"""Runs commands of the project as users do, each in its own folder, and reads their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """A working folder; *settings* hold for all commands."""
+    """A working folder; *settings* apply to all commands."""
 
     def __init__(self, folder: Path, **settings: object) -> None:
         self.folder = folder
@@ -32,31 +32,31 @@ class Project:
         return Run(self.folder, line, is_fresh=is_fresh)
 
     def run(self, command: str, *arguments: str, **settings: object) -> Ended:
-        """Run a command of scrapy to its end."""
+        """Run a Scrapy command to its end."""
         return self.start(command, *arguments, **settings).wait()
 
     def crawl(self, hosts: str, *arguments: str, **settings: object) -> Ended:
         """Crawl the sites *hosts* to the end."""
         return self.run("crawl", "sitegraph", "-a", f"hosts={hosts}", *arguments, **settings)
 
-    # What is left behind
+    # Results
 
     def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(f"file:{self.folder / 'crawl.sqlite'}?mode=ro", uri=True)) as connection:
             return connection.execute(statement, values).fetchall()
 
     def pages(self, origin: str = "") -> dict[str, tuple[State, str]]:
-        """State and reason of every page, by its path (by its URL if no *origin* is given)."""
+        """Return state and reason of every page, by path, or by URL if no *origin* is given."""
         ids = "SELECT id FROM site WHERE site LIKE :site"
         rows = self.query(f"SELECT url, state, reason FROM page WHERE site_id IN ({ids})", site=origin or "%")
         return {url.removeprefix(origin): (State(state), reason or "") for url, state, reason in rows}
 
     def states(self) -> list[tuple[str, str]]:
-        """State and reason of all crawls, the oldest first."""
+        """Return state and reason of all crawls, oldest first."""
         return self.query("SELECT state, reason FROM crawl ORDER BY id")
 
     def site(self, origin: str) -> Mapping[str, Any]:
-        """The row of a site in the latest crawl."""
+        """Return the row of a site in the latest crawl."""
         names = ("robots_status", "robots_text", "availability")
         rows = self.query(
             f"SELECT {', '.join(names)} FROM site WHERE site = :site ORDER BY id DESC LIMIT 1", site=origin

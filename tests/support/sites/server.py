@@ -1,7 +1,7 @@
-"""HTTP servers on loopback that do what the demo web does not: they stall, lie, break off, and keep count.
+"""HTTP servers on loopback that do what the demo web does not: they stall, lie, disconnect, and count requests.
 
-A site is a function of an `Exchange`; every site of a `Web` has a port of its own. Nothing is shared between
-answers, each has a connection of its own, so that a request that arrives is a request that was made.
+A site is a function of an `Exchange`, and has its own port. Each response closes its connection, so that
+every request that arrives was made deliberately.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    WebResponse = Callable[["Exchange"], Awaitable[None]]
+    Handler = Callable[["Exchange"], Awaitable[None]]
 
 END_S = 10
-SEND_BUFFER_BYTES = 65_536  # small, so that what was sent is what was read, save for this
+SEND_BUFFER_BYTES = 65_536  # small, so that sent bytes exceed read bytes by at most this
 
 
-class Asked(NamedTuple):
-    """A request as it came in, at *at_s* of the monotonic clock."""
+class Request(NamedTuple):
+    """A request, received at *at_s* of the monotonic clock."""
 
     at_s: float
     method: str
@@ -37,40 +37,40 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class Site:
-    """A served site and what it has seen."""
+    """A served site and its requests."""
 
     origin: str
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     sent_bytes: Counter[str] = field(default_factory=Counter)  # by path, of bodies
-    at_once: int = 0  # requests that are being answered
+    at_once: int = 0  # requests in progress
     most_at_once: int = 0
 
     def count(self, path: str) -> int:
-        return sum(one.path == path for one in self.asked)
+        return sum(one.path == path for one in self.requests)
 
     @property
     def paths(self) -> list[str]:
-        """What was asked for, in order."""
-        return [one.path for one in self.asked]
+        """The requested paths, in order."""
+        return [one.path for one in self.requests]
 
     @property
     def gaps_s(self) -> list[float]:
         """Seconds between one request and the next."""
-        times = [one.at_s for one in self.asked]
+        times = [one.at_s for one in self.requests]
         return [later - earlier for earlier, later in pairwise(times)]
 
 
 class Exchange:
-    """One request, and the connection to answer it on."""
+    """One request, and the connection for the response."""
 
-    def __init__(self, site: Site, asked: Asked, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, site: Site, request: Request, writer: asyncio.StreamWriter) -> None:
         self.site = site
-        self.asked = asked
-        self.path = asked.path
+        self.request = request
+        self.path = request.path
         self._writer = writer
 
     async def head(self, status: int = 200, content_type: str = "text/html", **more: object) -> None:
-        """Send status and headers; in the names of *more*, `_` stands for `-`."""
+        """Send status and headers; the names of *more* have `_` for `-`."""
         lines = [f"HTTP/1.1 {status} Whatever", "Connection: close"]
         if content_type:
             lines.append(f"Content-Type: {content_type}")
@@ -79,19 +79,19 @@ class Exchange:
         await self._writer.drain()
 
     async def body(self, data: bytes) -> None:
-        """Send a piece of the body; returns when nearly all of it was taken."""
+        """Send a piece of the body; return when nearly all of it was read."""
         self._writer.write(data)
         await self._writer.drain()
         self.site.sent_bytes[self.path] += len(data)
 
     async def page(self, body: bytes | str = b"", status: int = 200, **headers: object) -> None:
-        """Send a whole answer, HTML unless *headers* say otherwise."""
+        """Send a complete response, HTML by default."""
         data = body.encode() if isinstance(body, str) else body
         await self.head(status, Content_Length=len(data), **headers)  # type: ignore[arg-type]
         await self.body(data)
 
     def reset(self) -> None:
-        """Break the connection off with a TCP reset instead of an end."""
+        """Close the connection with a TCP reset."""
         sock = self._writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
@@ -101,10 +101,10 @@ def links(*hrefs: str) -> str:
     return "<!DOCTYPE html><title>Links</title>" + "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
 
 
-def pages(bodies: Mapping[str, str], robots: str | None = None) -> WebResponse:
-    """A site of these pages; everything else is missing."""
+def pages(bodies: Mapping[str, str], robots: str | None = None) -> Handler:
+    """Return the handler of a site with these pages; other paths are 404."""
 
-    async def answer(exchange: Exchange) -> None:
+    async def respond(exchange: Exchange) -> None:
         if exchange.path == "/robots.txt" and robots is not None:
             await exchange.page(robots, content_type="text/plain")
         elif exchange.path in bodies:
@@ -112,18 +112,18 @@ def pages(bodies: Mapping[str, str], robots: str | None = None) -> WebResponse:
         else:
             await exchange.page("missing", 404)
 
-    return answer
+    return respond
 
 
 class Web:
-    """Sites by name, served from a thread of their own while the `with` block lasts.
+    """Sites by name, served by a thread during the `with` block.
 
-    A site that is None has a port, but nobody listens there.
+    A site whose handler is None has a port without a listener.
     """
 
-    def __init__(self, **answers: WebResponse | None) -> None:
-        self._answers = answers
-        self._sockets = {name: socket.socket() for name in answers}
+    def __init__(self, **handlers: Handler | None) -> None:
+        self._handlers = handlers
+        self._sockets = {name: socket.socket() for name in handlers}
         self._servers: list[asyncio.Server] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="sites")
@@ -137,7 +137,7 @@ class Web:
         return self.sites[name]
 
     def hosts(self, *names: str, limits: str = ";8;;0") -> str:
-        """The argument `hosts` for the sites *names* (all: none named)."""
+        """Return the argument `hosts` for the sites *names*, or for all."""
         return ",".join(self.sites[name].origin + limits for name in names or self.sites)
 
     def __enter__(self) -> Self:
@@ -154,9 +154,9 @@ class Web:
             sock.close()
 
     async def _open(self) -> None:
-        for name, answer in self._answers.items():
-            if answer is not None:
-                served = self._served(self.sites[name], answer)
+        for name, handler in self._handlers.items():
+            if handler is not None:
+                served = self._served(self.sites[name], handler)
                 self._servers.append(await asyncio.start_server(served, sock=self._sockets[name], backlog=512))
 
     async def _close(self) -> None:
@@ -167,16 +167,16 @@ class Web:
             task.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
 
-    def _served(self, site: Site, answer: WebResponse) -> Callable[..., Awaitable[None]]:
+    def _served(self, site: Site, handler: Handler) -> Callable[..., Awaitable[None]]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             site.at_once += 1
             try:
-                asked = await _read(reader)
+                request = await _read(reader)
                 site.most_at_once = max(site.most_at_once, site.at_once)
-                site.asked.append(asked)
-                await answer(Exchange(site, asked, writer))
+                site.requests.append(request)
+                await handler(Exchange(site, request, writer))
             except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                pass  # the visitor, or the end of the test, broke it off
+                pass  # closed by the client or by the end of the test
             finally:
                 site.at_once -= 1
                 writer.close()
@@ -184,10 +184,10 @@ class Web:
         return serve
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
     at_s = time.monotonic()
     method, path, _ = head[0].split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Asked(at_s, method, path, headers, body)
+    return Request(at_s, method, path, headers, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.news.press_truth import Document, compare
-from tests.support.sites.press.server import Asked, Options, Served
+from tests.support.sites.press.server import LoggedRequest, Options, Served
 
 BEGAN, DAY_S, HOUR_S = 1_780_000_000.0, 86_400, 3600
 # One real second is an hour of the press; the crawl takes a day of it.
@@ -19,10 +19,10 @@ def served() -> Served:
     return Served(OPTIONS.press(origins), lambda: BEGAN + DAY_S)
 
 
-def asked(urls) -> list[Asked]:
+def asked(urls) -> list[LoggedRequest]:
     """One request after the other, the last of them at the end of the day."""
     count = len(urls)
-    return [Asked(1000 + 24 * number / count, 200, HTML, url) for number, url in enumerate(urls, 1)]
+    return [LoggedRequest(1000 + 24 * number / count, 200, HTML, url) for number, url in enumerate(urls, 1)]
 
 
 def stored(article, url="", late_h=1.0) -> Document:
@@ -64,7 +64,10 @@ def test_copies_losses_and_pages_that_are_no_articles_are_counted(served):
 def test_late_articles_and_requests_for_no_pages_are_told_apart(served):
     host = next(host for host in served.press.hosts if served.press.in_feed(host))
     new = [one for one in served.press.articles(host, BEGAN + DAY_S) if one.published_at > BEGAN and not one.copy_of]
-    seen = [*asked([one.url for one in new]), Asked(1024.0, 200, "application/rss+xml", f"http://{host}/rss.xml")]
+    seen = [
+        *asked([one.url for one in new]),
+        LoggedRequest(1024.0, 200, "application/rss+xml", f"http://{host}/rss.xml"),
+    ]
     worth = compare(served, OPTIONS, seen, [stored(one, late_h=13) for one in new], 1)
     assert worth.in_time == 0 < worth.announced
     assert worth.other_requests == 1

@@ -39,14 +39,14 @@ def site(name: str, per_page, size: int):
         bodies[deeper] = links(f"/{n}.html", EVERYWHERE, *external(f"{name}{n}-", per_page(n) + 1))
     bodies["/folder/"] = bodies["/landed"] = links("/0.html", *external(f"{name}-landed", 2))
 
-    async def answer(exchange):
+    async def respond(exchange):
         moved = {"/moved": "/landed", "/folder": "/folder/", "/away": "http://elsewhere.example/"}
         if exchange.path in moved:
             await exchange.page(status=301, Location=moved[exchange.path])
         else:
             await pages(bodies, "User-agent: *\nDisallow: /secret")(exchange)
 
-    return answer
+    return respond
 
 
 def harvest(folder, web, **settings) -> Project:

@@ -236,7 +236,7 @@ def test_learning_rate_out_of_range_is_refused(tmp_path, rate):
     with Web(a=pages({"/": "<p>unicode"})) as web:
         (tmp_path / "topic.yaml").write_text(f"{{keywords: [unicode], roots: [{web['a'].origin}/]}}", "utf-8")
         ended = Project(tmp_path).run("crawl", "topic", "-a", "topic=topic.yaml", TOPIC_LEARNING_RATE=rate)
-        assert web["a"].asked == []
+        assert web["a"].requests == []
     assert ended.status != 0
     assert len(ended.errors) == 1
     assert "TOPIC_LEARNING_RATE" in ended.errors[0]

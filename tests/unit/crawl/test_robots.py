@@ -180,7 +180,7 @@ def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
     with Web(rules=pages(ROW, f"User-agent: *\nDisallow: /3\nCrawl-delay: {DELAY_S}")) as web:
         assert project.crawl(web.hosts(), CLOSESPIDER_PAGECOUNT=2).status == 0
         assert project.states()[0][0] == "interrupted"
-        asked = len(web["rules"].asked)
+        asked = len(web["rules"].requests)
         assert project.crawl(web.hosts()).status == 0
         assert project.states() == [("finished", "finished")]
         wanted = {"/robots.txt", *ROW} - {"/3"}

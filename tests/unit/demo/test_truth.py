@@ -76,8 +76,8 @@ def test_faculty_redirects_end_where_they_should():
     found = truth("faculty")
     assert found.moved[f"{FACULTY}/go/5"] == f"{FACULTY}/go/end.html"
     assert found.moved[f"{FACULTY}/dean"] == f"{FACULTY}/staff/person-0.html"
-    assert found.rings == {f"{FACULTY}/loop/{name}" for name in ("a", "b", "into", "self")}
-    assert found.abroad == dict.fromkeys([f"{FACULTY}/off", f"{FACULTY}/off/again"], f"{LIBRARY}/heron-2/")
+    assert found.loops == {f"{FACULTY}/loop/{name}" for name in ("a", "b", "into", "self")}
+    assert found.off_site == dict.fromkeys([f"{FACULTY}/off", f"{FACULTY}/off/again"], f"{LIBRARY}/heron-2/")
     assert found.refused == {f"{FACULTY}/no-such-page.html": 404, f"{FACULTY}/lost": 302}
 
 
@@ -92,7 +92,7 @@ def test_normalised_folder_and_its_redirect_are_one_page():
     found = truth("faculty", normalize=normalize)
     assert f"{FACULTY}/staff/" in found.pages
     assert f"{FACULTY}/staff/" not in found.moved
-    assert found.spellings[f"{FACULTY}/staff/"] >= {f"{FACULTY}/staff", f"{FACULTY}/staff/"}
+    assert found.variants[f"{FACULTY}/staff/"] >= {f"{FACULTY}/staff", f"{FACULTY}/staff/"}
 
 
 def test_frames_areas_and_refreshes_are_followed_only_if_selected():
@@ -131,7 +131,7 @@ def test_links_of_a_copy_count_for_its_representative():
 def test_without_normalisation_all_variants_are_copies():
     plain, normalized = truth("mirror"), truth("mirror", normalize=normalize)
     assert len(plain.pages) > 2 * len(normalized.pages)
-    spelt = [urls for urls in normalized.spellings.values() if len(urls) > 1]
+    spelt = [urls for urls in normalized.variants.values() if len(urls) > 1]
     linked = " ".join(url for urls in spelt for url in urls)
     assert all(mark in linked for mark in ("sid=", "utm_", "test//article//", "b=2&a=1", "c=", "ref="))
 

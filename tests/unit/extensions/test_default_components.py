@@ -38,11 +38,15 @@ def components(name, spider=Spider, **cmdline):
 
 
 @pytest.mark.parametrize(
-    "own", [{"tests.support.sites.ordinary.ItemsPipeline": 300}, '{"tests.support.sites.ordinary.ItemsPipeline": 300}']
+    "own",
+    [
+        {"tests.support.sites.plain.ItemsPipeline": 300},
+        '{"tests.support.sites.plain.ItemsPipeline": 300}',
+    ],
 )
 def test_pipeline_of_a_user_comes_before_the_store(own):
     built = components("ITEM_PIPELINES", ITEM_PIPELINES=own)
-    assert built == ["tests.support.sites.ordinary.ItemsPipeline", STORE, *BEHIND]
+    assert built == ["tests.support.sites.plain.ItemsPipeline", STORE, *BEHIND]
 
 
 def test_project_as_it_is_stays_as_it_is():
@@ -58,18 +62,16 @@ def test_custom_settings_of_a_spider_push_nothing_out():
 
 
 def test_scrapys_robots_txt_stays_off_beside_a_users_middleware():
-    built = components("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES={"tests.support.sites.ordinary.SlowFilter": 1})
-    assert "tests.support.sites.ordinary.SlowFilter" in built
+    built = components("DOWNLOADER_MIDDLEWARES", DOWNLOADER_MIDDLEWARES={"tests.support.sites.plain.SlowFilter": 1})
+    assert "tests.support.sites.plain.SlowFilter" in built
     assert "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware" not in built
 
 
 @pytest.mark.parametrize("path", [STORE, StorePipeline])
 def test_part_that_is_named_is_left_as_it_is_named(path):
     assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: None}) == BEHIND
-    assert components(
-        "ITEM_PIPELINES", ITEM_PIPELINES={path: 5, "tests.support.sites.ordinary.ItemsPipeline": 300}
-    ) == [
+    assert components("ITEM_PIPELINES", ITEM_PIPELINES={path: 5, "tests.support.sites.plain.ItemsPipeline": 300}) == [
         STORE,
-        "tests.support.sites.ordinary.ItemsPipeline",
+        "tests.support.sites.plain.ItemsPipeline",
         *BEHIND,
     ]

@@ -86,8 +86,8 @@ def read(pool):
         known["copy"] = copy
         rules = {"paper.example": content_rules or {}}
         news = NewsReader(reader, classifier, rules, pool.run, lambda page: known["copy"])
-        answer = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
-        return asyncio.run(news.read(answer, 7, level, kind, is_announced, is_in_feed, NOW))
+        response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
+        return asyncio.run(news.read(response, 7, level, kind, is_announced, is_in_feed, NOW))
 
     return read
 

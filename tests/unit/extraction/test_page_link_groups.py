@@ -21,8 +21,8 @@ TYPES = frozenset({"text/html"})
 
 
 def read(body: str, *, groups: bool = True, status: int = 200, redirect: Redirect | None = None):
-    answer = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
-    return ResponseReader(LinkResolver(), TAGS, TYPES, groups).read(answer, 7, 3, 0.0)
+    response = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
+    return ResponseReader(LinkResolver(), TAGS, TYPES, groups).read(response, 7, 3, 0.0)
 
 
 def positions(body: str) -> list[str]:

@@ -32,11 +32,11 @@ class Least:
     """Chooses the group whose first page is the oldest, and records the calls."""
 
     def __init__(self) -> None:
-        self.asked: list[list[tuple[int, int]]] = []
+        self.calls: list[list[tuple[int, int]]] = []
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        self.asked.append(sorted(waiting))
-        return min(self.asked[-1], key=lambda one: one[1])[0]
+        self.calls.append(sorted(waiting))
+        return min(self.calls[-1], key=lambda one: one[1])[0]
 
     def started(self, group: int) -> None: ...
     def rewarded(self, group: int, reward: float) -> None: ...
@@ -68,7 +68,7 @@ def test_rule_chooses_among_the_groups_that_are_ready() -> None:
     for number, group in ((1, 2), (2, 1), (3, 2), (4, 1)):
         site.push(entry(0.0, number, group), 16)
     assert [site.pop().id for _ in range(4)] == [1, 2, 3, 4]
-    assert rule.asked == [[(1, 2), (2, 1)], [(1, 2), (2, 3)], [(1, 4), (2, 3)]], "one group leaves no choice"
+    assert rule.calls == [[(1, 2), (2, 1)], [(1, 2), (2, 3)], [(1, 4), (2, 3)]], "one group leaves no choice"
 
 
 def test_groups_are_numbered_in_order_of_discovery_and_the_last_share_one() -> None:

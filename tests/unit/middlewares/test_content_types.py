@@ -1,4 +1,4 @@
-"""A mission's answers stay bytes; an ordinary spider gets responses that it can ask with `css`."""
+"""Responses of a mission are passed as bytes; a plain Scrapy spider gets responses with `css`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def processed(response, **meta):
     return ContentTypeMiddleware(HTML).process_response(request, response)
 
 
-def test_answer_of_a_mission_becomes_plain_and_keeps_all_it_had():
+def test_response_of_a_mission_becomes_plain_and_keeps_its_attributes():
     original = HtmlResponse(URL, 203, {"X-A": "1"}, b"<p>\xff", ["dataloss"], protocol="HTTP/1.1")
     plain = processed(original, lease=lease())
     assert type(plain) is Response
@@ -37,13 +37,13 @@ def test_answer_of_a_mission_becomes_plain_and_keeps_all_it_had():
 @pytest.mark.parametrize(("body", "encodings"), [(b"<p>plain", []), (b"\x1f\x8bpacked", [b"gzip"]), (b"", [])])
 def test_plain_body_that_is_called_gzip_is_read_as_it_is(body, encodings):
     for kind in (Response, HtmlResponse):
-        answer = processed(kind(URL, headers={"Content-Encoding": "gzip"}, body=body), lease=lease())
-        assert answer.headers.getlist("Content-Encoding") == encodings
-        assert answer.body == body
+        response = processed(kind(URL, headers={"Content-Encoding": "gzip"}, body=body), lease=lease())
+        assert response.headers.getlist("Content-Encoding") == encodings
+        assert response.body == body
 
 
 @pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}, {"robots": (1, 1, 0)}])
-def test_answers_of_others_stay_as_they_are(meta):
+def test_other_responses_are_unchanged(meta):
     original = HtmlResponse(URL, body=b"<p>x")
     assert processed(original, **meta) is original
 

@@ -1,4 +1,4 @@
-"""Why no answer came, in plain words; and what that makes of the URL."""
+"""The reasons for missing responses, and the resulting states of URLs."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Waiting(Spider):
         yield
 
     def parse(self, response):
-        self.answered_at = time.monotonic()
+        self.responded_at = time.monotonic()
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def crawler():
 
 def test_scrapy_still_has_the_private_attribute_that_wakes_it(crawler):
     scheduler = crawler.scheduler_of_test
-    waited_s = crawler.spider.answered_at - scheduler.moments[0]
+    waited_s = crawler.spider.responded_at - scheduler.moments[0]
     assert DUE_S <= waited_s < 0.9 * HEARTBEAT_S
 
 

@@ -195,7 +195,7 @@ def test_what_the_users_pipeline_changes_is_stored(crawled):
     assert project.query("SELECT title FROM page WHERE url = :url", url=f"{origin}/") == [("LINKS",)]
 
 
-def test_feeds_have_every_answer_as_json(crawled):
+def test_feeds_have_every_response_as_json(crawled):
     project, origin, outcome = crawled
     assert "Traceback" not in outcome.log
     lines = (project.folder / "pages.jsonl").read_text("utf-8").splitlines()
@@ -213,7 +213,7 @@ def test_feeds_have_every_answer_as_json(crawled):
     assert stored == [(home["content_hash"],)]
 
 
-def test_feeds_have_every_answer_as_csv(crawled):
+def test_feeds_have_every_response_as_csv(crawled):
     project, origin, _ = crawled
     with (project.folder / "pages.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["url"]: row for row in csv.DictReader(file)}

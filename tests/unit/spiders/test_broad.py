@@ -50,7 +50,7 @@ def test_crawl_level_by_level_goes_to_other_sites_and_ends(tmp_path):
 def moving(to: list[str]):
     """A site whose page /1 has moved to the address in *to*."""
 
-    async def answer(exchange: Exchange) -> None:
+    async def respond(exchange: Exchange) -> None:
         if exchange.path == "/1":
             await exchange.page(b"", 301, Location=to[0])
         else:
@@ -58,7 +58,7 @@ def moving(to: list[str]):
                 links("/1") if exchange.path == "/" else "missing", 200 if exchange.path == "/" else 404
             )
 
-    return answer
+    return respond
 
 
 def test_page_that_moved_to_another_site_of_the_scope_is_followed(tmp_path):

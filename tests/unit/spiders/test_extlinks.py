@@ -68,14 +68,14 @@ def test_budget_is_never_passed_by_requests_in_flight(tmp_path):
 def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_path):
     bodies = {"/": links("/missing", "/secret", "/paper.pdf", "/a")}
 
-    async def answer(exchange: Exchange) -> None:
+    async def respond(exchange: Exchange) -> None:
         if exchange.path == "/a":
             await exchange.page("", 301, Location="/b")
         else:
             await pages(bodies, "User-agent: *\nDisallow: /secret")(exchange)
 
     project = Project(tmp_path)
-    with Web(a=answer) as web:
+    with Web(a=respond) as web:
         ended = harvest(project, "-a", f"hosts={web.hosts()}")
         origin = web["a"].origin
     assert ended.status == 0
@@ -114,13 +114,13 @@ def test_site_that_is_not_available_is_left_alone_and_tried_again_on_the_next_ru
     project = Project(tmp_path, RETRY_TIMES=0)
     working = False
 
-    async def answer(exchange: Exchange) -> None:
+    async def respond(exchange: Exchange) -> None:
         if working or exchange.path == "/robots.txt":
             await pages({"/": links("http://b.example/")})(exchange)
         else:
             await exchange.page("no", 500)
 
-    with Web(sick=answer, well=pages(rich(9, 2))) as web:
+    with Web(sick=respond, well=pages(rich(9, 2))) as web:
         hosts = f"hosts={web.hosts()}"
         ended = harvest(project, "-a", hosts, PAGE_BUDGET=6)
         sick = web["sick"].origin
@@ -151,17 +151,17 @@ def test_levels_frames_and_every_href_are_read(tmp_path):
 def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
     whole = links("http://first.example/", "http://second.example/").encode()
 
-    async def answer(exchange: Exchange) -> None:
+    async def respond(exchange: Exchange) -> None:
         if exchange.path == "/robots.txt":
             await exchange.page("", 404)
-        elif heals and exchange.asked.headers.get("accept-encoding") == "identity":
+        elif heals and exchange.request.headers.get("accept-encoding") == "identity":
             await exchange.page(whole)
         else:
             await exchange.head(Content_Length=len(whole) + 1000)
             await exchange.body(whole[: whole.index(b"second") - 20])
 
     project = Project(tmp_path, RETRY_BACKOFF_SECONDS=0.01)
-    with Web(a=answer) as web:
+    with Web(a=respond) as web:
         harvest(project, "-a", f"hosts={web.hosts()}")
         page = project.pages(web["a"].origin)["/"]
     found = {url for (url,) in project.query(FOUND)}
@@ -312,7 +312,7 @@ def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order
 def test_endless_part_is_cut_whatever_the_order(tmp_path, order):
     """Every page of the calendar links to the next ten months, and says the same."""
 
-    async def answer(exchange: Exchange) -> None:
+    async def respond(exchange: Exchange) -> None:
         if exchange.path == "/robots.txt":
             await exchange.page("", 404)
             return
@@ -320,7 +320,7 @@ def test_endless_part_is_cut_whatever_the_order(tmp_path, order):
         await exchange.page(links(*(f"/calendar?month={month * 10 + n}" for n in range(1, 11))))
 
     project = Project(tmp_path, MAX_LEVEL=4)  # 11,111 months without an end
-    with Web(a=answer) as web:
+    with Web(a=respond) as web:
         ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order, CONCURRENT_REQUESTS=8)
     assert ended.status == 0
     done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]

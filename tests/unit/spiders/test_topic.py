@@ -30,10 +30,10 @@ class ThreeSites:
         self.web = Web(a=self.site("a"), b=self.site("b"), c=self.site("c"))
 
     def site(self, name):
-        async def answer(exchange):
+        async def respond(exchange):
             await pages(self.bodies[name])(exchange)
 
-        return answer
+        return respond
 
     def __enter__(self):
         self.web.__enter__()
@@ -63,7 +63,7 @@ class ThreeSites:
     @property
     def order(self):
         """What was asked for on all sites, in order: `a/` is a's home page."""
-        asked = [(one.at_s, name + one.path) for name, site in self.web.sites.items() for one in site.asked]
+        asked = [(one.at_s, name + one.path) for name, site in self.web.sites.items() for one in site.requests]
         return [path for _, path in sorted(asked)]
 
     def path(self, url):

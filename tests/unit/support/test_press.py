@@ -47,9 +47,9 @@ def walk(number: int) -> dict[str, int]:
     clicks, queue = {"/": 0}, deque(["/"])
     while queue:
         address = queue.popleft()
-        answer = press.page(urlsplit(origin).netloc, address, NOW)
-        assert answer.status == 200, f"{origin}{address} is linked, and not there"
-        for found in links(origin, answer.body):
+        response = press.page(urlsplit(origin).netloc, address, NOW)
+        assert response.status == 200, f"{origin}{address} is linked, and not there"
+        for found in links(origin, response.body):
             if found not in clicks:
                 clicks[found] = clicks[address] + 1
                 queue.append(found)
@@ -110,9 +110,9 @@ def test_variants_of_an_article_show_its_document():
         joined = "&" if "?" in own["article"] else "?"
         variants = [variants[0], f"{own['article']}{joined}utm_source=main", *variants[1 : 1 + plan.has_second]]
         for address in variants:
-            answer = press.page(host, address, NOW)
-            shown = html.unescape(answer.body.decode())
-            assert answer.status == 200
+            response = press.page(host, address, NOW)
+            shown = html.unescape(response.body.decode())
+            assert response.status == 200
             assert all(paragraph in shown for paragraph in article.text.split("\n"))
             assert press.document(plan.origin + address, NOW) == article.url
         comments = plan.schema.layout.address("comments", **own)
@@ -219,7 +219,7 @@ def test_broken_feeds_are_broken_and_hold_their_items_all_the_same():
             assert body.count(b"/pubDate>") + body.count(b"/published>") == 20
 
 
-def test_every_answer_depends_on_seed_and_time_alone():
+def test_every_response_depends_only_on_seed_and_time():
     one, other = (Press(7, ORIGINS[:3], NOW, **SMALL) for _ in range(2))
     for host in one.hosts:
         other.page(host, "/latest/", NOW + DAY_S)  # what was asked for before does not matter
@@ -241,9 +241,9 @@ def test_server_tells_its_sites_apart_and_sends_nothing_twice(tmp_path):
     options = Options(1, 3, NOW, real_began=time.time(), speed=0, per_day=3, archive_days=5, log=str(log))
     with serve(options) as served:
         for host, plan in zip(served.press.hosts, served.press.plans, strict=True):
-            with urllib.request.urlopen(plan.origin + "/", timeout=10) as answer:
-                assert answer.read() == served.press.page(host, "/", NOW).body
-                version = answer.headers["ETag"]
+            with urllib.request.urlopen(plan.origin + "/", timeout=10) as response:
+                assert response.read() == served.press.page(host, "/", NOW).body
+                version = response.headers["ETag"]
         again = urllib.request.Request(plan.origin + "/", headers={"If-None-Match": version})
         with pytest.raises(urllib.error.HTTPError, match="304"):
             urllib.request.urlopen(again, timeout=10)

@@ -20,8 +20,8 @@ def test_press_is_served_with_its_list_of_sources_until_ctrl_c(tmp_path):
             assert line.startswith(f"{sources}: 2 sites")
             found, problems = read_sources(str(sources))
             assert (len(found), problems) == (2, [])
-            with urlopen(found[1].limits.site) as answer:
-                assert answer.status == 200
+            with urlopen(found[1].limits.site) as response:
+                assert response.status == 200
         finally:
             served.send_signal(signal.SIGINT)
         assert (*served.communicate(), served.returncode) == ("", "", 0)

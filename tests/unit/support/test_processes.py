@@ -36,7 +36,7 @@ def test_command_gets_signals_and_what_is_to_be_done_before(tmp_path, is_fresh):
     with Web(stalls=stall) as web:
         arguments = ("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
         run = Run(tmp_path, arguments, is_fresh=is_fresh, before=ignore_hangup)
-        assert run.until(lambda: web["stalls"].asked != [], "the first request")
+        assert run.until(lambda: web["stalls"].requests != [], "the first request")
         run.signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):
             run.wait(0.0)

@@ -14,8 +14,8 @@ HEADERS = (("ETag", "If-None-Match"), ("Last-Modified", "If-Modified-Since"))
 
 
 def ask(url: str, **headers: str) -> tuple[bytes, dict[str, str]]:
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
-        return answer.read(), dict(answer.headers)
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as response:
+        return response.read(), dict(response.headers)
 
 
 def test_pages_that_are_as_the_client_has_them_are_not_sent_again():

@@ -1,4 +1,4 @@
-"""Serves a press until Ctrl-C, to try news crawls on without the internet, and writes its sources.yaml.
+"""Serves a press until Ctrl-C, for trying news crawls without the internet, and writes its sources.yaml.
 
 python -m tests.support.sites.press [FOLDER] [--sites 8]
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from tests.support.sites.press.server import Options, serve
 
 SPEED = 10.0
-PER_DAY = 60.0  # articles of a site: one every two minutes and a half, by the clock of whoever tries it
-LEAD_S = 2 * 86_400.0  # what the press is behind at first: for five hours it is not ahead of the crawler's clock
+PER_DAY = 60.0  # articles per site: one every two and a half minutes of real time
+LEAD_S = 2 * 86_400.0  # by which the press starts behind, so that it does not pass real time for five hours
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=8)
     chosen = parser.parse_args()
     now = time.time()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the process that serves: it ends with this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited by the server process, which ends with this one
     with serve(Options(1, chosen.sites, now - LEAD_S, now, SPEED, PER_DAY, archive_days=30.0)) as served:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sources = chosen.folder / "sources.yaml"

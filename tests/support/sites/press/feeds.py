@@ -1,4 +1,4 @@
-"""Feeds, news sitemaps and robots.txt of a site; some feeds are broken in the ways that feeds are."""
+"""Feeds, news sitemaps and robots.txt of a site; some feeds are broken in typical ways."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from tests.support.sites.press.plan import Feed
 
 SHOWN = 20  # items of a feed
-SITEMAP_S = 2 * 86_400  # what a news sitemap holds
+SITEMAP_S = 2 * 86_400  # time span of a news sitemap
 _NEWS = 'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
 
 
 def feed(desk: Desk, plan: Feed) -> str:
-    """The feed, with what is wrong with it."""
+    """Return the feed with its flaw."""
     heads = desk.newest(SHOWN)
     text = {"rss": _rss, "atom": _atom, "json": _json}[plan.kind](desk, plan, heads)
     if plan.flaw == "ampersand":
@@ -73,7 +73,7 @@ def _json(desk: Desk, plan: Feed, heads: list[Head]) -> str:
 
 
 def sitemap(desk: Desk) -> str:
-    """What was published in the last two days."""
+    """Return the sitemap of the last two days."""
     found = []
     for head in desk.newest(1000):
         if head.published_at < desk.now - SITEMAP_S:
@@ -86,6 +86,6 @@ def sitemap(desk: Desk) -> str:
 
 
 def robots(desk: Desk) -> str:
-    """Nothing that is linked is forbidden; some name the sitemap."""
+    """Return the robots.txt, which forbids no linked page; some name the sitemap."""
     named = f"Sitemap: {desk.plan.origin}{desk.plan.sitemap}\n" if desk.plan.robots_name_sitemap else ""
     return f"User-agent: *\nDisallow: /cgi-bin/\n{named}"

@@ -1,4 +1,4 @@
-"""What stands around the contents of a page: head, navigation, what is most read, links out; and lists of articles."""
+"""The frame of a page: head, navigation, most read articles, external links; and lists of articles."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tests.support.sites.press.plan import Plan
 
 STATICS = ("about", "contacts", "advertising", "imprint", "privacy", "subscribe", "jobs")
-LISTED = 8  # articles of a page of a list
+LISTED = 8  # articles on a list page
 MOST_READ = 5
-_FRESH = 60  # articles, at most, that others are drawn from
+_FRESH = 60  # latest articles from which the sidebar is drawn, at most
 _FRESH_S = 2 * 86_400
 FEED_TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
-# How a page is laid out: before the contents, after them.
-_SKELETONS = (
+# The layouts of pages: HTML before and after the contents.
+_LAYOUTS = (
     ("<main>", "</main>"),
     ('<div id="wrap"><div class="content">', "</div></div>"),
     ('<table class="page"><tr><td class="left"></td><td class="main">', "</td></tr></table>"),
@@ -33,7 +33,7 @@ _SKELETONS = (
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A site at a moment: all that its pages are made of."""
+    """A site at a point in time, with everything that its pages depend on."""
 
     room: Newsroom
     now: float
@@ -47,7 +47,7 @@ class Desk:
         return self.local(self.plan.schema.layout.address(kind, **fields))
 
     def local(self, address: str) -> str:
-        """The address as links of this site have it."""
+        """Return the address as links of this site write it."""
         return self.plan.origin + address if self.plan.links_are_absolute else address
 
     def newest(self, count: int) -> list[Head]:
@@ -60,18 +60,18 @@ def anchor(href: str, text: str) -> str:
 
 
 def with_query(address: str, query: str) -> str:
-    """The address with another query behind that which it has."""
+    """Return the address with *query* appended to its query."""
     return f"{address}{'&' if '?' in address else '?'}{query}" if query else address
 
 
 def items(desk: Desk, heads: Iterable[Head], campaign: str = "") -> str:
-    """A list of articles."""
+    """Return a list of articles."""
     rows = (anchor(desk.local(with_query(head.address, campaign)), head.title) for head in heads)
     return "<ul>" + "".join(f"<li>{row}</li>" for row in rows) + "</ul>"
 
 
 def teasers(desk: Desk, heads: Iterable[Head]) -> str:
-    """A list of articles with what belongs to each."""
+    """Return a list of articles with their teasers."""
     found = []
     for head in heads:
         own = {"id": head.id, "article": head.address}
@@ -86,7 +86,7 @@ def teasers(desk: Desk, heads: Iterable[Head]) -> str:
 
 @lru_cache(256)
 def _side(room: Newsroom, hour: int) -> str:
-    """What is most read and most talked of, towns in the news, and the last days, made once an hour."""
+    """Return the sidebar, generated once an hour: most read and discussed articles, towns, and the last days."""
     desk = Desk(room, hour * 3600.0, ())
     fresh = [head for head in desk.newest(_FRESH) if head.published_at > desk.now - _FRESH_S]
     rng = rng_of(f"most read {desk.plan.number} {hour}")
@@ -120,7 +120,7 @@ def _footer(desk: Desk, seed: str) -> str:
 def page(desk: Desk, seed: str, title: str, contents: str, *, head: str = "") -> str:
     """Return a whole page; *seed* is the same for all moments, *head* further HTML for its head."""
     plan = desk.plan
-    before, after = _SKELETONS[plan.skeleton]
+    before, after = _LAYOUTS[plan.layout]
     side = _side(desk.room, int(desk.now // 3600))
     if plan.markup == "og" and "og:type" not in head:
         head += '<meta property="og:type" content="website">'

@@ -1,4 +1,4 @@
-"""The addresses of everything on a site that is no article: three families of templates, each made and read back."""
+"""The addresses of all pages except articles: three families of templates, which format and parse addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS = ("id", "page", "photo")
 
 
 def _compiled(template: str) -> re.Pattern[str]:
-    """The pattern of the addresses that *template* makes."""
+    """Return the pattern of the addresses of *template*."""
     parts = _FIELD.split(template)  # text, field, text, field, …, text
     for at, part in enumerate(parts):
         if at % 2:
@@ -27,26 +27,26 @@ def _compiled(template: str) -> re.Pattern[str]:
 
 
 class Layout:
-    """Addresses of the kinds of pages; `{article}` stands for the address of an article, other fields for a value."""
+    """Addresses by kind of page; the field `{article}` is the address of an article."""
 
     def __init__(self, templates: Mapping[str, str]) -> None:
         self._templates = templates
         self._patterns = {kind: _compiled(template) for kind, template in templates.items()}
 
     def address(self, kind: str, **fields: object) -> str:
-        """The path and query of a page of *kind*."""
+        """Return path and query of a page of *kind*."""
         values = {name: value if name == "article" else quote(str(value)) for name, value in fields.items()}
         return self._templates[kind].format_map(values)
 
     def read(self, address: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Each kind of page that *address* may be, with its fields; whether there is such a page is not known here."""
+        """Yield each kind of page that *address* matches, with its fields; the page need not exist."""
         for kind, pattern in self._patterns.items():
             if found := pattern.fullmatch(address):
                 fields = found.groupdict()
                 yield kind, {name: value if name == "article" else unquote(value) for name, value in fields.items()}
 
 
-# Queries have their keys in the order of the alphabet: who sorts them changes nothing.
+# The keys of queries are in alphabetical order, so that sorting does not change them.
 LAYOUTS: Mapping[str, Layout] = {
     "folders": Layout(
         {

@@ -1,4 +1,4 @@
-"""The pages that list articles: home, sections, tags, authors, the archive's calendar, search."""
+"""The pages that list articles: home, sections, tags, authors, calendar of the archive, search."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _OF_AUTHOR = 5
 
 
 def _heads(desk: Desk, group: Group, value: str) -> list[Head]:
-    """The articles of a group, the newest first."""
+    """Return the articles of a group, newest first."""
     return [desk.room.head(number) for number in reversed(desk.room.listed(group, value, desk.now))]
 
 
 def home(desk: Desk) -> str:
-    """The newest of all, and the newest of each section."""
+    """Return the home page: the newest articles of all and of each section."""
     parts = [teasers(desk, desk.newest(_ON_HOME))]
     for name in desk.plan.sections:
         newest = _heads(desk, "section", name)[:3]
@@ -31,7 +31,7 @@ def home(desk: Desk) -> str:
 
 
 def _paged(desk: Desk, kind: str, number: int, title: str, heads: list[Head], **fields: str) -> str | None:
-    """Page *number*, from 1 on, of the list *kind*, which is of *heads*; None if there is nothing on it."""
+    """Return page *number*, from 1, of the list *kind* with the articles *heads*; None if it is empty."""
     begin = (number - 1) * LISTED
     shown = heads[begin : begin + LISTED]
     if not shown:
@@ -48,22 +48,22 @@ def _paged(desk: Desk, kind: str, number: int, title: str, heads: list[Head], **
 
 
 def section(desk: Desk, name: str, number: int) -> str | None:
-    """What a section has published."""
+    """Return a page of a section's articles."""
     return _paged(desk, "section", number, name.title(), _heads(desk, "section", name), section=name)
 
 
 def latest(desk: Desk, number: int) -> str | None:
-    """What all have published, as far as one clicks."""
+    """Return a page of all articles, newest first."""
     return _paged(desk, "latest", number, "Latest news", desk.newest(desk.room.count(desk.now)))
 
 
 def tag(desk: Desk, name: str, number: int) -> str | None:
-    """What is about a town."""
+    """Return a page of the articles about a town."""
     return _paged(desk, "tag", number, f"News on {name}", _heads(desk, "tag", name), tag=name)
 
 
 def author(desk: Desk, name: str) -> str | None:
-    """What somebody wrote last."""
+    """Return the page of an author's latest articles."""
     heads = _heads(desk, "author", name)[:_OF_AUTHOR]
     if not heads:
         return None
@@ -72,13 +72,13 @@ def author(desk: Desk, name: str) -> str | None:
 
 
 def search(desk: Desk, word: str) -> str:
-    """What a search for *word* finds; every search has a page."""
+    """Return the results of a search for *word*, which may be empty."""
     found = teasers(desk, _heads(desk, "tag", word)) or "Nothing was found."
     return page(desk, f"search {word}", "Search", f"<h2>Search</h2>{found}")
 
 
 def _span(desk: Desk) -> tuple[datetime, datetime]:
-    """The days of the first article and of now, by the clock of the site."""
+    """Return the days of the first article and of today, by the clock of the site."""
     now = datetime.fromtimestamp(desk.now, timezone(timedelta(hours=desk.plan.zone_h)))
     return (desk.room.head(0).published if desk.room.count(desk.now) else now), now
 
@@ -91,7 +91,7 @@ def archive(desk: Desk) -> str:
 
 
 def year(desk: Desk, number: int) -> str | None:
-    """The months of a year."""
+    """Return the page of the months of a year."""
     first, last = _span(desk)
     months = [
         f"{month:02}"
@@ -105,7 +105,7 @@ def year(desk: Desk, number: int) -> str | None:
 
 
 def month(desk: Desk, of_year: int, number: int) -> str | None:
-    """The days of a month."""
+    """Return the page of the days of a month."""
     first, last = _span(desk)
     if not 1 <= number <= 12 or not (first.year, first.month) <= (of_year, number) <= (last.year, last.month):
         return None
@@ -119,7 +119,7 @@ def month(desk: Desk, of_year: int, number: int) -> str | None:
 
 
 def day(desk: Desk, of_year: int, of_month: int, number: int) -> str | None:
-    """The articles of a day; a day without any has a page too, if it is between the first and the last."""
+    """Return the articles of a day; days without articles have a page if they are between the first and today."""
     first, last = _span(desk)
     wanted = (of_year, of_month, number)
     if not first.timetuple()[:3] <= wanted <= last.timetuple()[:3]:

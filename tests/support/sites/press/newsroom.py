@@ -1,4 +1,4 @@
-"""What a site has published by when: articles, their texts and addresses. Nothing here reads the clock."""
+"""The articles that a site has published at a given time, their texts and addresses. Nothing here reads the clock."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tests.support.sites.press.plan import Plan
 
 DAY_S = 86_400
-STORY = 12  # articles about the same towns, one after the other
+STORY = 12  # consecutive articles about the same towns
 PHOTOS = 8
-_CYCLE, _ORIGINAL, _REPRINT = 66, 10, 17  # of so many articles, one is printed again seven articles later
+_CYCLE, _ORIGINAL, _REPRINT = 66, 10, 17  # one of 66 articles is reprinted seven articles later
 _WEATHER = 12, 5  # every twelfth, from the fifth on
 _CORRECTED = 20, 3
 _TO_CORRECT_S = 4 * 3600
@@ -32,7 +32,7 @@ Kind = Literal["plain", "weather", "corrected", "reprint"]
 class Head:
     """An article without its text."""
 
-    number: int  # the oldest has 0
+    number: int  # from 0, oldest first
     kind: Kind
     id: int
     address: str  # path and query
@@ -41,7 +41,7 @@ class Head:
     section: str
     author: str
     tags: tuple[str, ...]
-    original: int | None  # of a reprint: the number of what it repeats
+    original: int | None  # of a reprint: the number of the original article
     photos: int  # of its gallery; 0 = none
 
     @property
@@ -67,18 +67,18 @@ class Newsroom:
         self._seed = f"press {seed} site {plan.number}"
         self._opened = opened
         self._gap_s = DAY_S / plan.per_day
-        self._heads: list[Head] = []  # what was asked for so far; a memory, not a state
+        self._heads: list[Head] = []  # a cache of the articles requested so far
         self._numbers: dict[str, int] = {}  # by address, unescaped
-        self._lists: dict[tuple[str, str], list[int]] = {}  # by what they have in common
+        self._lists: dict[tuple[str, str], list[int]] = {}  # by group and value
 
     def listed(self, group: Group, value: str, now: float) -> list[int]:
-        """The numbers of the articles of a section, author, tag (both as in addresses) or day, the oldest first."""
+        """Return the articles of a section, author, tag (both as in addresses) or day by number, oldest first."""
         count = self._known(now)
         numbers = self._lists.get((group, value), [])
         return numbers[: bisect_left(numbers, count)]
 
     def count(self, now: float) -> int:
-        """How many articles are published at *now*: those with a lesser number."""
+        """Return the number of articles published at *now*, which have lower numbers."""
         last = int((now - self._opened) // self._gap_s)
         return 0 if last < 0 else last + (self._published_at(last) <= now)
 
@@ -92,13 +92,13 @@ class Newsroom:
         return self._heads[number]
 
     def find(self, address: str, now: float) -> Head | None:
-        """The article whose own address this is; None if there is none, or not yet."""
+        """Return the article with this address; None if there is none, or not yet."""
         count = self._known(now)
         number = self._numbers.get(unquote(address), count)
         return self._heads[number] if number < count else None
 
     def _known(self, now: float) -> int:
-        """How many articles are published, all of them remembered."""
+        """Return the number of published articles, and cache them."""
         count = self.count(now)
         if count:
             self.head(count - 1)
@@ -133,7 +133,7 @@ class Newsroom:
                 title = f"Weather in {tags[0]} on {published.day} {published:%B %Y}, report {number % 10}"
         id_ = plan.first_id + number * plan.id_step
         address = self._address(id_, title, section, published)
-        if unquote(address) in self._numbers:  # of a site that writes no number into addresses
+        if unquote(address) in self._numbers:  # on a site without numbers in addresses
             address = self._address(id_, f"{title} {number}", section, published)
         photos = rng.randint(3, PHOTOS) if rng.random() < 0.4 else 0
         return Head(
@@ -145,12 +145,12 @@ class Newsroom:
         return self.plan.schema.address(Parts(id_, digest, quote(texts.slug(title)), section, published))
 
     def names(self, number: int) -> list[str]:
-        """The towns that article *number* and those before and after it are about."""
+        """Return the towns of article *number* and of its story."""
         rng = rng_of(f"{self._seed} story {number // STORY}")
         return [texts.name(rng, is_russian=self.plan.is_russian) for _ in range(6)]
 
     def text(self, number: int, now: float) -> list[str]:
-        """The paragraphs of an article as it reads at *now*."""
+        """Return the paragraphs of an article at *now*."""
         head = self.head(number)
         if head.original is not None:
             return texts.edited(rng_of(f"{self._seed} edit {number}"), self.text(head.original, now))

@@ -1,4 +1,4 @@
-"""What distinguishes the sites of a press: a function of its seed and of their number."""
+"""The properties of the sites of a press, as a function of its seed and their number."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from tests.support.sites.press.schemas import Schema
 
 _T = TypeVar("_T")
-Markup = Literal["json-ld", "og", "time", "nothing"]  # where a page says that it is an article, and of when
+Markup = Literal["json-ld", "og", "time", "nothing"]  # the markup of an article and its date
 FeedKind = Literal["rss", "atom", "json"]
-Flaw = Literal["", "ampersand", "cut", "dates"]  # what is wrong with a feed
+Flaw = Literal["", "ampersand", "cut", "dates"]  # the flaw of a feed
 
 _SECTIONS = ("politics", "economy", "sport", "culture", "science", "society", "world")
 _FEED_PATHS = {"rss": "/rss.xml", "atom": "/atom.xml", "json": "/feeds/all.json"}
@@ -32,8 +32,8 @@ class Feed:
     kind: FeedKind
     path: str
     flaw: Flaw
-    is_linked: bool  # from the head of pages; else it is only at a usual place
-    campaign: str  # query that the links of its items carry
+    is_linked: bool  # from the head of pages; otherwise it is only at a usual path
+    campaign: str  # query of the links of its items
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Plan:
     first_id: int
     id_step: int
     zone_h: int  # hours that its clock is ahead of UTC
-    skeleton: int  # which of the ways to lay out a page
+    layout: int  # index of the layout of pages
     feed: Feed | None
     sitemap: str  # path of a news sitemap; "" = none
     robots_name_sitemap: bool
-    campaign: str  # query of the links to what is most read; "" = none
-    has_second: bool  # a second address of each article, that names the first as the canonical one
+    campaign: str  # query of the links to the most read articles; "" = none
+    has_second: bool  # articles have a second address, with the first one as canonical URL
     prints_name_canonical: bool
     links_are_absolute: bool
 
@@ -66,24 +66,24 @@ class Plan:
 
 
 def _dealt(rng: random.Random, options: Sequence[_T], count: int) -> list[_T]:
-    """*count* of the *options*, each as often as the others, in random order."""
+    """Return *count* of the *options*, equally often, in random order."""
     hand = [options[at % len(options)] for at in range(count)]
     rng.shuffle(hand)
     return hand
 
 
 def _feed(nth: int) -> Feed:
-    """The *nth* feed of a press: kinds, places, flaws and campaigns in turn, out of step with each other."""
+    """Return the *nth* feed of a press: all combinations of kinds, paths, flaws and campaigns in turn."""
     kind: FeedKind = get_args(FeedKind)[nth % 3]
     flaw = _FLAWS[nth % len(_FLAWS)]
     if kind == "json" and flaw:
-        flaw = "dates"  # nothing can be read of JSON that is broken
-    is_linked = kind == "json" or nth // 3 % 2 == 0  # nobody looks for a JSON Feed unasked
+        flaw = "dates"  # broken JSON is not readable at all
+    is_linked = kind == "json" or nth // 3 % 2 == 0  # JSON feeds are not discovered at usual paths
     return Feed(kind, _FEED_PATHS[kind], flaw, is_linked, "utm_source=feed" if nth % 4 == 1 else "")
 
 
 def plans(seed: int, origins: Sequence[str], per_day: float) -> list[Plan]:
-    """Return a site for each of *origins*; they publish *per_day* articles in the mean, from half of it on."""
+    """Return a site for each of *origins*; a site publishes at least half of *per_day* articles, the mean of all."""
     rng, count = rng_of(f"press {seed}"), len(origins)
     markups: list[Markup] = _dealt(rng, get_args(Markup), count)
     rates = _dealt(rng, (0.5, 0.7, 1.0, 1.2, 1.6), count)
@@ -104,7 +104,7 @@ def plans(seed: int, origins: Sequence[str], per_day: float) -> list[Plan]:
                 first_id=own.randrange(10_000, 900_000),
                 id_step=own.randint(1, 7),
                 zone_h=own.choice((0, 1, 3, -5)),
-                skeleton=own.randrange(4),
+                layout=own.randrange(4),
                 feed=_feed(sum(has_feed[:number])) if has_feed[number] else None,
                 sitemap={1: "/sitemaps/news.xml", 5: "/news-sitemap.xml"}.get(number % 8, ""),
                 robots_name_sitemap=number % 8 == 1,

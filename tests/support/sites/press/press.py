@@ -1,6 +1,6 @@
-"""Many news sites: what each answers at a given time, and the truth that a crawl of them is held against.
+"""Many news sites: their responses at a given time, and the truth that a crawl of them is compared with.
 
-Everything is a function of the seed, the sites' places, the rates and the time; what is kept is a memory only.
+Everything is a function of the seed, the origins, the rates and the time; only caches are kept.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _HTML = "text/html; charset=utf-8"
 _CAMPAIGNS = ("utm_", "fbclid=", "gclid=")
 
 
-class Answer(NamedTuple):
-    """What a site answers to a GET."""
+class Response(NamedTuple):
+    """The response of a site to a GET."""
 
     status: int
     headers: Mapping[str, str]
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """The truth on an article; *copy_of* is the URL of what it repeats, "" for a document of its own."""
+    """The truth about an article; *copy_of* is the URL of the original of a copy, "" for other articles."""
 
     url: str
     title: str
@@ -47,23 +47,23 @@ class Article:
 
     @property
     def day(self) -> str:
-        """The day of its publication by the clock of its site, which is what readers see: 2026-11-20."""
+        """The day of publication in the time zone of its site, as readers see it: 2026-11-20."""
         return f"{self.room.head(self.number).published:%Y-%m-%d}"
 
     @property
     def text(self) -> str:
-        """The paragraphs, one a line, as they were published first."""
+        """The paragraphs as first published, one per line."""
         return "\n".join(self.room.text(self.number, self.published_at))
 
     @property
     def correction(self) -> str:
-        """The text that has replaced the first one; "" if none has."""
+        """The text that replaced the first one; "" if there is none."""
         last = "\n".join(self.room.text(self.number, self.now))
         return last if last != self.text else ""
 
 
 class Press:
-    """News sites at *origins* that began *archive_days* before *began*, with *per_day* articles a site in the mean."""
+    """News sites at *origins*, opened *archive_days* before *began*, with *per_day* articles per site on average."""
 
     def __init__(
         self, seed: int, origins: Sequence[str], began: float, *, per_day: float = 15, archive_days: float = 90
@@ -76,34 +76,34 @@ class Press:
     def hosts(self) -> list[str]:
         return list(self._rooms)
 
-    # What a site says --------------------------------------------------------------------------------
+    # Responses ---------------------------------------------------------------------------------------
 
-    def page(self, host: str, address: str, now: float) -> Answer:
-        """What *host* answers to a GET of *address* (path and query) at *now*."""
+    def page(self, host: str, address: str, now: float) -> Response:
+        """Return the response of *host* to a GET of *address* (path and query) at *now*."""
         room = self._rooms.get(host)
         if room is None:
             return _missing()
         desk = Desk(room, now, [plan.origin for plan in self.plans if plan.origin != room.plan.origin])
         found = self._machine_page(desk, address)
         if found is None and (text := _html(desk, address)) is not None:
-            found = _answer(_HTML, text)
+            found = _response(_HTML, text)
         return found or _missing()
 
     @staticmethod
-    def _machine_page(desk: Desk, address: str) -> Answer | None:
+    def _machine_page(desk: Desk, address: str) -> Response | None:
         plan = desk.plan
         if address == "/robots.txt":
-            return _answer("text/plain", feeds.robots(desk))
+            return _response("text/plain", feeds.robots(desk))
         if plan.feed and address == plan.feed.path:
-            return _answer(FEED_TYPES[plan.feed.kind], feeds.feed(desk, plan.feed))
+            return _response(FEED_TYPES[plan.feed.kind], feeds.feed(desk, plan.feed))
         if plan.sitemap and address == plan.sitemap:
-            return _answer("application/xml", feeds.sitemap(desk))
+            return _response("application/xml", feeds.sitemap(desk))
         return None
 
     # The truth: never shown to a crawler --------------------------------------------------------------
 
     def articles(self, host: str, now: float) -> list[Article]:
-        """All that *host* has published, the oldest first."""
+        """Return all articles of *host*, oldest first."""
         room = self._rooms[host]
         return [self._article(room, room.head(number), now) for number in range(room.count(now))]
 
@@ -114,13 +114,13 @@ class Press:
         return Article(origin + head.address, head.title, head.published_at, copy_of, room, head.number, now)
 
     def is_article(self, url: str, now: float) -> bool:
-        """Whether this is the address of an article: no print version, no address with a campaign in it."""
+        """Return whether *url* is that of an article, not of a print version or with a campaign."""
         parts = urlsplit(url)
         room = self._rooms.get(parts.netloc)
         return room is not None and room.find(_address(url), now) is not None
 
     def document(self, url: str, now: float) -> str:
-        """The URL of the document that a page shows, as an article, a copy or a variant of it; "" if none."""
+        """Return the URL of the document of which a page is the article, a copy or a variant; "" if there is none."""
         room = self._rooms.get(urlsplit(url).netloc)
         head = room and _shown(room, _address(url), now)
         if room is None or head is None:
@@ -128,12 +128,12 @@ class Press:
         return room.plan.origin + (head if head.original is None else room.head(head.original)).address
 
     def in_feed(self, host: str) -> bool:
-        """Whether the articles of *host* are in a feed or a news sitemap."""
+        """Return whether the articles of *host* are in a feed or a news sitemap."""
         plan = self._rooms[host].plan
         return plan.feed is not None or plan.sitemap != ""
 
     def announced(self, host: str, address: str, now: float) -> set[str]:
-        """The articles that *host* announces at *address*; none if that is no feed and no news sitemap."""
+        """Return the articles that *host* announces at *address*, if that is a feed or a news sitemap."""
         room = self._rooms[host]
         newest = Desk(room, now, ()).newest
         if room.plan.feed is not None and address == room.plan.feed.path:
@@ -144,11 +144,11 @@ class Press:
         return set()
 
     def rules(self, host: str) -> list[str]:
-        """What a person would write: regular expressions that match path and query of articles as a whole."""
+        """Return rules as a person would write them: regular expressions for the whole path and query of articles."""
         return [self._rooms[host].plan.schema.rule]
 
     def sources(self, rules: Mapping[str, Sequence[str]] | None = None) -> str:
-        """The text of sources.yaml, with *rules* by host for the sites that have any."""
+        """Return the text of sources.yaml, with *rules* by host."""
         sites: list[dict[str, object]] = []
         for host, room in self._rooms.items():
             own = list((rules or {}).get(host, ()))
@@ -156,36 +156,36 @@ class Press:
         return yaml.safe_dump({"sources": sites}, sort_keys=False)
 
 
-def _answer(content_type: str, text: str) -> Answer:
-    return Answer(200, {"Content-Type": content_type}, text.encode())
+def _response(content_type: str, text: str) -> Response:
+    return Response(200, {"Content-Type": content_type}, text.encode())
 
 
-def _missing() -> Answer:
-    return Answer(404, {"Content-Type": _HTML}, b"<!DOCTYPE html><title>Not found</title><h1>Not found</h1>")
+def _missing() -> Response:
+    return Response(404, {"Content-Type": _HTML}, b"<!DOCTYPE html><title>Not found</title><h1>Not found</h1>")
 
 
 def _address(url: str) -> str:
-    """Path and query of *url*."""
+    """Return path and query of *url*."""
     parts = urlsplit(url)
     return f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
 
 
 def _without_campaign(address: str) -> str:
-    """The address without what only tells where the reader came from."""
+    """Return the address without parameters that only track readers."""
     path, _, query = address.partition("?")
     kept = "&".join(part for part in query.split("&") if part and not part.startswith(_CAMPAIGNS))
     return f"{path}?{kept}" if kept else path
 
 
 def _named(room: Newsroom, fields: Mapping[str, str], now: float) -> Head | None:
-    """The article that the address of a page names, by its number or by its own address."""
+    """Return the article that the fields of an address refer to, by its number or address."""
     if "article" in fields:
         return room.find(fields["article"], now)
     return room.with_id(int(fields["id"]), now) if "id" in fields else None
 
 
 def _shown(room: Newsroom, address: str, now: float) -> Head | None:
-    """The article whose text is on a page."""
+    """Return the article whose text is on a page."""
     address = _without_campaign(address)
     if head := room.find(address, now):
         return head
@@ -196,7 +196,7 @@ def _shown(room: Newsroom, address: str, now: float) -> Head | None:
 
 
 def _html(desk: Desk, address: str) -> str | None:
-    """The page at *address*; None if there is none."""
+    """Return the page at *address*; None if there is none."""
     address = _without_campaign(address)
     if head := desk.room.find(address, desk.now):
         return stories.article(desk, head)

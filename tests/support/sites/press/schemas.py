@@ -1,4 +1,4 @@
-"""How a site writes the addresses of its articles, and the rule that a person who looks at them would write."""
+"""The URL schemas of articles, and the rule that a person would write for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STORIES = quote("статьи")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the address of an article may be made of."""
+    """The parts of an article's address."""
 
     id: int
     hexadecimal: str
@@ -30,7 +30,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """One way to write addresses; *rule* matches path and query of an article as a whole, and of nothing else."""
+    """A format of addresses; *rule* matches the whole path and query of articles, and of no other pages."""
 
     name: str
     layout_name: str

@@ -1,8 +1,8 @@
-"""Serves a press on loopback: a site has an address 127.77.x.y of its own, all have one port.
+"""Serves a press on loopback: each site has its own address 127.77.x.y, and all share one port.
 
-    python -m tests.support.sites.press.server OPTIONS      what they are: `Options`, as JSON
+    python -m tests.support.sites.press.server OPTIONS      OPTIONS: `Options` as JSON
 
-Prints one line of JSON when it listens; ends when its standard input does.
+Prints one line of JSON when it listens, and stops at the end of its standard input.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[4]
 END_S = 10
-_TRIES = 20  # ports, until one is free on all addresses
+_TRIES = 20  # ports tried until one is free on all addresses
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A press and its clock: at *began* of the press the real time was *real_began*; it runs *speed* times as fast."""
+    """A press and its clock, which was *began* at the real time *real_began*, and runs *speed* times as fast."""
 
     seed: int
     sites: int
     began: float
     real_began: float
-    speed: float = 600.0  # ten minutes a second
+    speed: float = 600.0  # ten minutes per second
     per_day: float = 15.0
     archive_days: float = 90.0
-    log: str = ""  # file for what was asked, see `Asked`; "" = none
+    log: str = ""  # file of `LoggedRequest` rows; "" = none
 
     def press_time(self, real_at: float) -> float:
-        """The time at the press when it really is *real_at*."""
+        """Return the time of the press at the real time *real_at*."""
         return self.began + (real_at - self.real_began) * self.speed
 
     def now(self) -> float:
-        """The time at the press."""
+        """Return the current time of the press."""
         return self.press_time(time.time())
 
     def press(self, origins: Sequence[str]) -> Press:
         return Press(self.seed, origins, self.began, per_day=self.per_day, archive_days=self.archive_days)
 
 
-class Asked(NamedTuple):
-    """A request, in the order in which they came."""
+class LoggedRequest(NamedTuple):
+    """A request in the log, in order of arrival."""
 
     real_at: float
     status: int
@@ -66,10 +66,10 @@ class Asked(NamedTuple):
     url: str
 
 
-def read_log(path: Path) -> list[Asked]:
-    """What was asked of a server that has ended."""
+def read_log(path: Path) -> list[LoggedRequest]:
+    """Return the requests to a server that has ended."""
     rows = (line.split("\t") for line in path.read_text("utf-8").splitlines())
-    return [Asked(float(at), int(status), content_type, url) for at, status, content_type, url in rows]
+    return [LoggedRequest(float(at), int(status), content_type, url) for at, status, content_type, url in rows]
 
 
 def _addresses(count: int) -> list[str]:
@@ -77,7 +77,7 @@ def _addresses(count: int) -> list[str]:
 
 
 def _sockets(stack: ExitStack, count: int) -> list[socket.socket]:
-    """Sockets on one port of *count* addresses of loopback."""
+    """Return sockets on one port of *count* loopback addresses."""
     for _ in range(_TRIES):
         with ExitStack() as tried:
             first = tried.enter_context(socket.create_server((_addresses(1)[0], 0), backlog=512))
@@ -88,24 +88,24 @@ def _sockets(stack: ExitStack, count: int) -> list[socket.socket]:
                     for address in _addresses(count)[1:]
                 ]
             except OSError:
-                continue  # another process has that port on one of them
+                continue  # another process uses that port on one of the addresses
             stack.push(tried.pop_all())
             return [first, *others]
     raise OSError(f"no port was free on {count} addresses of 127.77.0.0/16")
 
 
 def application(press: Press, clock: Callable[[], float], log: TextIO) -> web.Application:
-    """All sites of the press, told apart by the header Host; a page that is as the client has it is not sent again."""
+    """Return the application of all sites, selected by the Host header; it supports conditional requests."""
 
     async def handle(request: web.Request) -> web.Response:
-        answer = press.page(request.host, request.raw_path, clock())
-        version = f'"{blake2b(answer.body, digest_size=8).hexdigest()}"'
-        is_known = answer.status == 200 and request.headers.get("If-None-Match") == version
-        status = 304 if is_known else answer.status
-        told = (time.time(), status, answer.headers["Content-Type"], f"http://{request.host}{request.raw_path}")
+        response = press.page(request.host, request.raw_path, clock())
+        version = f'"{blake2b(response.body, digest_size=8).hexdigest()}"'
+        is_known = response.status == 200 and request.headers.get("If-None-Match") == version
+        status = 304 if is_known else response.status
+        told = (time.time(), status, response.headers["Content-Type"], f"http://{request.host}{request.raw_path}")
         log.write("\t".join(map(str, told)) + "\n")
-        body = b"" if is_known else answer.body
-        return web.Response(status=status, headers={**answer.headers, "ETag": version}, body=body)
+        body = b"" if is_known else response.body
+        return web.Response(status=status, headers={**response.headers, "ETag": version}, body=body)
 
     made = web.Application()
     made.router.add_route("GET", "/{path:.*}", handle)
@@ -129,7 +129,7 @@ async def _serve(options: Options) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A press that is being served, its truth and its clock."""
+    """A running server, with its truth and its clock."""
 
     press: Press
     clock: Callable[[], float]
@@ -137,7 +137,7 @@ class Served:
 
 @contextmanager
 def serve(options: Options) -> Iterator[Served]:
-    """Serve from a process of its own while the block lasts."""
+    """Serve in a separate process during the block."""
     command = [sys.executable, "-m", "tests.support.sites.press.server", json.dumps(asdict(options))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdin is not None

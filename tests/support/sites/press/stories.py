@@ -23,7 +23,7 @@ def _canonical(desk: Desk, head: Head) -> str:
 
 
 def _metadata(desk: Desk, head: Head) -> str:
-    """What the head of the page says of the article, as its site does."""
+    """Return the metadata of the article in the markup of its site."""
     url, when = desk.plan.origin + head.address, head.published.isoformat()
     found = _canonical(desk, head)
     if desk.plan.markup == "json-ld":
@@ -44,7 +44,7 @@ def _metadata(desk: Desk, head: Head) -> str:
 
 
 def _body(desk: Desk, head: Head) -> str:
-    """Title, date, author and text."""
+    """Return title, date, author and text."""
     text = "\n".join(f"<p>{escape(paragraph)}</p>" for paragraph in desk.room.text(head.number, desk.now))
     shown = f"{head.published.day} {head.published:%B %Y, %H:%M}"
     when = f"<span>{shown}</span>"
@@ -55,7 +55,7 @@ def _body(desk: Desk, head: Head) -> str:
 
 
 def article(desk: Desk, head: Head) -> str:
-    """The page of an article."""
+    """Return the page of an article."""
     own = {"id": head.id, "article": head.address}
     links = [
         anchor(desk.url("section", section=head.section), head.section.title()),
@@ -84,20 +84,20 @@ def _date(head: Head) -> dict[str, str]:
 
 
 def second(desk: Desk, head: Head) -> str:
-    """The article at its second address."""
+    """Return the article at its second address."""
     contents = f"<article>{_body(desk, head)}</article>{anchor(desk.local(head.address), 'Full version')}"
     return page(desk, f"second {head.number}", head.title, contents, head=_canonical(desk, head))
 
 
 def printed(desk: Desk, head: Head) -> str:
-    """The article to be printed: nothing around it."""
+    """Return the print version, without a frame."""
     named = _canonical(desk, head) if desk.plan.prints_name_canonical else ""
     top = f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{escape(head.title)}</title>{named}</head>'
     return f"{top}<body>{_body(desk, head)}<p>{anchor(desk.local(head.address), 'Back')}</p></body></html>"
 
 
 def comments(desk: Desk, head: Head, order: str) -> str:
-    """What readers say of the article: one more each hour, at first."""
+    """Return the comments, at first one more each hour."""
     rng = rng_of(f"comments {desk.plan.number} {head.number}")
     hours = int(max(desk.now - head.published_at, 0) // 3600)
     said = [f"<p><b>{person(rng)}</b>: {sentence(rng)}</p>" for _ in range(min(rng.randint(1, 12), hours))]
@@ -110,7 +110,7 @@ def comments(desk: Desk, head: Head, order: str) -> str:
 
 
 def gallery(desk: Desk, head: Head, photo: int) -> str:
-    """All photos of the article, or one of them, from 1 on."""
+    """Return all photos of the article, or the one with a number from 1."""
     shown = [photo] if photo else range(1, head.photos + 1)
     pictures = "".join(
         anchor(desk.url("photo", id=head.id, photo=number), f"Photo {number} of {head.photos}") for number in shown
@@ -122,13 +122,13 @@ def gallery(desk: Desk, head: Head, photo: int) -> str:
 
 
 def send(desk: Desk, head: Head) -> str:
-    """A form to tell a friend of the article."""
+    """Return a form for recommending the article."""
     form = '<form method="post"><input name="to"><button>Send</button></form>'
     contents = f"<h2>Send “{escape(head.title)}”</h2>{form}{anchor(desk.local(head.address), 'Back')}"
     return page(desk, f"send {head.number}", "Send to a friend", contents)
 
 
 def static(desk: Desk, name: str) -> str:
-    """A page that is always the same."""
+    """Return a constant page."""
     text = paragraphs(f"static {desk.plan.number} {name}", 2)
     return page(desk, f"static {name}", name.title(), f"<h1>{name.title()}</h1>{text}")

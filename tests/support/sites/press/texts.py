@@ -1,4 +1,4 @@
-"""What the press writes: names, headlines and paragraphs, each a pure function of a generator of random numbers."""
+"""Names, headlines and paragraphs of the press, each a pure function of a random number generator."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _RU_ENDINGS = words("город лин нск горск поль вичи")
 
 
 def name(rng: random.Random, *, is_russian: bool = False) -> str:
-    """Return the name of a town or of a story that people follow."""
+    """Return the name of a town."""
     syllables, endings = (_RU_SYLLABLES, _RU_ENDINGS) if is_russian else (_SYLLABLES, _ENDINGS)
     return ("".join(rng.choice(syllables) for _ in range(rng.randint(2, 3))) + rng.choice(endings)).capitalize()
 
@@ -108,7 +108,7 @@ def _statement(rng: random.Random, names: Sequence[str], *, is_russian: bool) ->
 
 
 def weather(rng: random.Random, town: str, day: str) -> list[str]:
-    """Return the weather report of *day*: every report has this form, and none says the same."""
+    """Return the weather report of *day*; all reports have the same form and different contents."""
     pick, whole = rng.choice, rng.randint
     sky = words("clear|overcast|grey|changeable|foggy|bright|thundery|hazy")
     wind = words("north north-east east south-east south south-west west north-west")
@@ -130,7 +130,7 @@ def weather(rng: random.Random, town: str, day: str) -> list[str]:
 
 
 def edited(rng: random.Random, text: Sequence[str]) -> list[str]:
-    """Return *text* with two to five of its words replaced by others, as an editor does who prints it again."""
+    """Return *text* with two to five words replaced, as in a reprint."""
     split = [paragraph.split(" ") for paragraph in text]
     places = [(row, at) for row, line in enumerate(split) for at in range(len(line)) if line[at].isalpha()]
     words_of_text = sorted({split[row][at] for row, at in places})
@@ -140,14 +140,14 @@ def edited(rng: random.Random, text: Sequence[str]) -> list[str]:
 
 
 def corrected(rng: random.Random, text: Sequence[str], *, is_russian: bool = False) -> list[str]:
-    """Return *text* with a paragraph written anew and a note that says so."""
+    """Return *text* with one new paragraph and a note about the correction."""
     other = " ".join(_statement(rng, [name(rng, is_russian=is_russian)], is_russian=is_russian) for _ in range(2))
     note = "Исправлено: раньше была ошибка." if is_russian else "Correction: an earlier version was wrong here."
     return [text[0], f"{other} {note}", *text[2:]]
 
 
 def slug(text: str) -> str:
-    """Return *text* as it stands in addresses, not yet escaped.
+    """Return *text* as used in addresses, not yet escaped.
 
     >>> slug("The “old” mill, 12 years later")
     'the-old-mill-12-years-later'

@@ -1,6 +1,6 @@
-"""A press in a thread of this process, whose clock goes on with each request: so it is seen what was asked, and when.
+"""A press served by a thread of this process, whose clock advances with each request, which tests can observe.
 
-Every second site names the versions of its pages by ETag, the others by Last-Modified.
+Every second site has ETag as validator, the others Last-Modified.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tests.support.sites.press.press import Press
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.sites.press.press import Answer
+    from tests.support.sites.press.press import Response
 
 END_S = 10
-BEGAN = 1_700_000_000.0  # long past by every clock: what a feed dates in the future would be no date
+BEGAN = 1_700_000_000.0  # long past for every clock, because feed dates in the future are ignored
 DAY_S = 86_400
 
 
 class Announcement(NamedTuple):
-    """What a feed or news sitemap that was sent told of; *sent_at* by the real clock."""
+    """An item of a feed or news sitemap that was sent at the real time *sent_at*."""
 
     sent_at: float
     feed: str
@@ -38,9 +38,9 @@ class Announcement(NamedTuple):
 
 
 class WatchedPress:
-    """*sites* that publish for so many *days*, which pass with so many *requests*; served while the block lasts.
+    """*sites* sites whose clock advances *days* days in *requests* requests; served during the `with` block.
 
-    *on_request* may be set to what is to be called, in the server's thread, before a request is answered.
+    *on_request*, if set, is called in the server's thread before each response.
     """
 
     def __init__(self, seed: int, sites: int, requests: int, *, days: int = 3, per_day: float = 10) -> None:
@@ -52,19 +52,19 @@ class WatchedPress:
         origins = ["http://{}:{}".format(*sock.getsockname()) for sock in self._sockets]
         self.press = Press(seed, origins, BEGAN, per_day=per_day, archive_days=days)
         self.end = BEGAN + days * DAY_S
-        self._step_s = max(1.0, days * DAY_S / requests)  # a second at least: it is what Last-Modified can tell apart
-        self._versions: dict[str, tuple[bytes, float]] = {}  # by URL: the latest, and since when
+        self._step_s = max(1.0, days * DAY_S / requests)  # at least the resolution of Last-Modified
+        self._versions: dict[str, tuple[bytes, float]] = {}  # by URL: the latest version and its time
         self.requests = 0
-        self.unchanged = 0  # requests that were answered with 304
+        self.unchanged = 0  # number of 304 responses
         self.announcements: list[Announcement] = []
-        self.read_at: dict[str, float] = {}  # when a page was sent last, by its unescaped URL
+        self.read_at: dict[str, float] = {}  # time of the last response, by unescaped URL
         self.on_request: Callable[[], None] | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="press")
 
     @property
     def now(self) -> float:
-        """The time at the press, which stands still at its end."""
+        """The time of the press, which stops at the end."""
         return min(BEGAN + self.requests * self._step_s, self.end)
 
     @property
@@ -72,7 +72,7 @@ class WatchedPress:
         return self.now >= self.end
 
     def sources(self) -> str:
-        """The text of sources.yaml, with rules as people would write them."""
+        """Return the text of sources.yaml, with rules as people would write them."""
         return self.press.sources({host: self.press.rules(host) for host in self.press.hosts})
 
     def __enter__(self) -> Self:
@@ -101,20 +101,20 @@ class WatchedPress:
             self.on_request()
         host, now = request.host, self.now
         url = f"http://{host}{request.raw_path}"
-        answer = self.press.page(host, request.raw_path, now)
-        name, asked, version = self._version(url, answer, now)
-        if answer.status == 200 and request.headers.get(asked) == version:
+        response = self.press.page(host, request.raw_path, now)
+        name, asked, version = self._version(url, response, now)
+        if response.status == 200 and request.headers.get(asked) == version:
             self.unchanged += 1
             return http.Response(status=304, headers={name: version})
-        if answer.status == 200:
+        if response.status == 200:
             self.read_at[unquote(url)] = now
             if articles := self.press.announced(host, request.raw_path, now):
                 self.announcements.append(Announcement(time.time(), url, articles))
-        return http.Response(status=answer.status, headers={**answer.headers, name: version}, body=answer.body)
+        return http.Response(status=response.status, headers={**response.headers, name: version}, body=response.body)
 
-    def _version(self, url: str, answer: Answer, now: float) -> tuple[str, str, str]:
-        """The header that names the version, the one that asks for another, and the name."""
-        digest = blake2b(answer.body, digest_size=8).digest()
+    def _version(self, url: str, response: Response, now: float) -> tuple[str, str, str]:
+        """Return the validator header, the conditional request header, and the validator."""
+        digest = blake2b(response.body, digest_size=8).digest()
         if url not in self._versions or self._versions[url][0] != digest:
             self._versions[url] = digest, now
         if self.press.hosts.index(url.split("/")[2]) % 2 == 0:

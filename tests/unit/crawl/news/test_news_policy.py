@@ -175,7 +175,7 @@ def test_start_page_and_feed_that_robots_txt_forbids_are_looked_at_again(runs):
     assert (run.poll("/"), run.frontier.counts()[run.site_id][State.DONE]) == ((HOME, 0, 1), 1)
 
 
-def test_found_feed_is_kept_with_its_first_answer(runs):
+def test_discovered_feed_is_stored_with_its_first_response(runs):
     crawl = runs()
     crawl.end(crawl.lease(), news=News(feeds=[target("/feed"), target("/rss")]))
     assert crawl.feeds() == set()
@@ -220,7 +220,7 @@ def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     assert {crawl.place(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
-def test_usual_places_are_tried_as_soon_as_a_host_answers(runs):
+def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
     assert crawl.leases() == {}

@@ -90,7 +90,7 @@ def taken_up(*rows: PollRow) -> Polls:
     return again
 
 
-def test_run_that_begins_while_a_feed_fails_knows_when_it_answered_last(polls):
+def test_run_that_begins_while_a_feed_fails_knows_its_last_success(polls):
     changes = ChangeSet()
     for hour in range(6):
         polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
@@ -102,7 +102,7 @@ def test_run_that_begins_while_a_feed_fails_knows_when_it_answered_last(polls):
     assert due[0] == pytest.approx(due[1])
 
 
-def test_feed_that_never_answered_has_its_first_poll_still_to_come(polls):
+def test_feed_without_a_response_is_still_due_for_its_first_poll(polls):
     changes = ChangeSet()
     polls.failed(7, 1, FEED, NOW, changes, "timeout")
     again = taken_up(changes[PollRow][-1])

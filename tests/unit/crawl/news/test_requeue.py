@@ -27,10 +27,10 @@ class Rules:
 
     def __init__(self) -> None:
         self.word = "/old"
-        self.asked = 0
+        self.calls = 0
 
     def slot(self, site: str, url: str) -> QueueSlot:
-        self.asked += 1
+        self.calls += 1
         return QueueSlot(FIT, 1.0) if self.word in url else LESS
 
     def fingerprint(self, site: str) -> str:
@@ -65,9 +65,9 @@ def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
     while after is not None:
         after = frontier.requeue(1, NAME, rules.slot, NOW, after)
         steps += 1
-        assert rules.asked <= 2 * steps
+        assert rules.calls <= 2 * steps
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
-    assert rules.asked == 5
+    assert rules.calls == 5
 
 
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():

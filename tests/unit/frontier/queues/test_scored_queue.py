@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.frontier.queues.bounded_queue import NONE
 from crawlers.frontier.queues.scored_queue import LOADED, ScoredQueue
-from tests.support.frontier_scores import Told, Written, entry
+from tests.support.frontier_scores import FixedScores, WrittenScores, entry
 
 pages = st.integers(1, 12)
 amounts = st.integers(1, 9)
@@ -35,8 +35,8 @@ class Queue:
 
     def __init__(self, most: int, **more: Any) -> None:
         self.most = most
-        self.scores = Told()
-        self.store = Written(self.scores)
+        self.scores = FixedScores()
+        self.store = WrittenScores(self.scores)
         self.held: set[int] = set()
         self.queue = ScoredQueue(1, 0, self.scores, self.store, self.held, self.store.write, **more)  # type: ignore[arg-type]
 
@@ -122,7 +122,7 @@ def test_few_pages_are_never_read_from_the_store() -> None:
     queue.rise(1, 9)
     queue.fall(5, 3)
     assert [queue.lease() for _ in range(5)] == [1, 4, 3, 2, 5]
-    assert (queue.store.asked, queue.store.looked_up) == (0, [])
+    assert (queue.store.reads, queue.store.looked_up) == (0, [])
 
 
 def test_page_that_rises_over_the_spill_limit_is_a_number_until_it_is_popped() -> None:

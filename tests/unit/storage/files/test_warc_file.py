@@ -19,10 +19,15 @@ BODY = os.urandom(300) + b"\x1f\x8b\x08" * 20  # looks like the start of a recor
 
 
 def exchange(number=0, **changes):
-    answered = [("Content-Type", "text/html"), ("Content-Encoding", "br"), ("content-length", "7"), ("X-A", "1")]
-    asked = [("Accept", "*/*"), ("User-Agent", "test")]
+    response_headers = [
+        ("Content-Type", "text/html"),
+        ("Content-Encoding", "br"),
+        ("content-length", "7"),
+        ("X-A", "1"),
+    ]
+    request_headers = [("Accept", "*/*"), ("User-Agent", "test")]
     url = f"http://one.example:8080/{number}?a=b"
-    found = Exchange(url, "GET", asked, b"", "HTTP/1.1", 200, "OK", answered, BODY, "", "127.0.0.1")
+    found = Exchange(url, "GET", request_headers, b"", "HTTP/1.1", 200, "OK", response_headers, BODY, "", "127.0.0.1")
     return found._replace(**changes)
 
 

@@ -41,7 +41,7 @@ def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):
 
 def test_each_download_has_one_of_four_kinds(crawl):
     iterations = counting(crawl)
-    answers = [
+    pages = [
         page(fits=True, outcome="new"),
         page(fits=True, outcome="duplicate"),
         page(fits=True),
@@ -53,7 +53,7 @@ def test_each_download_has_one_of_four_kinds(crawl):
         page(kind="feed"),
         page(State.REJECTED),  # never requested
     ]
-    count(iterations, crawl, 10.0, *answers)
+    count(iterations, crawl, 10.0, *pages)
     count(iterations, crawl, 11.0, page(fits=True, outcome="changed"), is_revisit=True)
     assert iterations_of(crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
 

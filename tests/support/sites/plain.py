@@ -1,4 +1,4 @@
-"""Ordinary Scrapy spiders, as people write them, that know nothing of this project."""
+"""Plain Scrapy spiders, as users write them, independent of this project."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 
-class OrdinarySpider(Spider):
-    """What they have in common: the site comes as `-a site=http://…`."""
+class PlainSpider(Spider):
+    """The base of these spiders; the site is given as `-a site=http://…`."""
 
     site = ""
 
@@ -19,7 +19,7 @@ class OrdinarySpider(Spider):
         return self.site + path
 
 
-class EverythingSpider(OrdinarySpider):
+class EverythingSpider(PlainSpider):
     """One request of each kind that Scrapy's documentation shows."""
 
     name = "everything"
@@ -37,7 +37,7 @@ class EverythingSpider(OrdinarySpider):
             yield response.follow("/repeated", callback=self.plain, dont_filter=True)
         yield response.follow("/named", callback=self.named, cb_kwargs={"name": "given", "numbers": [1, 2]})
         yield response.follow("/meta", callback=self.meta, meta={"shelf": {"place": 3}, "note": None})
-        yield response.follow("/headers", callback=self.echo, headers={"X-Kind": "ordinary"})
+        yield response.follow("/headers", callback=self.echo, headers={"X-Kind": "plain"})
         yield response.follow("/post", method="POST", body=b"\xff\x00body", callback=self.echo)
         yield response.follow("/post", method="POST", body=b"another", callback=self.echo)
         yield FormRequest(self.url("/form"), formdata={"a": "1", "b": "ü"}, callback=self.echo)
@@ -123,7 +123,7 @@ class EverythingSpider(OrdinarySpider):
 
 
 class ItemsPipeline:
-    """Drops some items, breaks on some, and takes its time for all."""
+    """Drops some items, fails on some, and is slow for all."""
 
     async def process_item(self, item):
         from scrapy.exceptions import DropItem
@@ -137,7 +137,7 @@ class ItemsPipeline:
 
 
 class Outputs:
-    """A spider middleware of a user's own, which adds an item."""
+    """A user's spider middleware, which adds an item."""
 
     async def process_spider_output(self, response, result):
         async for output in result:
@@ -146,13 +146,13 @@ class Outputs:
             yield {"fate": "from a middleware"}
 
 
-class FatefulSpider(OrdinarySpider):
-    """Items that the pipelines drop, break on, or pass."""
+class FatefulSpider(PlainSpider):
+    """Yields items that the pipelines drop, fail on, or pass."""
 
     name = "fateful"
     custom_settings = {  # noqa: RUF012
-        "ITEM_PIPELINES": {"tests.support.sites.ordinary.ItemsPipeline": 100},
-        "SPIDER_MIDDLEWARES": {"tests.support.sites.ordinary.Outputs": 100},
+        "ITEM_PIPELINES": {"tests.support.sites.plain.ItemsPipeline": 100},
+        "SPIDER_MIDDLEWARES": {"tests.support.sites.plain.Outputs": 100},
     }
 
     async def start(self):
@@ -167,7 +167,7 @@ class FatefulSpider(OrdinarySpider):
 
 
 class SlowFilter:
-    """A downloader middleware of a user's own that refuses some requests and replaces others."""
+    """A user's downloader middleware, which refuses some requests and replaces others."""
 
     def process_request(self, request):
         if request.url.endswith("/refused"):
@@ -177,9 +177,9 @@ class SlowFilter:
         return None
 
 
-class FilteredSpider(OrdinarySpider):
+class FilteredSpider(PlainSpider):
     name = "filtered"
-    custom_settings = {"DOWNLOADER_MIDDLEWARES": {"tests.support.sites.ordinary.SlowFilter": 100}}  # noqa: RUF012
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {"tests.support.sites.plain.SlowFilter": 100}}  # noqa: RUF012
 
     async def start(self):
         for path in ("/refused", "/replaced", "/plain"):
@@ -190,7 +190,7 @@ class FilteredSpider(OrdinarySpider):
 
 
 class RulesSpider(CrawlSpider):
-    """`-a site=`: follows all links but those to /skip, and makes an item of each page /item/N."""
+    """`-a site=`: follows all links except those to /skip, and yields an item for each page /item/N."""
 
     name = "rules"
     rules = (
@@ -205,8 +205,8 @@ class RulesSpider(CrawlSpider):
         yield {"at": response.url.removeprefix(self.site), "title": response.css("title::text").get()}
 
 
-class TreeSpider(OrdinarySpider):
-    """Walks a tree of links; every page's number comes by cb_kwargs."""
+class TreeSpider(PlainSpider):
+    """Walks a tree of links; cb_kwargs has the number of each page."""
 
     name = "tree"
 
@@ -220,8 +220,8 @@ class TreeSpider(OrdinarySpider):
             yield response.follow(href, callback=self.parse, cb_kwargs={"number": int(href[1:])})
 
 
-class KeepingSpider(OrdinarySpider):
-    """Requests that are no JSON: an object in the meta, a callback that is no method, a tuple."""
+class KeepingSpider(PlainSpider):
+    """Requests that JSON can't represent: an object in the meta, a callback that is not a method, a tuple."""
 
     name = "keeping"
 
@@ -231,7 +231,7 @@ class KeepingSpider(OrdinarySpider):
     def parse(self, response):
         for number in range(3):
             yield response.follow(f"/object/{number}", callback=self.kept, meta={"kept": object()})
-        yield response.follow("/function", callback=lambda answer: {"at": "/function"})
+        yield response.follow("/function", callback=lambda response: {"at": "/function"})
         yield response.follow("/tuple", callback=self.kept, meta={"kept": (1, 2)})
         yield response.follow("/plain", callback=self.kept, meta={"kept": [1, 2]})
 
@@ -239,8 +239,8 @@ class KeepingSpider(OrdinarySpider):
         yield {"at": response.url.removeprefix(self.site), "kept": type(response.meta["kept"]).__name__}
 
 
-class PrioritiesSpider(OrdinarySpider):
-    """Later requests of a page with a higher priority go first."""
+class PrioritiesSpider(PlainSpider):
+    """Later requests of a page with a higher priority are sent first."""
 
     name = "priorities"
 
