@@ -125,7 +125,7 @@ class AlarmChecks:
         database = Database(self._database_url, create=False)
         try:
             crawl = crawl_named(database, self._name)
-            seen = alarms.look(database, crawl.id, self._limits, time.time(), self._pause)
+            seen = alarms.check(database, crawl.id, self._limits, time.time(), self._pause)
             if store is not None:
                 store(seen.changes)
             else:

@@ -1,4 +1,4 @@
-"""What one event of the crawl writes: rows that are committed together or not at all."""
+"""The rows that one event of the crawl writes; they are committed together or not at all."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class ChangeSet:
-    """Rows of one event; or, while they wait for the writer, of many. Those of a type are in the order they came.
+    """The rows of one event, or of several that wait for the writer. Rows of one type keep their order.
 
-    The type of a row says which table it belongs to, and whether it is inserted, or what else; see `schema.rows`.
+    The type of a row determines its table, and whether it is inserted, updated or deleted; see `schema.rows`.
     """
 
     __slots__ = ("_rows",)
@@ -32,9 +32,9 @@ class ChangeSet:
             self._rows[kind].extend(rows)
 
     def __getitem__(self, kind: type[R]) -> list[R]:
-        """The rows of one type."""
+        """Return the rows of one type."""
         return self._rows.get(kind, [])
 
     def __iter__(self) -> Iterator[type[Row]]:
-        """The types of its rows."""
+        """Iterate over the types of the rows."""
         return iter(self._rows)

@@ -210,7 +210,7 @@ def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
 def open_sites(
     connection: Connection, crawl_id: int, wanted: Sequence[SiteRow], now: float, *, try_again: bool = False
 ) -> list[SiteRow]:
-    """Open the sites *wanted* in the crawl, whether it has them or not; return their rows, with their numbers.
+    """Include the sites *wanted* in the crawl, adding new ones; return their rows with their numbers.
 
     With *try_again* the home pages of unavailable ones are requested once more.
     """
@@ -255,7 +255,7 @@ def _insert_seed(connection: Connection, wanted: SiteRow) -> int:
 
 
 def found_site(crawl_id: int, row: SiteRow) -> ChangeSet:
-    """Return the rows of a site that was discovered during the crawl, and that the crawl did not have before."""
+    """Return the rows that add a site, discovered during the crawl, to the crawl."""
     limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
     return ChangeSet(
         FoundSeed(row.site, row.start_url or f"{row.site}/"), FoundSite(row.id, crawl_id, row.site, *limits)

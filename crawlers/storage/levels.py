@@ -1,7 +1,7 @@
-"""Computes the true levels of a site's pages: clicks from the home page, by the stored links.
+"""Computes the true levels of a site's pages: the clicks from the home page by the stored links.
 
-An order that is not breadth-first reaches pages by long paths. The final graph is the same, so the levels can be
-corrected when nothing waits any more, and pages that only seemed too deep are detected.
+Orders that are not breadth-first reach pages by longer paths. The final graph is the same, so when no URL waits, the
+levels can be corrected, and pages that only seemed too deep are detected.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def settle_levels(connection: Connection, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
-    """Correct the levels of read pages; return (URL, level) of the pages that are not too deep after all.
+    """Correct the levels of read pages; return (URL, level) of rejected pages that are not too deep after all.
 
-    Everything must be committed. Takes the memory of the site's links, some 100 bytes each.
+    Everything must be committed. Holds the links of the site in memory, some 100 bytes each.
     """
     columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason, page.c.found_on)
     pages = connection.execute(select(*columns).where(page.c.site_id == site_id)).all()

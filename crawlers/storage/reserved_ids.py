@@ -1,4 +1,4 @@
-"""Numbers of rows that are known before the rows are written: processes reserve them in blocks."""
+"""Row numbers that are assigned before the rows are written; processes reserve them in blocks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def reserve(connection: Connection, number: Column[int], count: int) -> range:
-    """Return *count* numbers for the column *number* that no other process uses, even if this one dies before it does.
+    """Return *count* numbers for the column *number* that no other process will use, even if this one dies first.
 
-    *number* is the key of a table, and has no number that was not reserved here, except for those below all of these.
+    *number* is the key of a table, whose numbers must all be reserved here, except those below all reserved ones.
     """
     of_table = id_block.c.name == number.table.name
     first = connection.execute(select(id_block.c.next).where(of_table).with_for_update()).scalar()
@@ -32,10 +32,10 @@ def reserve(connection: Connection, number: Column[int], count: int) -> range:
 
 
 class ReservedIds:
-    """Gives out numbers for the column *number*; reserves the next *block* when half of the current one is used.
+    """Assigns numbers for the column *number*, and reserves the next *block* when half of the current one is used.
 
-    So `take` waits for the database only if the writer needs longer than half a block lasts. A process that is killed
-    wastes up to two blocks.
+    So `take` waits for the database only if the writer is slower than half a block lasts. A killed process wastes up
+    to two blocks.
     """
 
     def __init__(self, writer: Writer, number: Column[int], block: int) -> None:
@@ -46,7 +46,7 @@ class ReservedIds:
         self._next: Future[range] | None = None
 
     def reserve(self) -> None:
-        """Reserve the next block, if that is not under way."""
+        """Reserve the next block, unless it is already being reserved."""
         if self._next is None:
             self._next = self._writer.run(lambda connection: reserve(connection, self._number, self._block))
 

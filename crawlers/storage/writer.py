@@ -1,8 +1,8 @@
 """The single writer: a thread that commits change sets in batches, in the order of submission.
 
-A change set is never divided between two transactions, so whenever the process is killed, the database holds a
-prefix of the change sets, each of them complete. What reads before it writes is a job: a function that the thread calls
-in a transaction of its own.
+A change set is never split between two transactions, so whenever the process is killed, the database contains a
+prefix of the change sets, each of them complete. Writes that depend on reads are jobs: functions that the thread calls,
+each in its own transaction.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Job:
 class Writer:
     """Commits change sets in the background.
 
-    A batch is written when it holds *batch_size* change sets, or *batch_s* seconds after its first. When the
+    A batch is written when it has *batch_size* change sets, or *batch_s* seconds after its first. If the
     database is slower than the crawl, `submit` waits as soon as four batches are pending, so that the
     memory stays bounded. After a failure every call raises `StoreError`, and nothing more is written.
     """
@@ -62,7 +62,7 @@ class Writer:
         self._batch_size = batch_size
         self._batch_s = batch_s
         self._queue: deque[_Batch | _Job] = deque()
-        # Numbers of change sets and jobs: a batch is not delayed if somebody waits for one of its numbers.
+        # Counts of change sets and jobs; a batch is not delayed if a caller waits for one of its change sets.
         self._submitted = 0
         self._taken = 0
         self._awaited = 0
@@ -75,12 +75,12 @@ class Writer:
 
     @property
     def submitted(self) -> int:
-        """The number of change sets and jobs that were submitted; see `wait_for`."""
+        """The number of submitted change sets and jobs; see `wait_for`."""
         return self._submitted
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing more can be submitted because `close` was called."""
+        """Whether `close` was called, so that nothing more can be submitted."""
         return self._closing
 
     def submit(self, changes: ChangeSet) -> None:
@@ -101,7 +101,7 @@ class Writer:
                 self._changed.notify_all()
 
     def run(self, job: Callable[[Connection], T]) -> Future[T]:
-        """Queue *job*; return its future result. Whatever was submitted before is committed before it is called.
+        """Queue *job*, and return its future result. Everything submitted before is committed before it is called.
 
         Its transaction is committed when it returns, and rolled back when it raises. Callbacks of the future are called
         in the writer's thread.
@@ -131,7 +131,7 @@ class Writer:
             self._check()
 
     def close(self) -> None:
-        """Commit what is pending and end the thread. The second call does nothing, whatever the first one raised."""
+        """Commit what is pending and end the thread. A second call does nothing, whatever the first one raised."""
         try:
             if not self._closing:
                 self.flush()
@@ -142,9 +142,9 @@ class Writer:
             self._thread.join()
 
     def store_error(self, error: BaseException) -> StoreError:
-        """What to tell the user about *error* of the database."""
+        """Return the message about *error* of the database."""
         if isinstance(error, StoreError):
-            return StoreError(str(error))  # a new one: what is raised twice drags both its tracebacks along
+            return StoreError(str(error))  # a new one, because an exception raised twice keeps both tracebacks
         cause = getattr(error, "orig", None) or error
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return StoreError(

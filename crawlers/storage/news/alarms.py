@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-LATEST = 50  # documents of a site that tell how often it publishes
+LATEST = 50  # documents of a site from which its rate of publication is estimated
 
-# When an article appeared: as it says, but not later than it was stored.
+# The time of publication of an article, but not later than it was stored.
 _APPEARED = case((document.c.published_at < document.c.stored_at, document.c.published_at), else_=document.c.stored_at)
 
-# Pages that look like articles, and are none; what says "as document" is a copy. Polls keep their last error as reason.
+# Pages that look like articles but are not documents; "as document" marks copies, and the reason of a poll is an error.
 _FAILED = text(
     "SELECT site_id, reason FROM page "
-    "WHERE fetched_at > :since AND state = 1 AND reason IS NOT NULL "  # as its index page_without_document has it
+    "WHERE fetched_at > :since AND state = 1 AND reason IS NOT NULL "  # as in the index page_without_document
     "AND reason NOT LIKE '% as document %' "
     "AND NOT EXISTS (SELECT 1 FROM poll WHERE poll.page_id = page.id)"
 )
 
 
 class AlarmRow(NamedTuple):
-    """An alarm as it is stored."""
+    """A stored alarm."""
 
-    crawl: str  # its name
+    crawl: str  # name
     kind: str
     subject: str
     message: str
@@ -56,8 +56,8 @@ class AlarmRow(NamedTuple):
     ended_at: float | None
 
 
-class Look(NamedTuple):
-    """The alarms that began, ended, and are open; *changes* has the rows of those that began and ended."""
+class Check(NamedTuple):
+    """The result of a check: raised, ended and open alarms; *changes* has the rows of the raised and ended ones."""
 
     raised: list[Alarm]
     ended: list[Alarm]
@@ -65,8 +65,8 @@ class Look(NamedTuple):
     changes: ChangeSet
 
 
-def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Look:
-    """Check a crawl at *now*. The changes that the last check returned must be committed. Raises `StoreError`."""
+def check(database: Database, crawl_id: int, limits: Limits, now: float, pause: Pause) -> Check:
+    """Check a crawl at *now*. The changes of the previous check must be committed. Raises `StoreError`."""
     with database.read() as connection:
         failing = [*_feeds(connection, crawl_id), *_sources(connection, crawl_id)]
         found = alarms_of(failing, _sites(connection, crawl_id, limits, now), limits, now, pause)
@@ -77,11 +77,11 @@ def look(database: Database, crawl_id: int, limits: Limits, now: float, pause: P
     over = {number: one for number, one in known.items() if (one.kind, one.subject) not in now_open}
     changes = ChangeSet(*(RaisedAlarm(crawl_id, *one, now) for one in raised))
     changes.add(*(EndedAlarm(number, now) for number in over))
-    return Look(raised, list(over.values()), found, changes)
+    return Check(raised, list(over.values()), found, changes)
 
 
 def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
-    """Return the open alarms of a crawl, by their numbers."""
+    """Return the open alarms of a crawl, by number."""
     statement = select(alarm.c.id, alarm.c.kind, alarm.c.subject, alarm.c.message).where(
         alarm.c.crawl_id == crawl_id, alarm.c.ended_at.is_(None)
     )
@@ -96,19 +96,19 @@ def list_alarms(database: Database) -> list[AlarmRow]:
         return [AlarmRow(*row) for row in rows]
 
 
-# A page that is known keeps its state, and when it was had, as long as it can't be had.
-_LOST = case((page.c.state == int(State.DONE), page.c.fetched_at), else_=page.c.state_at)
+# The time of the last success: a page whose revisits fail keeps its state and the time of its download.
+_LAST_SUCCESS = case((page.c.state == int(State.DONE), page.c.fetched_at), else_=page.c.state_at)
 
 
 def _of(crawl_id: int) -> ColumnElement[bool]:
-    """The sites of a crawl that its latest run took."""
+    """Return the condition for the sites that the latest run of a crawl includes."""
     return (site.c.crawl_id == crawl_id) & site.c.is_open
 
 
 def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
-    """The feeds that fail."""
+    """Return the failing feeds."""
     fails = poll.c.failures > 0
-    since = case((~fails, poll.c.newest_at), else_=_LOST)
+    since = case((~fails, poll.c.newest_at), else_=_LAST_SUCCESS)
     statement = (
         select(page.c.url, since, poll.c.problem)
         .join(poll, poll.c.page_id == page.c.id)
@@ -122,9 +122,9 @@ def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
 
 
 def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
-    """The sources of which every start page and feed fails, wherever it is; since the last of them was had."""
+    """Return the sources whose start pages and feeds, on any host, all fail, since the last success of any of them."""
     statement = (
-        select(seed.c.site, func.max(_LOST), func.max(poll.c.problem))
+        select(seed.c.site, func.max(_LAST_SUCCESS), func.max(poll.c.problem))
         .select_from(poll)
         .join(page, page.c.id == poll.c.page_id)
         .join(news_score, news_score.c.page_id == page.c.id)
@@ -144,11 +144,10 @@ def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) ->
     day = now - DAY_S
     names = connection.execute(select(site.c.id, site.c.site).where(_of(crawl_id)).order_by(site.c.site))
     failed: dict[int, tuple[int, str]] = {}
-    for number, reason in connection.execute(
-        _FAILED, {"since": day}
-    ):  # grouped here: SQLite would read all pages for it
-        failures, said = failed.get(number, (0, ""))
-        failed[number] = failures + 1, max(said, reason)
+    # Grouped here, because SQLite would read all pages to group them.
+    for number, reason in connection.execute(_FAILED, {"since": day}):
+        failures, example = failed.get(number, (0, ""))
+        failed[number] = failures + 1, max(example, reason)
     polls = _polls(connection, crawl_id)
     for number, name in names.all():
         latest = select(_APPEARED).where(document.c.site_id == number).order_by(document.c.stored_at.desc())
@@ -157,7 +156,7 @@ def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) ->
             select(func.count()).where(document.c.site_id == number, document.c.stored_at > day)
         ).scalar_one()
         if published and max(published) < now - limits.silent_s:
-            # Its archive may bring more than is new.
+            # The latest documents may be from the archive of the site.
             began = now - patience_s(published, limits.silent_s)
             fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
             newest = connection.execute(fresh).scalar()

@@ -78,7 +78,7 @@ crawler_setting = Table(
 
 @writes(crawler_setting, UPSERT)
 class SettingRow(NamedTuple):
-    """A setting of a crawl, or what the crawl remembers like one."""
+    """A setting of a crawl, or a value that is stored like one."""
 
     crawl_id: int
     name: str
@@ -87,7 +87,7 @@ class SettingRow(NamedTuple):
 
 @writes(crawler_setting, DELETE)
 class LostSetting(NamedTuple):
-    """A setting that the crawl forgets."""
+    """A deleted setting of a crawl."""
 
     crawl_id: int
     name: str

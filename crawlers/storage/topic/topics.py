@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.topic.link_learner import Links
     from crawlers.storage.database import Database
 
-TERMS = "TOPIC_TERMS"  # the topic's vector, among the settings of the crawl
-TOPIC = "TOPIC"  # what a person wrote of it, in short, likewise; the last item is its language
+TERMS = "TOPIC_TERMS"  # the topic's vector, stored like a setting of the crawl
+TOPIC = "TOPIC"  # the topic as given, in short form, stored like a setting; the last item is its language
 
 
 def topic_terms(crawl_id: int, terms: Mapping[str, float]) -> SettingRow:
@@ -30,13 +30,13 @@ def topic_terms(crawl_id: int, terms: Mapping[str, float]) -> SettingRow:
 
 
 def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
-    """The topic of a crawl: its terms with their weights; None if it has none, or not yet."""
+    """Return the terms of a crawl's topic with their weights; None if it has no topic, or not yet."""
     text = _recorded(database, crawl_id, TERMS)
     return None if text is None else json.loads(text)
 
 
 def language_of(database: Database, crawl_id: int) -> str:
-    """The language of the topic of a crawl, as `Terms` takes it."""
+    """Return the language of a crawl's topic, for `Terms`."""
     text = _recorded(database, crawl_id, TOPIC)
     return AUTO if text is None else str(json.loads(text)[-1])
 
@@ -57,7 +57,7 @@ def forgotten_topic(crawl_id: int) -> LostSetting:
 def pages_read(
     database: Database, crawl_id: int, *, with_links: bool = False
 ) -> Iterator[tuple[str, dict[str, int], Links]]:
-    """URL, terms, and if wanted the texts of links, of the pages that a topic crawl read, in that order."""
+    """Yield URL, terms and, with *with_links*, link texts of the pages that a topic crawl read, in that order."""
     with database.read() as connection:
         for read in read_pages(database, crawl_id):
             found = links_of(connection, read.id).values() if with_links else ()
@@ -65,8 +65,8 @@ def pages_read(
 
 
 def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> Select[Any]:
-    """The query for *columns* of the pages that a topic crawl read, those of equal similarity by URL."""
-    # PostgreSQL would order URLs by the database's language; results must not depend on it.
+    """Return the query for *columns* of the pages that a topic crawl read, most similar first, then by URL."""
+    # PostgreSQL sorts text by the database's language; results must not depend on it.
     url = page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")
     return (
         select(*columns)

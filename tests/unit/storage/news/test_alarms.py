@@ -1,4 +1,4 @@
-"""Alarms of a crawl are found in the store, raised once, and ended when they are over."""
+"""Alarms of a crawl are computed from the store, raised once, and ended when the problem is over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.crawls import SiteRow
-from crawlers.storage.news.alarms import _FAILED, look
+from crawlers.storage.news.alarms import _FAILED, check
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
@@ -24,7 +24,7 @@ def crawl(sqlite):
 
 
 def seen(crawl, now=NOW, pause=None):
-    found = look(crawl.database, crawl.id, Limits(), now, pause or Pause())
+    found = check(crawl.database, crawl.id, Limits(), now, pause or Pause())
     with crawl.database.write() as connection:
         write_changes(connection, found.changes)
     return found
@@ -39,7 +39,7 @@ def articles(crawl, *ages, **more):
         crawl.document(f"/{number}-{age}", NOW - age, **more)
 
 
-def test_alarm_is_raised_once_and_ended_when_it_is_over(database):
+def test_alarm_is_raised_once_and_ended_when_the_problem_is_over(database):
     crawl = NewsStore(database)
     crawl.poll("/", "home", NOW)
     feed = crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9, problem="status 500")
@@ -58,7 +58,7 @@ def test_alarm_is_raised_once_and_ended_when_it_is_over(database):
     assert rows == [(NOW, NOW + 120), (NOW + 5 * DAY, None)]
 
 
-def test_feed_is_dead_since_it_was_had_last(crawl):
+def test_feed_is_dead_since_its_last_success(crawl):
     old, new = NOW - 2 * DAY, NOW - DAY / 2
     crawl.poll("/", "home", NOW)
     crawl.poll("/known", "feed", NOW, fetched_at=old, failures=3)
@@ -79,15 +79,15 @@ def test_source_without_new_articles_is_silent(crawl):
     assert open_now(crawl) == [(SILENT, SITE)]
 
 
-def test_archive_that_is_read_hides_no_silence_and_makes_none(crawl):
-    for number in range(60):  # stored today, of former years
+def test_articles_of_an_archive_neither_hide_nor_cause_silence(crawl):
+    for number in range(60):  # stored today, published years ago
         crawl.document(f"/archive/{number}", NOW - number, published_at=NOW - 900 * DAY + number)
         crawl.document(f"/archive/{number}", NOW - number, published_at=NOW - 900 * DAY + number, site=OTHER)
     crawl.document("/today", NOW - 3600.0, published_at=NOW - 7200.0, site=OTHER)  # not among the latest 50
     assert open_now(crawl) == [(SILENT, SITE)]
 
 
-def test_date_in_the_future_is_not_believed(crawl):
+def test_date_in_the_future_is_ignored(crawl):
     articles(crawl, *(n * DAY for n in range(5, 12)), published_at=NOW + 900 * DAY)
     assert open_now(crawl, NOW + 60 * DAY) == [(SILENT, SITE)]
 
@@ -106,7 +106,7 @@ def test_extraction_fails_if_few_pages_of_the_last_day_became_documents(crawl):
     assert "no text" in one.message
 
 
-def test_discovery_stopped_if_polls_are_answered_and_bring_nothing(crawl):
+def test_discovery_has_stopped_if_polls_succeed_without_new_articles(crawl):
     articles(crawl, *(n * 3600.0 for n in range(48)))
     articles(crawl, *(n * 3600.0 for n in range(48)), site=OTHER)
     crawl.poll("/rss", "feed", NOW - 60, newest_at=NOW - 3 * DAY)
@@ -116,7 +116,7 @@ def test_discovery_stopped_if_polls_are_answered_and_bring_nothing(crawl):
     assert open_now(crawl) == [(DISCOVERY, SITE)]
 
 
-def test_other_crawls_are_not_asked(crawl):
+def test_other_crawls_are_ignored(crawl):
     other = NewsStore(crawl.database, "other")
     other.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
     other.poll("/", "home", NOW, fetched_at=NOW - 2 * DAY, failures=9)
@@ -133,17 +133,17 @@ def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database
     crawl.poll("/rss", "feed", NOW, state_at=NOW - DAY / 2, **lost)
     crawl.poll("/hub", "page", NOW)
     crawl.poll("/", "home", NOW, site=OTHER, state_at=NOW - 2 * DAY, **lost)
-    assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first was had this day"
+    assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first source succeeded today"
     crawl.poll("/far", "feed", NOW, site=SITE)
     crawl.write(FoundFeed(OTHER, f"{SITE}/far", "feed"))
-    assert open_now(crawl) == [], "a feed on another's host"
+    assert open_now(crawl) == [], "a feed on the host of another source"
     crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
     found = seen(crawl, NOW + 2 * DAY).open
     assert [(one.kind, one.subject) for one in found] == [(DEAD_FEED, f"{SITE}/rss"), (UNREACHABLE, SITE)]
     assert "timeout; neither the start page nor any feed can be fetched" in found[1].message
 
 
-def test_sources_that_are_left_out_have_no_alarms(crawl):
+def test_excluded_sources_have_no_alarms(crawl):
     crawl.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
     articles(crawl, *(4 * DAY + n * 3600.0 for n in range(9)))
     assert len(open_now(crawl)) == 3
@@ -151,7 +151,7 @@ def test_sources_that_are_left_out_have_no_alarms(crawl):
     assert open_now(crawl) == []
 
 
-def test_look_for_failed_extraction_reads_no_more_than_the_pages_in_question(crawl):
+def test_check_of_extraction_reads_only_the_pages_of_the_index(crawl):
     with crawl.database.read() as connection:
         plan = connection.execute(text(f"EXPLAIN QUERY PLAN {_FAILED.text}"), {"since": NOW}).all()
     assert "USING INDEX page_without_document (fetched_at>?)" in plan[0].detail
