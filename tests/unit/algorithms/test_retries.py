@@ -12,7 +12,7 @@ from crawlers.algorithms.retries import REST_STATUSES, TRANSIENT_STATUSES, Retry
 POLICY = RetryPolicy(times=3, rest_times=5, backoff_s=2.0)
 
 
-@pytest.mark.parametrize("status", [0, 408, 500, 502, 504])
+@pytest.mark.parametrize("status", [0, 408, 425, 500, 502, 504, 520, 521, 522, 523, 524])
 def test_transient_errors_are_retried_after_a_delay_that_doubles(status: int) -> None:
     assert [retry_delay_s(POLICY, status, attempts) for attempts in range(1, 5)] == [2.0, 4.0, 8.0, None]
 

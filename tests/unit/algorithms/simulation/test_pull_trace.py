@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.beebot import UCB1
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.bandits.turns import RoundRobin
+from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin
 from crawlers.algorithms.simulation.pull_trace import Indexed, Moment, trace
 
 histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9).map(float)), max_size=25)
@@ -41,6 +41,11 @@ def test_arm_that_was_never_pulled_is_due():
     assert moments[0].index is not None
     assert math.isfinite(moments[0].index)
     assert moments[1] == Moment(1, "b", 0, 0.0, math.inf)
+
+
+def test_arms_are_known_to_the_rule_before_their_first_pull():
+    moments = list(trace(EqualShares(6), "abc", [("a", 1.0)] * 4, 4))
+    assert moments[0].index == 2.0, "the share of each of three arms is two pulls"
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -29,6 +29,7 @@ def test_url_that_grows_in_a_loop_is_recognised(url, word):
         "http://h",
         "http://h/",
         "http://h/" + "a/" * 3,
+        "http://h/" + "a/" * 3 + "b/" * 3,
         "http://h/a//////////b/",
         "http://h/" + "/".join(map(str, range(25))),
         "http://h/?" + "&".join(f"p{n}=/a/a/a/a/" for n in range(20)),

@@ -147,6 +147,12 @@ def test_last_segment_distinguishes_articles_at_any_depth() -> None:
     assert rule.regex == f"{folder}/[0-9]+/?"
 
 
+@pytest.mark.parametrize(("pages", "rules"), [(4, 0), (5, 1)])
+def test_rule_requires_a_significant_number_of_pages(pages: int, rules: int) -> None:
+    labels = {f"/{kind}/{n}": kind == "news" for kind in ("news", "tag") for n in range(pages)}
+    assert len(learn_patterns(labels)) == rules
+
+
 def test_no_path_of_the_tree_is_longer_than_twelve_questions() -> None:
     labels = {f"/?p{group}={n}": group % 2 == 0 for group in range(30) for n in range(20)}
     assert max(len(leaf.path) for leaf in leaves(samples_of(labels))) == 12

@@ -149,6 +149,12 @@ def test_refusal_gives_the_reason_and_the_remedy(text: str, sentence: str, capfd
     assert capfd.readouterr() == ("", "")  # RE2 logs nothing
 
 
+@pytest.mark.parametrize(("length", "shown"), [(200, f"'{'(' * 200}': "), (201, f"'{'(' * 200}'…: ")])
+def test_refusal_shows_the_first_200_characters(length: int, shown: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(shown)}"):
+        check_expression("(" * length)
+
+
 def test_expression_refused_alone_is_refused_in_a_set() -> None:
     with pytest.raises(ConfigError, match="lookaheads"):
         UrlExpressions(["/a", "/(?!b)"])

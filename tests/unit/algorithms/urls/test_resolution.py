@@ -143,6 +143,11 @@ def test_character_that_the_charset_lacks_becomes_a_reference():
     assert join(BASE, "?я1", "iso-8859-1") == "http://example.com/a/b?%26%231103%3B1"
 
 
+def test_lone_surrogate_becomes_the_replacement_character():
+    assert normalize("http://example.com/\ud800.html") == "http://example.com/%EF%BF%BD.html"
+    assert join(BASE, "?\ud800\udfff", "iso-8859-1") == "http://example.com/a/b?%26%2365533%3B%26%2365533%3B"
+
+
 def test_bytes_of_multibyte_charsets_never_start_a_fragment():
     assert join(BASE, "?ソ", "shift_jis") == "http://example.com/a/b?%83\\"  # as in Chromium and Firefox
     url = join(BASE, "?" + "".join(map(chr, range(0x3040, 0x3090))), "iso2022_jp")
