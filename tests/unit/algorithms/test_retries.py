@@ -27,6 +27,11 @@ def test_permanent_errors_are_not_retried(status: int) -> None:
     assert retry_delay_s(POLICY, status, 1) is None
 
 
+def test_there_are_two_retries_by_default_and_ten_after_requested_rests() -> None:
+    assert [retry_delay_s(RetryPolicy(), 500, attempts) for attempts in (1, 2, 3)] == [1.0, 2.0, None]
+    assert [retry_delay_s(RetryPolicy(), 429, attempts) for attempts in (10, 11)] == [0.0, None]
+
+
 def test_nothing_is_retried_if_retries_are_disabled() -> None:
     assert retry_delay_s(RetryPolicy(times=0, rest_times=0), 500, 1) is None
     assert retry_delay_s(RetryPolicy(times=0, rest_times=0), 429, 1) is None
