@@ -48,7 +48,7 @@ def report_crawl(folder: Path, origins: Mapping[str, str]) -> int:
 
 
 def harvest(folder: Path) -> int:
-    """Harvest external links from the same sites, in a folder of its own; return the exit status."""
+    """Harvest external links from the same sites, in a subfolder; return the exit status."""
     given = " ".join(f"-s {name}={value}" for name, value in HARVEST.items())
     print("\nNow external links are harvested from the same sites, with 200 pages in all:\n")
     print(f"    scrapy crawl extlinks -a hosts=../hosts.txt {given}\n    scrapy lab report\n", flush=True)

@@ -140,7 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until stdin closes; the ports of an existing ports file are reused, so that URLs are stable."""
     parser = argparse.ArgumentParser(prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--town", action="store_true", help="serve the densely linked sites instead")
-    parser.add_argument("--ports-file", type=Path, help="file of `name URL` lines: read if it exists, else written")
+    parser.add_argument(
+        "--ports-file", type=Path, help="file of `name URL` lines; read if it exists, otherwise written"
+    )
     parser.add_argument(
         "--scale", type=int, default=1, help="size of library, faculty and mirror, or of the town; 1 or more"
     )

@@ -98,7 +98,7 @@ class ParsedPage:
 
     @property
     def links(self) -> list[RawLink]:
-        """All links in document order, created anew on each access."""
+        """All links in document order, created on each access."""
         return [self.link(index) for index in range(len(self.hrefs))]
 
     def first(self) -> dict[str, int]:

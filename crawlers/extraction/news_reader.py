@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.items import Article, DocumentFingerprint
 
 PROMISING = 1.5  # log-odds from which an article is extracted although no rule classifies the URL as one
-NEAREST_LEVELS = 1  # feeds are searched on the home page and on the pages that it links to
+NEAREST_LEVELS = 1  # feeds are discovered on the home page and on the pages that it links to
 
 
 class NewsReader:
@@ -87,7 +87,7 @@ class NewsReader:
         is_in_feed: bool,
         now: float,
     ) -> News:
-        """Return *news* with the article of the page, if it is one."""
+        """Return *news* with the article of the page, if it has one."""
         fits = is_announced or self._classifier.weight(site, page.url) > 0.0
         news = replace(
             news,

@@ -73,7 +73,7 @@ class PageAnalyzer:
                 links.setdefault(url, set()).add((link.anchor, link.context))
                 texts[LinkText(target.key, link.anchor, link.context, link.position, link.rel, link.tag)] = None
         if self._learner is None:
-            worth = {url: max(self._worth(context) for _, context in said) for url, said in links.items()}
+            worth = {url: max(self._worth(context) for _, context in found) for url, found in links.items()}
         else:
             worth = self._learner.read(page.url, similarity, links)
         analysis = PageAnalysis(dict(counts), {key: worth[url] for key, url in urls.items()}, list(texts))

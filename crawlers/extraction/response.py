@@ -83,7 +83,7 @@ class ResponseReader:
         return (content_type or "").partition(";")[0].strip().lower() in self.types
 
     def site(self, url: str) -> str:
-        """Return the site of a page in the form used for its links: an IP address that stands for a name becomes it."""
+        """Return the site of a page as for its links: an IP address that stands for a host name becomes that name."""
         target = self.resolver.directory(url)[""]
         return target.site if isinstance(target, Target) else site_of(url)
 

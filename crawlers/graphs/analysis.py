@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
-RANK_CHANGE = 1e-14  # of all nodes together, in one step: the rest is then less than 1e-13
-HUB_CHANGE = 1e-13  # likewise; the rest has no bound
+RANK_CHANGE = 1e-14  # of all nodes together, in one step; the remaining error is then below 1e-13
+HUB_CHANGE = 1e-13  # in one step; the remaining error has no bound
 HUB_STEPS = 1000  # some graphs need more; the values of the last step are as good as any for ranking
 MAX_EDGES = 2_000_000
 

@@ -101,7 +101,7 @@ def _limits(text: str) -> SiteLimits:
 def _number(text: str, name: str, least: int, most: int) -> int | None:
     if not text:
         return None
-    # The length is checked first because int() rejects thousands of digits with an error of its own.
+    # The length is checked first because int() rejects thousands of digits with a different error.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise _Wrong(f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}")
     return int(text)

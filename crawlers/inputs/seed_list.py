@@ -192,7 +192,7 @@ def _limit(text: str, name: str) -> int | None:
 
 
 def _number(text: str, name: str, least: int, most: int) -> int:
-    # The length is checked first because int() rejects thousands of digits with an error of its own.
+    # The length is checked first because int() rejects thousands of digits with a different error.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise _Wrong(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
     return int(text)

@@ -181,7 +181,7 @@ def _weights(fields: dict[str, Field]) -> Weights:
 
 def _budget(field: Field) -> int:
     line, text = item_of(field.node)
-    # The length is checked first because int() rejects thousands of digits with an error of its own.
+    # The length is checked first because int() rejects thousands of digits with a different error.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= LARGEST_BUDGET):
         raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
     return int(text)

@@ -220,7 +220,7 @@ def _compose(text: str, entry: Callable[[Node], object] | None = None) -> Node |
 
 
 def _pieces(text: str, name: str) -> Iterator[tuple[int, str]]:
-    """Yield each entry of an invalid file as a file of its own, with the number of lines before it."""
+    """Yield each entry of an invalid file as a separate file, with the number of lines before it."""
     head = re.search(rf"^{name}[ \t]*:[ \t]*(?:#.*)?$", text, re.MULTILINE)
     dash = head and re.compile(r"^ *-(?=\s|\Z)", re.MULTILINE).search(text, head.end())
     if dash:

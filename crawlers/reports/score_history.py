@@ -44,11 +44,11 @@ def _importance(connection: Connection, crawl_id: int, row: Any) -> list[str]:
 
 
 def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[str]:
-    told = select(crawler_setting.c.value).where(
+    recorded = select(crawler_setting.c.value).where(
         crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC
     )
     totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
-    topic = connection.execute(told).scalar()
+    topic = connection.execute(recorded).scalar()
     weights = STRATEGIES["mixed"] if topic is None else Weights(*json.loads(topic)[2])
     scores = TopicScores(weights)
     scores.recall_totals(json.loads(connection.execute(totals).scalar_one()))

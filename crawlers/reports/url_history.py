@@ -35,7 +35,7 @@ def url_history(database: Database, crawl: NamedCrawl, target: Target) -> list[s
 
 
 def bad_link_history(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
-    """Return lines about the invalid URL *raw* if a page of *crawl* links to it; else None."""
+    """Return lines about the invalid URL *raw*; None if no page of *crawl* links to it."""
     statement = (
         select(func.count(), func.min(page.c.url), func.min(bad_link.c.reason))
         .join(page, page.c.id == bad_link.c.page_id)

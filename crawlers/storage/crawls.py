@@ -212,7 +212,7 @@ def open_sites(
 ) -> list[SiteRow]:
     """Include the sites *wanted* in the crawl, adding new ones; return their rows with their numbers.
 
-    With *try_again* the home pages of unavailable ones are requested once more.
+    With *try_again*, the home pages of unavailable sites are requested again.
     """
     known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
     by_name = {one.site: one for one in wanted}

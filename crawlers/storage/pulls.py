@@ -56,14 +56,14 @@ def totals(database: Database, crawl_id: int) -> tuple[int, float]:
 
 def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
     """Yield (site id, link group, 0.0) of the downloads of a crawl without pulls, from its pages, roughly in order."""
-    asked = (
+    attempted = (
         select(page.c.site_id, page.c.link_group, page.c.attempts)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id, page.c.attempts > 0)
         .order_by(page.c.id)
     )
     with database.read() as connection:
-        for site_id, group, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(asked):
+        for site_id, group, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(attempted):
             yield from [(site_id, group, 0.0)] * attempts
 
 

@@ -28,7 +28,7 @@ class SiteYields(NamedTuple):
     page_ids: list[int]
     yields: list[int]
     urls: list[frozenset[int]]  # keys of the external URLs that are new with each download
-    hosts: list[frozenset[int]]  # likewise of hosts
+    hosts: list[frozenset[int]]  # keys of the hosts that are new
 
 
 def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteYields]:
@@ -53,12 +53,12 @@ def _downloads(connection: Connection, site_id: int) -> list[int]:
     recorded = list(connection.execute(pulls).scalars())
     if recorded:
         return recorded
-    asked = (
+    attempted = (
         select(page.c.id, page.c.attempts)
         .where(page.c.site_id == site_id, page.c.attempts > 0)
         .order_by(page.c.priority, page.c.id)
     )
-    return [page_id for page_id, attempts in connection.execute(asked) for _ in range(attempts)]
+    return [page_id for page_id, attempts in connection.execute(attempted) for _ in range(attempts)]
 
 
 def _deleted(connection: Connection, site_id: int) -> int:

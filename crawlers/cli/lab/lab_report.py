@@ -79,7 +79,7 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
     for number, reward in log.pulls:
         late.setdefault(number, []).append(reward)
     about = {number: (name, why) for number, name, why in log.sites}
-    lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'a page':>8} {'lately':>8} {'index':>9}"]
+    lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'per page':>8} {'recent':>8} {'index':>9}"]
     for moment in sorted(last, key=lambda one: -one.own_pulls)[:MOST_SITES]:
         assert isinstance(moment.arm, int)
         name, why = about[moment.arm]

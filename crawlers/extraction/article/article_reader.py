@@ -117,23 +117,23 @@ class _Page:
             return self._rule.text, "rule"
         found = bare_extraction(self._tree, url=self._url, include_comments=False)
         seen = as_lines(found.text or "") if found is not None else ""  # type: ignore[union-attr]
-        said = whole_text(self._json.text, seen)
-        return (seen, "trafilatura") if said is None else (said, "json-ld")
+        declared = whole_text(self._json.text, seen)
+        return (seen, "trafilatura") if declared is None else (declared, "json-ld")
 
     def _title(self) -> str:
         if self._rule.title:
             return " ".join(self._rule.title.split())
         window = next((node.text_content() for node in self._tree.iter("title")), "")
         visible = [node.text_content() for node in self._tree.iter("h1")]
-        said = self._json.title or self._micro.title
-        return headline(said, visible, self._meta.title, window, self._site_names, self._url)
+        declared = self._json.title or self._micro.title
+        return headline(declared, visible, self._meta.title, window, self._site_names, self._url)
 
     def _published(self) -> tuple[float, str] | None:
         times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MOST_TIMES]
-        for said in (self._rule.published, self._meta.published, self._json.published, self._micro.published):
-            if publication([said], self._now) is not None:
+        for declared in (self._rule.published, self._meta.published, self._json.published, self._micro.published):
+            if publication([declared], self._now) is not None:
                 others = (self._meta.published, self._json.published, self._micro.published, *times)
-                return publication((said, *others), self._now)
+                return publication((declared, *others), self._now)
         day = find_date(self._tree, original_date=True, url=self._url)
         return publication([day or ""], self._now)
 
@@ -142,8 +142,8 @@ class _Page:
         return names or authors([(extract_author(self._tree) or "").split("; ")], self._site_names)
 
     def _language(self) -> str:
-        said = (_LANGUAGE.match(parts.language) for parts in self._sources)
-        return next((found[1].lower() for found in said if found), "")
+        declared = (_LANGUAGE.match(parts.language) for parts in self._sources)
+        return next((found[1].lower() for found in declared if found), "")
 
     def _canonical(self) -> str:
         found = self._absolute([self._rule.canonical, self._meta.canonical])
@@ -151,9 +151,9 @@ class _Page:
         is_slip = urlsplit(found).path in ("", "/") and not urlsplit(found).query and found.rstrip("/") != self._url
         return self._url if is_slip else found
 
-    def _absolute(self, said: Iterable[str]) -> str:
-        """Return the first http or https URL in *said*, absolute; empty if there is none."""
-        for raw in said:
+    def _absolute(self, declared: Iterable[str]) -> str:
+        """Return the first http or https URL in *declared*, absolute; empty if there is none."""
+        for raw in declared:
             if raw and not raw.startswith("<"):
                 try:
                     url = join(self._url, raw)

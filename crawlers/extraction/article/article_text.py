@@ -49,38 +49,38 @@ def as_lines(text: str) -> str:
     return "\n".join(line for raw in text.splitlines() if (line := " ".join(raw.split())))
 
 
-def whole_text(said: str, seen: str) -> str | None:
-    """Return the machine-readable text *said* in the paragraphs of the text *seen*; None if it is incomplete.
+def whole_text(declared: str, seen: str) -> str | None:
+    """Return the machine-readable text *declared* in the paragraphs of the text *seen*; None if it is incomplete.
 
     Machine-readable text contains no boxes and links between paragraphs, but often no paragraphs either. Behind
     paywalls, or to be short, it is only the beginning of the article.
     """
-    if _MARKUP.search(said):
-        said = lines_of(html.fragment_fromstring(said, create_parent="div"))
-    said = as_lines(said)
-    if not said or len(said) < _LEAST_SHARE * len(seen) or _CUT_OFF.search(said):
+    if _MARKUP.search(declared):
+        declared = lines_of(html.fragment_fromstring(declared, create_parent="div"))
+    declared = as_lines(declared)
+    if not declared or len(declared) < _LEAST_SHARE * len(seen) or _CUT_OFF.search(declared):
         return None
     words = set(_WORD.findall(seen.lower()))
-    if words and len(words & set(_WORD.findall(said.lower()))) < _LEAST_COMMON * len(words):
+    if words and len(words & set(_WORD.findall(declared.lower()))) < _LEAST_COMMON * len(words):
         return None
-    return _in_paragraphs(said, seen)
+    return _in_paragraphs(declared, seen)
 
 
-def _in_paragraphs(said: str, seen: str) -> str:
-    """Return *said*, broken where a line of *seen* begins or ends, after the lead that precedes it there."""
+def _in_paragraphs(declared: str, seen: str) -> str:
+    """Return *declared*, broken where a line of *seen* begins or ends, after the lead that precedes it there."""
     breaks: set[int] = set()
     before: list[str] = []
     start = 0
     for line in seen.splitlines():
-        found = said.find(line[:_LINE_HEAD], start)
+        found = declared.find(line[:_LINE_HEAD], start)
         if found >= 0:
             breaks.add(found)
             start = found + len(line[:_LINE_HEAD])
-            if said.startswith(line, found):
+            if declared.startswith(line, found):
                 start = found + len(line)
                 breaks.add(start)
         elif not breaks and len(line) >= _LEAST_LEAD:
             before.append(line)
-    ends = sorted(breaks - {0, len(said)})
-    parts = [said[one:other] for one, other in zip([0, *ends], [*ends, len(said)], strict=True)]
+    ends = sorted(breaks - {0, len(declared)})
+    parts = [declared[one:other] for one, other in zip([0, *ends], [*ends, len(declared)], strict=True)]
     return as_lines("\n".join([*(before if breaks else ()), *parts]))

@@ -42,8 +42,8 @@ def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tupl
     """
     sites = {_letters(name) for name in site_names}
     anybody: tuple[str, ...] = ()
-    for said in sources:
-        names = _names(said)
+    for declared in sources:
+        names = _names(declared)
         persons = [name for letters, name in names.items() if letters not in sites and not _is_staff(name)]
         if persons:
             return tuple(persons[:MOST_AUTHORS])
@@ -51,10 +51,10 @@ def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tupl
     return anybody
 
 
-def _names(said: Iterable[str]) -> dict[str, str]:
-    """Return the names in *said*, keyed by their letters."""
+def _names(declared: Iterable[str]) -> dict[str, str]:
+    """Return the names in *declared*, keyed by their letters."""
     found: dict[str, str] = {}
-    for line in said:
+    for line in declared:
         text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line)))
         text = _BY.sub("", " ".join(text.split()).strip(_EDGES))
         for part in _BETWEEN.split(_BETWEEN_FULL_NAMES.sub(";", text)):

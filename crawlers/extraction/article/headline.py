@@ -17,28 +17,30 @@ _LONGEST_NAME = 4  # words
 _LEAST_SHARE = 0.6  # of an h1 that is the title, after a kicker
 
 
-def headline(said: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
+def headline(declared: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
     """Return the title of the article from several places on the page; empty if all are empty.
 
-    *said* is the headline in its structured data, *visible* are its h1 elements, *shared* is its title for social
+    *declared* is the headline in its structured data, *visible* are its h1 elements, *shared* is its title for social
     networks and *window* that of the browser window. The title with most occurrences is returned. The *names*
     that the page gives for its site, and the host of *url*, are removed from both ends.
     """
     sites = _site_names(names, url)
     # Some pages also give their title as the name of the site: then nothing is removed.
-    said, shared, window = (_without_site(title, sites) or " ".join(title.split()) for title in (said, shared, window))
+    declared, shared, window = (
+        _without_site(title, sites) or " ".join(title.split()) for title in (declared, shared, window)
+    )
     visible = [cut for title in visible if (cut := _without_site(title, sites))]
     # A single h1 is the title that readers see; several may include the site's name or sidebars.
-    candidates = [*visible, said, shared] if len(visible) == 1 else [said, shared, *visible]
+    candidates = [*visible, declared, shared] if len(visible) == 1 else [declared, shared, *visible]
     candidates = [title for title in candidates if title]
     if not candidates:
         return max(_SEPARATOR.split(window), key=len)
     # Templates usually use one text for the window and social networks, so the two count as one vote.
     behind_kickers = {_letters(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
-    voices = [_ends([said]), _ends(visible) | behind_kickers, _ends([shared, window])]
-    best = max(candidates, key=lambda title: sum(_letters(title) in voice for voice in voices))
+    votes = [_ends([declared]), _ends(visible) | behind_kickers, _ends([shared, window])]
+    best = max(candidates, key=lambda title: sum(_letters(title) in voice for voice in votes))
     # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
-    return next(title for title in (said, shared, best) if _letters(title) == _letters(best))
+    return next(title for title in (declared, shared, best) if _letters(title) == _letters(best))
 
 
 def _site_names(names: Iterable[str], url: str) -> set[str]:

@@ -40,7 +40,7 @@ _ARTICLE_ITEM = "//*[@itemscope and @itemtype and (contains(@itemtype, 'Article'
 def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
     """Return the parts of the article that the JSON-LD of the page *tree* describes; None if it describes none.
 
-    If there are several, the one that names one of *urls* (the URLs of the page) is used, else the first.
+    If there are several, the first that names one of *urls* (the URLs of the page) is used, or the first of all.
     """
     scripts = [script.text_content() for script in tree.xpath("//script[contains(@type, 'ld+json')]")]
     nodes = statements(scripts)

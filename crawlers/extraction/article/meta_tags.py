@@ -29,20 +29,20 @@ _LANGUAGES = ("og:locale", "dc.language", "language", "content-language")
 
 def meta_tags(tree: HtmlElement) -> ArticleParts:
     """Return the article parts in the meta tags of the page *tree*."""
-    said: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for node in tree.iter("meta"):
         content = (node.get("content") or "").strip()
         if content:
             for attribute in ("property", "name", "itemprop", "http-equiv"):
                 for name in (node.get(attribute) or "").lower().split():
-                    said.setdefault(name, []).append(content)
+                    values.setdefault(name, []).append(content)
 
     def first(names: tuple[str, ...]) -> str:
-        return next((said[name][0] for name in names if name in said), "")
+        return next((values[name][0] for name in names if name in values), "")
 
     def names(name: str) -> list[str]:
         # Facebook expects URLs of profiles there.
-        return [value for value in said.get(name, ()) if not value.lower().startswith(("http", "@"))]
+        return [value for value in values.get(name, ()) if not value.lower().startswith(("http", "@"))]
 
     return ArticleParts(
         title=first(_TITLES),

@@ -24,10 +24,10 @@ _EPOCH = re.compile(r"\A\d{10}(?:\d{3})?\Z")
 _ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; zones at quarter hours are rare, and would cause errors
 
 
-def publication(said: Iterable[str], now: float) -> tuple[float, str] | None:
+def publication(declared: Iterable[str], now: float) -> tuple[float, str] | None:
     """Return the date of publication in seconds since 1970, and in ISO 8601.
 
-    The result is an instant with its zone, or a day if no zone is known. The first valid date in *said*, from 1990
+    The result is an instant with its zone, or a day if no zone is known. The first valid date in *declared*, from 1990
     to *now*, is used; the others may refine it with the time of the day, or the publisher's zone. A time without a
     zone counts as UTC in the seconds.
 
@@ -36,7 +36,7 @@ def publication(said: Iterable[str], now: float) -> tuple[float, str] | None:
     >>> publication(["2024-05-03", "2023-01-01"], 2e9)
     (1714694400.0, '2024-05-03')
     """
-    times = [time for raw in said if (time := _in_range(read_time(raw), now)) is not None]
+    times = [time for raw in declared if (time := _in_range(read_time(raw), now)) is not None]
     if not times:
         return None
     best = times[0]

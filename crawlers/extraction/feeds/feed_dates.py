@@ -41,7 +41,7 @@ _MONTHS = {
     for name in names.split()
 }
 
-# Hours east of Greenwich. Ambiguous names have the meaning of RFC 822, else that of the largest press.
+# Hours east of Greenwich. Ambiguous names have the meaning of RFC 822, or that of the region with the most media.
 _ZONES = {
     "wet": 0, "bst": 1, "west": 1, "cet": 1, "met": 1, "cest": 2, "mest": 2, "mesz": 2, "mez": 1, "sast": 2, "eet": 2,
     "eest": 3, "msk": 3, "ist": 5.5, "hkt": 8, "sgt": 8, "jst": 9, "kst": 9, "aest": 10, "aedt": 11, "nzst": 12,

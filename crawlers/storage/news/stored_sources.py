@@ -159,7 +159,7 @@ def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | No
         .order_by(poll.c.polled_at)
     )
     with database.read() as connection:
-        latest = {key: tuple(said) for key, *said in connection.execute(polls)}
+        latest = {key: tuple(values) for key, *values in connection.execute(polls)}
         return [FeedRow(*row, *latest.get(key_of(row.url), ())) for row in connection.execute(statement)]
 
 
@@ -199,12 +199,12 @@ def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[s
         if connection.dialect.name != "sqlite":  # the sequence of PostgreSQL does not know these numbers
             connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
     if changed:
-        said: dict[str, Any] = {name: bindparam(name) for name in LIMITS}
-        said |= {name: func.coalesce(bindparam(name, type_=seed.c[name].type), seed.c[name]) for name in KEPT}
-        said["is_found"] = False
+        assigned: dict[str, Any] = {name: bindparam(name) for name in LIMITS}
+        assigned |= {name: func.coalesce(bindparam(name, type_=seed.c[name].type), seed.c[name]) for name in KEPT}
+        assigned["is_found"] = False
         if enable:
-            said["enabled"] = True
-        connection.execute(update(seed).where(seed.c.id == bindparam("number")).values(said), changed)
+            assigned["enabled"] = True
+        connection.execute(update(seed).where(seed.c.id == bindparam("number")).values(assigned), changed)
 
 
 def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> None:
@@ -222,8 +222,8 @@ def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> 
     if new:
         connection.execute(insert(feed), new)
     if changed:
-        said: dict[str, Any] = {name: bindparam(name) for name in ("seed_id", "kind", "is_given")}
-        connection.execute(update(feed).where(feed.c.id == bindparam("feed_id")).values(said), changed)
+        assigned: dict[str, Any] = {name: bindparam(name) for name in ("seed_id", "kind", "is_given")}
+        connection.execute(update(feed).where(feed.c.id == bindparam("feed_id")).values(assigned), changed)
 
 
 def _delete_orphans(connection: Connection) -> None:

@@ -222,7 +222,7 @@ page = Table(
     Column("duplicates", Integer, nullable=False, server_default="0"),  # number of deleted rows of equal pages
     Column("link_group", SmallInteger, nullable=False, server_default="0"),  # its queue; 0 = URLs without a group
     Column("etag", Text),  # for conditional requests of the next visit
-    Column("last_modified", Text),  # likewise
+    Column("last_modified", Text),  # for conditional requests, too
     Index("page_key", "site_id", "key", unique=True),
     # Pages of a news crawl that look like articles but are not documents.
     Index(
