@@ -98,6 +98,16 @@ def test_page_below_the_root_does_not_affect_availability() -> None:
     assert crawl.store.availability == [(1, None)]
 
 
+def test_site_whose_root_is_not_admitted_is_not_available() -> None:
+    store = Recorder()
+    frontier = QueuedFrontier(store, RoundRobin(), ORDERS["aopic"](OrderOptions()), admit=lambda target: "out of scope")
+    frontier.open_site(SiteState(1, SITE, 9, 0.0), NOW)
+    frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
+    assert store.availability == []
+    frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
+    assert store.availability == [(1, "out of scope")]
+
+
 def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read() -> None:
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
