@@ -52,7 +52,7 @@ def documents(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-duplicates-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
         writer = Writer(database)
-        duplicates = Duplicates(database, SqlDocumentKeys(database, writer.flush), writer.flush, options.distance)
+        duplicates = Duplicates(database, SqlDocumentKeys(database, writer), writer, options.distance)
         document_of: dict[int, int] = {}  # by the number of what was written: the page that is stored
         shown, missed, lost = Counter[str](), Counter[str](), Counter[str]()
         reasons: dict[str, Counter[str]] = defaultdict(Counter)
@@ -106,7 +106,7 @@ def keys(options: argparse.Namespace) -> None:
         writer = Writer(database)
         stack.callback(writer.close)
         server: Any = None
-        engine: DocumentKeys = SqlDocumentKeys(database, writer.flush)
+        engine: DocumentKeys = SqlDocumentKeys(database, writer)
         if options.engine == "redis":
             import redis
 

@@ -102,8 +102,8 @@ class Growing:
             self._frontier.open_site(SiteState(row.id, row.site, row.parallel, row.delay_s), 0.0)
         self.open_s = time.perf_counter() - start
         self._first_site = crawl.sites[0].id
-        self._keys = SqlDocumentKeys(self.database, self._writer.flush)
-        self._duplicates = Duplicates(self.database, self._keys, self._writer.flush, DUPLICATE_DISTANCE)
+        self._keys = SqlDocumentKeys(self.database, self._writer)
+        self._duplicates = Duplicates(self.database, self._keys, self._writer, DUPLICATE_DISTANCE)
         self._texts = self._generated(made.GeneratedTexts(last))
         self._reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))
         self._taken = 0

@@ -27,9 +27,8 @@ class Rewards:
     ) -> None:
         self._reward = reward
         self._database = database
-        self._writer = writer
-        self._is_complete = not resumed
-        self._paid: Uncommitted[int, set[int]] = Uncommitted(self._flush, max(cache_keys // 2, 1))  # by site
+        self._resumed = resumed
+        self._paid: Uncommitted[int, set[int]] = Uncommitted(writer, max(cache_keys // 2, 1))  # by site
 
     def of(self, site_id: int, page: Page) -> Earned:
         """What *page* of the site earns. Whoever asks must submit the keys that it is told: they count as paid."""
@@ -41,14 +40,9 @@ class Rewards:
         self._paid.make_room()
         young = self._paid.young.setdefault(site_id, set())
         new = unknown = keys - young - self._paid.old.get(site_id, set())
-        if unknown and not self._is_complete:
+        if unknown and (self._resumed or self._paid.forgotten):
             new = unknown - counted(self._database, site_id, unknown)
         before = len(young)
         young |= keys
         self._paid.count(len(young) - before)
         return Earned(float(len(new)), new)
-
-    def _flush(self) -> None:
-        """Let the store answer for the keys that are forgotten now."""
-        self._writer.flush()
-        self._is_complete = False

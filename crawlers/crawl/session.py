@@ -38,6 +38,7 @@ from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.pulls import downloads_of, pulls_of, totals
 from crawlers.storage.queries import sites_of
+from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import site
 from crawlers.storage.topic.topics import TOPIC
@@ -124,6 +125,7 @@ class CrawlSession:
         self._options = normalization(settings)
         self.name = crawl_name(settings, mission)
         self.database = Database(settings.get("DATABASE_URL"))
+        self.reader = ReaderThreads()
         self._lock: CrawlLock | None = None
         self._writer: Writer | None = None
         try:
@@ -300,6 +302,7 @@ class CrawlSession:
                 self._writer.close()
         if self._lock is not None:
             self._lock.release()
+        self.reader.close()
         self.database.close()
 
 

@@ -46,7 +46,7 @@ class NewsReader:
         classifier: UrlClassifier,
         content_rules: Mapping[str, Mapping[str, str]],
         run: Callable[..., Awaitable[Any]],
-        copy_of: Callable[[Page], KnownCopy | None],
+        copy_of: Callable[[Page], Awaitable[KnownCopy | None]],
     ) -> None:
         self._classifier = classifier
         self._content_rules = content_rules
@@ -98,7 +98,7 @@ class NewsReader:
         )
         if not fits and news.odds < PROMISING:
             return news
-        copy = self._copy_of(page)
+        copy = await self._copy_of(page)
         if copy is not None:
             return replace(news, outcome=DUPLICATE, reason=copy.reason, is_detour=copy.is_detour)
         return await self._article(news, response, site, now)

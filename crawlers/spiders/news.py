@@ -6,6 +6,7 @@ import logging
 import time
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -98,7 +99,8 @@ class NewsSpider(SiteSpider):
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
         settings, database, writer = self._settings, session.database, session.writer
-        self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer.flush)
+        self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer)
+        self._run = session.reader.run
         policy = self._policy = open_news_policy(
             database,
             session.row.id,
@@ -116,14 +118,14 @@ class NewsSpider(SiteSpider):
             policy.classifier,
             stored_rules.content_rules(database),
             self._pool.run,
-            policy.articles.copy_of,
+            partial(policy.articles.copy_of, run=session.reader.run),
         )
         return policy
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
         assert response.request is not None
         lease = response.request.meta[LEASE]
-        yield await self._news.read(
+        page = await self._news.read(
             self.answer(response),
             lease.id,
             lease.level,
@@ -132,6 +134,8 @@ class NewsSpider(SiteSpider):
             self._policy.is_in_feed(lease),
             time.time(),
         )
+        await self._policy.prepare(lease, page, self._run)
+        yield page
 
     async def _close(self) -> None:
         await self._pool.close()

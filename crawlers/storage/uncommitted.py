@@ -1,51 +1,66 @@
-"""What was handed to the writer lately, in memory of bounded size: whoever asks the store may not see it yet."""
+"""Values that were submitted to the writer recently, and may not be visible to queries yet; the memory is bounded."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
+class Commits(Protocol):
+    """The progress of the writer."""
+
+    @property
+    def submitted(self) -> int:
+        """The number of change sets that were submitted."""
+
+    def wait_for(self, number: int) -> None:
+        """Wait until the first *number* change sets are committed."""
+
+
 class Uncommitted(Generic[K, V]):
     """The latest entries by key, in two generations: `young` takes new ones, `old` was young before.
 
-    When `young` has *most* entries, it becomes `old`, and what was old is forgotten. Before that *flush* is called,
-    which waits until all submitted change sets are committed: that of an entry must be submitted before *most* more
-    entries are made.
-
-    An entry is made by `self[key] = value`. Where many entries share a value (a set, a list), call `make_room`, change
-    `young`, and tell `count` how many entries were added.
+    When `young` has *most* entries, it becomes `old`, and the former `old` is forgotten, once its change sets are
+    committed: by then they are, unless the database is very slow. All change sets of `young` must be submitted when
+    `make_room` is called; so call it before the first entry of each change set. *commits* is the writer, or None if
+    queries see entries at once.
     """
 
-    def __init__(self, flush: Callable[[], None], most: int) -> None:
+    def __init__(self, commits: Commits | None, most: int) -> None:
         self.young: dict[K, V] = {}
         self.old: dict[K, V] = {}
-        self._flush = flush
+        self.forgotten = 0  # generations; a query that began before one was forgotten may lack its entries
+        self._commits = commits
         self._most = most
         self._entries = 0  # of `young`
+        self._submitted = 0  # change sets, when `old` was no longer young
 
     def get(self, key: K) -> V | None:
-        """The value of *key*, if it was entered lately."""
+        """Return the value of *key*, if it was entered recently."""
         value = self.young.get(key)
         return self.old.get(key) if value is None else value
 
-    def __setitem__(self, key: K, value: V) -> None:
-        self.make_room()
-        self.young[key] = value
-        self._entries += 1
-
     def make_room(self) -> None:
         """Begin a new generation if the young one is full."""
-        if self._entries >= self._most:
+        if self._entries < self._most:
+            return
+        if self._commits is not None:
             if self.old:
-                self._flush()
-            self.old, self.young, self._entries = self.young, {}, 0
+                self._commits.wait_for(self._submitted)
+            self._submitted = self._commits.submitted
+        self.forgotten += bool(self.old)
+        self.old, self.young, self._entries = self.young, {}, 0
+
+    def update(self, entries: Mapping[K, V]) -> None:
+        """Add *entries*."""
+        self.young.update(entries)
+        self._entries += len(entries)
 
     def count(self, entries: int) -> None:
-        """*entries* more are in `young`."""
+        """Count *entries* that were added to the values of `young`."""
         self._entries += entries

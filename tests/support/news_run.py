@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
@@ -32,9 +32,13 @@ from crawlers.storage.news.stored_sources import list_feeds
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Target
     from crawlers.storage.database import Database
+
+T = TypeVar("T")
 
 SITE, NOW, HOUR = "http://one.test", 1e9, 3600.0
 OUT = "http://out.test"  # an excluded source
@@ -45,6 +49,27 @@ def target(path: str) -> Target:
     return resolve(SITE, path)
 
 
+class WatchedCommits:
+    """The commits of a writer; counts how many times they are waited for."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.waits = 0
+
+    @property
+    def submitted(self) -> int:
+        return self._writer.submitted
+
+    def wait_for(self, number: int) -> None:
+        self.waits += 1
+        self._writer.wait_for(number)
+
+
+async def at_once(query: Callable[[], T]) -> T:
+    """Run a query in the thread that asks."""
+    return query()
+
+
 class Crawl:
     """A run of a crawl; a second one on the same database resumes it."""
 
@@ -53,8 +78,8 @@ class Crawl:
         begun = crawls.begin(database, "news", "news", [SiteRow(0, SITE, 9, None, 0.0)], {}, NOW)
         (row,) = begun.sites
         self.site_id, self.id = row.id, begun.id
-        self.flushes = 0
         self.writer = Writer(database, batch_s=0.001)
+        self.commits = WatchedCommits(self.writer)
         self.frontier = SqlFrontier(
             database,
             self.writer,
@@ -69,8 +94,8 @@ class Crawl:
         self.polls.recall(polls_of(database, begun.id), NOW)
         requeue = Requeue(classifier, self.frontier)
         self.writer.submit(requeue.recall(included_sites(database, begun.id)))
-        keys = SqlDocumentKeys(database, self.writer.flush)
-        duplicates = Duplicates(database, keys, self.writer.flush, 3)
+        keys = SqlDocumentKeys(database, self.writer)
+        duplicates = Duplicates(database, keys, self.writer, 3)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
         self.policy = NewsPolicy(
             self.frontier,
@@ -85,7 +110,7 @@ class Crawl:
                 [OUT],
                 SourceOwners([(SITE, [])]),
             ),
-            Announcements(database, begun.id, self._flush, self.frontier),
+            Announcements(database, begun.id, self.commits, self.frontier),
             self.articles,
             Iterations(database, begun.id, 1000, 0.0),
             Scope("sites", [SITE]),
@@ -95,10 +120,6 @@ class Crawl:
 
     def url(self, path: str) -> str:
         return target(path).url
-
-    def _flush(self) -> None:
-        self.flushes += 1
-        self.writer.flush()
 
     def lease(self, now: float = NOW) -> Lease:
         (lease,) = self.frontier.lease(now, 1)

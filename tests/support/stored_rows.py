@@ -32,3 +32,14 @@ def write_rows(database: Database, *rows: Row) -> None:
     """Write rows as the writer does."""
     with database.write() as connection:
         write_changes(connection, ChangeSet(*rows))
+
+
+class NothingPending:
+    """A writer that has committed everything, and counts how many times it is waited for."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+        self.waits = 0
+
+    def wait_for(self, number: int) -> None:
+        self.waits += 1

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH
 from crawlers.storage.news.stored_polls import known_items, pages_without_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Set
 
-    from crawlers.frontier.protocols import CrawlFrontier, Lease
+    from crawlers.frontier.protocols import CrawlFrontier, Lease, SeenPage
     from crawlers.items import Announced
     from crawlers.storage.database import Database
+    from crawlers.storage.uncommitted import Commits
 
 MOST_REMEMBERED = 200_000  # announced URLs
 MOST_UNSURE = 10_000  # pages that may not be committed; then a flush costs less than their memory
 
 
-class Announcements:
-    """Those of the crawl *crawl_id*. *flush* commits all that was submitted to *database*."""
+class StoredItems(NamedTuple):
+    """What the store knows about the items of a feed."""
 
-    def __init__(self, database: Database, crawl_id: int, flush: Callable[[], None], frontier: CrawlFrontier) -> None:
+    known: Set[int]  # keys of the items that the feed announced before
+    read: Mapping[str, list[SeenPage]]  # by site: pages of the other items that were read, and are no documents
+    submitted: int  # change sets, when the query was made
+
+
+class Announcements:
+    """The announcements of the crawl *crawl_id* in *database*, which *commits*, the writer, writes."""
+
+    def __init__(self, database: Database, crawl_id: int, commits: Commits, frontier: CrawlFrontier) -> None:
         self._database = database
         self._crawl_id = crawl_id
-        self._flush = flush
+        self._commits = commits
         self._frontier = frontier
         self._announced: dict[int, None] = {}  # keys, the latest ones last
-        self._unsure: set[int] = set()  # keys of pages that were read since the last flush
+        self._read: dict[int, int] = {}  # keys of the pages read last; change sets that were submitted before each
 
     def __contains__(self, key: int) -> bool:
         """Whether a feed announced the URL of that *key* in this run."""
@@ -40,35 +50,50 @@ class Announcements:
         # Possible feeds, which were only linked, wait before all articles.
         return lease.group == FRESH and self._frontier.slot(lease.id) != BEFORE_ARTICLES
 
-    def new_of(self, lease: Lease, items: Iterable[Announced]) -> list[Announced]:
-        """Those of the *items* of the leased feed that it announces for the first time."""
+    def look_up(self, lease: Lease, items: Iterable[Announced]) -> Callable[[], StoredItems]:
+        """Return the query for `new_of` and `read_again`, which may run in any thread."""
+        keys = {item.target.key: item.target.site for item in items}
+        uncommitted = frozenset(key for key in keys if key in self._read)
+        submitted = self._commits.submitted
+
+        def read() -> StoredItems:
+            known: Set[int] = known_items(self._database, lease.id, keys) if keys and lease.is_revisit else frozenset()
+            new: dict[str, list[int]] = {}
+            for key, site in keys.items():
+                if key not in known:
+                    new.setdefault(site, []).append(key)
+            if uncommitted - known:
+                self._commits.wait_for(submitted)
+            pages = {
+                site: pages_without_document(self._database, self._crawl_id, site, its) for site, its in new.items()
+            }
+            return StoredItems(known, pages, submitted)
+
+        return read
+
+    def new_of(self, items: Iterable[Announced], stored: StoredItems) -> list[Announced]:
+        """Return those of the *items* of a feed that it announces for the first time."""
         keys = [item.target.key for item in items]
         for key in keys:
             self._announced.pop(key, None)
             self._announced[key] = None
         while len(self._announced) > MOST_REMEMBERED:
             del self._announced[next(iter(self._announced))]
-        known = known_items(self._database, lease.id, keys) if lease.is_revisit else set()
-        return [item for item in items if item.target.key not in known]
+        return [item for item in items if item.target.key not in stored.known]
 
     def was_read(self, key: int) -> None:
-        """The page of that *key* was read, and made no document until now."""
-        if len(self._unsure) >= MOST_UNSURE:
-            self._commit()
-        self._unsure.add(key)  # it is submitted after this
+        """Record that the page of that *key* was read, and is no document until now; it is submitted after this."""
+        self._read.pop(key, None)
+        self._read[key] = self._commits.submitted
+        if len(self._read) > MOST_UNSURE:
+            oldest, following = islice(self._read, 2)
+            self._commits.wait_for(self._read[following])  # so many pages ago that it need not wait
+            del self._read[oldest]
 
-    def read_again(self, items: Iterable[Announced], now: float) -> None:
-        """Have those of *items* fetched once more that were read before they were announced, and not taken."""
-        keys: dict[str, list[int]] = {}
-        for item in items:
-            keys.setdefault(item.target.site, []).append(item.target.key)
-        if not all(self._unsure.isdisjoint(its) for its in keys.values()):
-            self._commit()
-        for site, its in keys.items():
-            pages = pages_without_document(self._database, self._crawl_id, site, its)
+    def read_again(self, lease: Lease, items: Iterable[Announced], stored: StoredItems, now: float) -> None:
+        """Fetch those of the new *items* once more that were read before they were announced, and are no documents."""
+        if any(self._read.get(item.target.key, -1) >= stored.submitted for item in items):
+            stored = self.look_up(lease, items)()  # some were read since the look-up
+        for site, pages in stored.read.items():
             if pages:
                 self._frontier.fetch_again(site, pages, now)
-
-    def _commit(self) -> None:
-        self._flush()
-        self._unsure.clear()

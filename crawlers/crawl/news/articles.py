@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.dedup.document_fingerprints import domain_of, url_key128
 from crawlers.algorithms.url_rules.url_tokens import look_alike, target_of_url
@@ -12,24 +14,46 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
 from crawlers.items import CHANGED, DUPLICATE, NEW, KnownCopy
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT
-from crawlers.storage.news.documents import EARLIER, add_document
+from crawlers.storage.news.documents import EARLIER, add_document, stored_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.frontier.protocols import Lease
     from crawlers.items import News, Page, Target
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.news.document_copies import Duplicates
+    from crawlers.storage.news.document_copies import Duplicates, Moment, StoredCopies
+    from crawlers.storage.reader_threads import Run
+    from crawlers.storage.schema.news_tables import DocumentRow
+
+
+MOST_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked up, some 100 bytes each
+
+
+class StoredArticle(NamedTuple):
+    """What the store says about the article on a page, when its extraction ends."""
+
+    copies: StoredCopies
+    previous: DocumentRow | None  # the document that the page is already
+
+
+class LinkQuery(NamedTuple):
+    """A query for the documents of earlier crawls at some URLs."""
+
+    moment: Moment
+    keys: tuple[int, ...]  # of the URLs
+    read: Callable[[], list[int | None]]  # returns the pages of these documents
 
 
 class ArticlePolicy:
     """Decides with *duplicates*, of the documents in *database*.
 
     *languages* has those of sources by domain, for articles that name none. *has_earlier*: the store has documents of
-    other crawls, whose articles, by *rulebook*, are not fetched again.
+    other crawls, whose articles, by *classifier*, are not fetched again.
+
+    What `look_up` and `look_up_links` return runs in another thread, so that the reactor does not wait for the store.
     """
 
     def __init__(
@@ -46,48 +70,106 @@ class ArticlePolicy:
         self._database = database
         self._languages = languages
         self._has_earlier = has_earlier
+        self._moment = duplicates.moment
+        self._holders: OrderedDict[int, int | None] = OrderedDict()  # pages with documents of earlier crawls, by key
 
     def reason_against(self, target: Target) -> str | None:
         """Why a new URL is not to be fetched: an earlier crawl has its document."""
         if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
             return None
-        holder = self._duplicates.holder(target.url, domain_of(target.url))
+        self._drop_outdated()
+        stored = (self._holders[target.key],) if target.key in self._holders else None
+        holder = self._duplicates.holder(target.url, stored)
         return None if holder is None else EARLIER.format(holder)
 
-    def copy_of(self, page: Page) -> KnownCopy | None:
-        """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
-        document = self._duplicates.same_bytes(page.id, page.url, page.content_hash)
-        if document is None:
+    def look_up_links(self, page: Page) -> LinkQuery | None:
+        """Return the query for links of *page* whose URLs may have documents of earlier crawls; None if none may."""
+        if not self._has_earlier:
             return None
-        return KnownCopy(f"same bytes as document {document}", self._is_detour(page, document))
+        self._drop_outdated()
+        urls = {
+            target.key: target.url
+            for target, _ in (*page.links, *page.cross_site_links)
+            if target.key not in self._holders and self._classifier.weight(target.site, target.url) > 0.0
+        }
+        if not urls:
+            return None
+        return LinkQuery(self._moment, tuple(urls), partial(self._duplicates.stored_holders, tuple(urls.values())))
 
-    def judge(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> News:
-        """Return *news* of *page* with the outcome; the rows of the document, if it is one, are added to *changes*."""
+    def keep_holders(self, query: LinkQuery, holders: Iterable[int | None]) -> None:
+        """Remember the result of `look_up_links`."""
+        self._drop_outdated()
+        if query.moment == self._moment:
+            self._holders.update(zip(query.keys, holders, strict=True))
+        while len(self._holders) > MOST_LOOKED_UP:
+            self._holders.popitem(last=False)
+
+    def _drop_outdated(self) -> None:
+        if self._moment != self._duplicates.moment:
+            self._moment = self._duplicates.moment
+            self._holders.clear()
+
+    async def copy_of(self, page: Page, run: Run) -> KnownCopy | None:
+        """Return the document that was made of the same bytes as *page*, so that no article need be extracted."""
+        query = self._duplicates.query_of_bytes(page.url, page.content_hash)
+        stored = await run(partial(self._duplicates.look_up, query))
+        copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
+        if copy is None:
+            return None
+        return KnownCopy(f"{copy.reason} as document {copy.page_id}", self._is_detour(page, copy.url))
+
+    def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
+        """Return the query for `judge`; None if the page has no article."""
+        news = page.news
+        if news is None or news.fingerprint is None:
+            return None
+        query = self._duplicates.query(lease.id, news.fingerprint, page.content_hash)
+
+        def read() -> StoredArticle:
+            previous = stored_document(self._database, lease.id) if lease.is_revisit else None
+            return StoredArticle(self._duplicates.look_up(query), previous)
+
+        return read
+
+    def judge(
+        self,
+        lease: Lease,
+        page: Page,
+        news: News,
+        changes: ChangeSet,
+        now: float,
+        stored: StoredArticle | None = None,
+    ) -> News:
+        """Return *news* of *page* with the outcome; the rows of the document, if it is one, are added to *changes*.
+
+        *stored* is the result of `look_up`; without it the store is read at once.
+        """
         article, fingerprint = news.article, news.fingerprint
         if article is None or fingerprint is None:
             return news
-        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash)
+        if stored is None:
+            stored = read() if (read := self.look_up(lease, page)) is not None else None
+        copies, previous = stored or (None, None)
+        copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash, copies)
         if copy is not None:
-            is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.page_id)
+            is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.url)
             reason = f"{copy.reason} as document {copy.page_id}"
             return replace(news, outcome=DUPLICATE, reason=reason, is_detour=is_detour)
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
-        where = (lease.id, lease.site_id, page.url, article, fingerprint, now)
-        document = add_document(self._database, changes, *where, is_revisit=lease.is_revisit)
+        document = add_document(changes, lease.id, lease.site_id, page.url, article, fingerprint, now, previous)
         if document is None:
             return news
         outcome = NEW if document.version == 1 else CHANGED
         stored_at = document.changed_at or document.stored_at
         return replace(news, article=article, outcome=outcome, version=document.version, stored_at=stored_at)
 
-    def _is_detour(self, page: Page, document: int) -> bool:
-        """Whether *page* is but another way to a *document* of its site, by a URL that looks otherwise.
+    def _is_detour(self, page: Page, first: str) -> bool:
+        """Whether *page* is another way to the document at the URL *first* of its site, by a URL that looks otherwise.
 
         Not if the page calls itself the right one: its copy was met before it. Other sites of the domain may print
         an article again.
         """
-        first = self._duplicates.url_of(document)
         if not first or site_of(first) != site_of(page.url) or look_alike(*map(target_of_url, (first, page.url))):
             return False
         try:

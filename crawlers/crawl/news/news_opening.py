@@ -80,10 +80,10 @@ def open_news_policy(
         requeue,
         polls,
         _feeds(database, frontier, sources, sites, scope, left_out, options, now),
-        Announcements(database, crawl_id, writer.flush, frontier),
+        Announcements(database, crawl_id, writer, frontier),
         ArticlePolicy(
             classifier,
-            Duplicates(database, keys, writer.flush, options.duplicate_distance),
+            Duplicates(database, keys, writer, options.duplicate_distance),
             database,
             {source.domain: source.language for source in sources if source.language},
             has_earlier=has_earlier_documents(database, crawl_id),

@@ -11,7 +11,7 @@ from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.errors import BadUrl
+from crawlers.errors import BadUrl, StoreError
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.protocols import Decision
@@ -23,14 +23,15 @@ from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollR
 if TYPE_CHECKING:
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.algorithms.urls.scope import Scope
-    from crawlers.crawl.news.announcements import Announcements
-    from crawlers.crawl.news.articles import ArticlePolicy
+    from crawlers.crawl.news.announcements import Announcements, StoredItems
+    from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
     from crawlers.crawl.news.feed_registry import FeedRegistry
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.items import Announced, Page, Target
     from crawlers.storage.news.iterations import Iterations
+    from crawlers.storage.reader_threads import Run
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +76,7 @@ class NewsPolicy(CrawlPolicy):
         self._iterations = iterations
         self._scope = scope
         self._recheck_s = recheck_s
+        self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
         self._check_at = self._repeat_at = 0.0
         self._warned = ""
 
@@ -112,20 +114,41 @@ class NewsPolicy(CrawlPolicy):
             return True  # fetched once more for that
         return self._announcements.led_to(lease)
 
+    async def prepare(self, lease: Lease, page: Page, run: Run) -> None:
+        """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself."""
+        read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(page)
+        items = page.news.items if page.news is not None else ()
+        read_items = self._announcements.look_up(lease, items) if items else None
+        if read_article is None and read_items is None and links is None:
+            return
+
+        def read() -> tuple[_Stored, list[int | None]]:
+            stored = _Stored(read_article and read_article(), read_items and read_items())
+            return stored, links.read() if links is not None else []
+
+        try:
+            self._stored[lease.id], holders = await run(read)
+        except StoreError:
+            return  # `decide` meets it again, and ends the crawl
+        if links is not None:
+            self.articles.keep_holders(links, holders)
+
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        article, items = self._stored.pop(lease.id, _Stored(None, None))
         if redirects_to_variant(lease, page):
             return Decision(page)  # the frontier requests that variant instead
         changes = ChangeSet()
         self._requeue.met(lease.site_id, site_of(lease.url))
         self._requeue.step(changes, now)
         news = page.news or News(self.kind(lease))
-        new = self._announcements.new_of(lease, news.items)
+        items = items or self._announcements.look_up(lease, news.items)()
+        new = self._announcements.new_of(news.items, items)
         is_read = page.state is State.DONE and not page.is_unchanged
         found = _NOTHING_FOUND
         if is_read or self._is_closed_home(lease, page):  # whose feeds may be accessible
             page, news = self._with_feeds(lease, page, news)
         if is_read:
-            news = self.articles.judge(lease, page, news, changes, now)
+            news = self.articles.judge(lease, page, news, changes, now, article)
             page = replace(page, reason=page.reason or news.reason)
             if not lease.is_revisit and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, changes, now)
@@ -141,7 +164,7 @@ class NewsPolicy(CrawlPolicy):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
         else:
-            is_poll, revisit_at = self._next_visit(lease, page, news, new, found, changes, now)
+            is_poll, revisit_at = self._next_visit(lease, page, news, new, items, found, changes, now)
         if page.state is State.DONE and news.kind in LISTS and (news.announces or lease.group != ARCHIVE):
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
@@ -247,6 +270,7 @@ class NewsPolicy(CrawlPolicy):
         page: Page,
         news: News,
         new: list[Announced],
+        items: StoredItems,
         found: _Found,
         changes: ChangeSet,
         now: float,
@@ -273,7 +297,7 @@ class NewsPolicy(CrawlPolicy):
             return False, None
         if news.announces:
             changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
-            self._announcements.read_again(new, now)
+            self._announcements.read_again(lease, new, items, now)
             shown, span_s, problem = len(news.items), news.span_s, news.problem
             counts = {"new_items": len(new), "shown": shown}
             return True, polls.ended(*here, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
@@ -302,6 +326,13 @@ class NewsPolicy(CrawlPolicy):
         return self._polls.ended(
             lease.id, lease.site_id, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
         )
+
+
+class _Stored(NamedTuple):
+    """What was looked up for a page."""
+
+    article: StoredArticle | None
+    items: StoredItems | None
 
 
 def _went(page: Page) -> str:

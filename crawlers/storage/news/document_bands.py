@@ -13,11 +13,12 @@ from crawlers.storage.schema.news_tables import DocumentBandRow
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping
 
     from crawlers.items import Simhash
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
+    from crawlers.storage.uncommitted import Commits
 
 MOST_UNCOMMITTED = 10_000  # documents, some 800 bytes each
 
@@ -42,28 +43,51 @@ class DocumentBands:
     def __init__(
         self,
         database: Database,
-        flush: Callable[[], None],
+        commits: Commits,
         most_distance: int,
         most_uncommitted: int = MOST_UNCOMMITTED,
     ) -> None:
         self._database = database
         self._statement = _text(_LIKE[database.engine.dialect.name])
         self._most_distance = most_distance
-        self._kept: Uncommitted[int, list[tuple[int, int]]] = Uncommitted(flush, most_uncommitted)  # by band
+        self._kept: Uncommitted[int, list[tuple[int, int]]] = Uncommitted(commits, most_uncommitted)  # by band
 
-    def near(self, domain: str, fingerprint: Simhash) -> list[int]:
-        """Return the pages of documents of *domain* with such a *fingerprint*, the nearest first."""
-        asked = probes(domain, fingerprint)
+    @property
+    def forgotten(self) -> int:
+        """How many times fingerprints were forgotten; a look-up that began before is outdated."""
+        return self._kept.forgotten
+
+    def look_up(self, domain: str, fingerprint: Simhash) -> dict[int, int]:
+        """Return the distances of the stored documents of *domain* with such a *fingerprint*, by page.
+
+        The latest ones, which may not be committed, are left out. May be called in any thread.
+        """
+        asked = json.dumps(probes(domain, fingerprint))
         with self._database.read() as connection:
-            found = {(page, value) for page, value in connection.execute(self._statement, {"bands": json.dumps(asked)})}
-        for band in asked:
-            found.update(self._kept.young.get(band, ()), self._kept.old.get(band, ()))
+            found = connection.execute(self._statement, {"bands": asked}).all()
+        return self._distances(fingerprint, found)
+
+    def near(self, domain: str, fingerprint: Simhash, stored: Mapping[int, int] | None = None) -> list[int]:
+        """Return the pages of documents of *domain* with such a *fingerprint*, the nearest first.
+
+        *stored* is the result of `look_up`.
+        """
+        stored = self.look_up(domain, fingerprint) if stored is None else stored
+        kept: set[tuple[int, int]] = set()
+        for band in probes(domain, fingerprint):
+            kept.update(self._kept.young.get(band, ()), self._kept.old.get(band, ()))
+        distances = dict(stored)
+        for page, bits in self._distances(fingerprint, kept).items():
+            distances[page] = min(bits, distances.get(page, bits))
+        return nearest(distances)
+
+    def _distances(self, fingerprint: Simhash, found: Iterable[tuple[int, int]]) -> dict[int, int]:
         distances: dict[int, int] = {}
         for page, value in found:
             bits = distance(value, fingerprint.value)
             if bits <= min(self._most_distance, distances.get(page, self._most_distance)):
                 distances[page] = bits
-        return sorted(distances, key=lambda page: (distances[page], page))
+        return distances
 
     def keep(self, domain: str, fingerprint: Simhash, page_id: int, changes: ChangeSet) -> None:
         """Keep the *fingerprint* of the document *page_id*, with *changes*, which the caller submits."""
@@ -72,3 +96,8 @@ class DocumentBands:
             changes.add(DocumentBandRow(band, page_id, fingerprint.value))
             self._kept.young.setdefault(band, []).append((page_id, fingerprint.value))
         self._kept.count(1)
+
+
+def nearest(distances: Mapping[int, int]) -> list[int]:
+    """Return the pages in the order of their *distances*, then of their numbers."""
+    return sorted(distances, key=lambda page: (distances[page], page))

@@ -16,17 +16,19 @@ from crawlers.algorithms.dedup.document_fingerprints import (
     url_key128,
 )
 from crawlers.algorithms.dedup.simhash import is_version, nearly_same
-from crawlers.storage.news.document_bands import DocumentBands
+from crawlers.storage.news.document_bands import DocumentBands, nearest
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection, Iterable, Mapping
 
-    from crawlers.items import Article, DocumentFingerprint
+    from crawlers.items import Article, DocumentFingerprint, Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
+    from crawlers.storage.uncommitted import Commits
 
+SAME_BYTES = "same bytes"
 SAME_URL = "same URL"
 SAME_CANONICAL = "same canonical URL"
 SAME_TEXT = "same text"
@@ -49,9 +51,10 @@ class Copy(NamedTuple):
 
     page_id: int
     reason: str
+    url: str  # of the document; "" if it is not stored yet
 
 
-class _Document(NamedTuple):
+class Document(NamedTuple):
     """A stored document that is compared with an article."""
 
     url: str
@@ -62,33 +65,100 @@ class _Document(NamedTuple):
         return compared_words(self.title, self.text)
 
 
+Moment = tuple[int, int, int]  # how many times keys, fingerprints and documents were forgotten
+
+
+class CopyQuery(NamedTuple):
+    """What is looked up in the store to find out whether a page is a copy."""
+
+    moment: Moment
+    keys: tuple[Key128, ...]
+    fingerprint: DocumentFingerprint | None  # of the article; None: only the keys matter
+    pages: frozenset[int]  # that may be documents
+
+
+class StoredCopies(NamedTuple):
+    """The result of a `CopyQuery`: what the store holds, without what is not committed."""
+
+    moment: Moment
+    holders: Mapping[Key128, int | None]
+    distances: Mapping[int, int]  # of documents with a similar fingerprint, by page
+    documents: Mapping[int, Document | None]  # by page; None: it is not a document
+
+
 class Duplicates:
-    """Decides whether each article is stored; for one thread.
+    """Decides whether each article is stored.
+
+    Everything is called in one thread, except for `look_up`, which takes and returns values and may run in any: it
+    reads what the other methods combine with what is not committed yet. They read the store themselves only if no
+    result of `look_up` is given, or an outdated one.
 
     *keys* is closed by its owner. *most_distance* is the setting DUPLICATE_DISTANCE: in how many of 64 bits the
-    fingerprints of two texts may differ to be held against each other word by word. *flush* is the writer's.
+    fingerprints of two texts may differ to be compared word by word. *commits* is the writer.
     """
 
-    def __init__(self, database: Database, keys: DocumentKeys, flush: Callable[[], None], most_distance: int) -> None:
+    def __init__(self, database: Database, keys: DocumentKeys, commits: Commits, most_distance: int) -> None:
         self._database = database
         self._statement = _text(_DOCUMENTS[database.engine.dialect.name])
         self._keys = keys
-        self._bands = DocumentBands(database, flush, most_distance)
-        self._accepted: Uncommitted[int, _Document] = Uncommitted(flush, MOST_UNCOMMITTED)
+        self._bands = DocumentBands(database, commits, most_distance)
+        self._accepted: Uncommitted[int, Document] = Uncommitted(commits, MOST_UNCOMMITTED)
 
-    def holder(self, url: str, domain: str) -> int | None:
-        """Return the page whose document *url* leads to, as far as is known before it is fetched."""
-        page = self._keys.find([url_key128(domain, url)])[0]
-        return page if page is not None and self._documents([page]) else None
+    def query(self, page_id: int, fingerprint: DocumentFingerprint, content_hash: bytes = b"") -> CopyQuery:
+        """Return the query for `judge`."""
+        near = self._bands.near(fingerprint.domain, fingerprint.simhash, {})[:MOST_COMPARED]
+        return self._query(_keys_of(fingerprint, content_hash), fingerprint, {page_id, *near})
 
-    def url_of(self, document: int) -> str:
-        """Return the URL of a *document*; "" if there is none."""
-        return getattr(self._documents([document]).get(document), "url", "")
+    def query_of_bytes(self, url: str, content_hash: bytes) -> CopyQuery:
+        """Return the query for `same_bytes`."""
+        return self._query([body_key128(domain_of(url), content_hash)], None, set())
 
-    def same_bytes(self, page_id: int, url: str, content_hash: bytes) -> int | None:
-        """Return the document of another page, of the domain of *url*, that was made of an answer with that hash."""
-        page = self._keys.find([body_key128(domain_of(url), content_hash)])[0]
-        return page if page is not None and page != page_id and self._documents([page]) else None
+    def _query(self, keys: list[Key128], fingerprint: DocumentFingerprint | None, pages: set[int]) -> CopyQuery:
+        pages.update(holder for holder in self._keys.find(keys, [None] * len(keys)) if holder is not None)
+        unknown = frozenset(page for page in pages if self._accepted.get(page) is None)
+        return CopyQuery(self.moment, tuple(keys), fingerprint, unknown)
+
+    @property
+    def moment(self) -> Moment:
+        """The validity of look-ups: those of another moment are outdated."""
+        return self._keys.forgotten, self._bands.forgotten, self._accepted.forgotten
+
+    def look_up(self, query: CopyQuery) -> StoredCopies:
+        """Read what the store holds. May be called in any thread."""
+        holders = dict(zip(query.keys, self._keys.look_up(query.keys), strict=True))
+        pages = {*query.pages, *(holder for holder in holders.values() if holder is not None)}
+        distances: dict[int, int] = {}
+        if query.fingerprint is not None:
+            distances = self._bands.look_up(query.fingerprint.domain, query.fingerprint.simhash)
+            pages.update(nearest(distances)[:MOST_COMPARED])
+        return StoredCopies(query.moment, holders, distances, dict.fromkeys(pages) | self._read(pages))
+
+    def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
+        """Return the pages whose documents *urls* lead to, except for the latest ones. May be called in any thread."""
+        holders = self._keys.look_up([url_key128(domain_of(url), url) for url in urls])
+        documents = self._read({holder for holder in holders if holder is not None})
+        return [holder if holder in documents else None for holder in holders]
+
+    def holder(self, url: str, stored: tuple[int | None] | None = None) -> int | None:
+        """Return the page whose document *url* leads to, as far as is known before it is fetched.
+
+        *stored* is its item of `stored_holders`.
+        """
+        page = self._keys.find([url_key128(domain_of(url), url)], stored)[0]
+        return page if page is not None and (stored == (page,) or self._documents([page])) else None
+
+    def same_bytes(
+        self, page_id: int, url: str, content_hash: bytes, stored: StoredCopies | None = None
+    ) -> Copy | None:
+        """Return the document of another page, of the domain of *url*, that was made of a body with that hash.
+
+        *stored* is the result of `query_of_bytes`.
+        """
+        if stored is None or stored.moment != self.moment:
+            stored = self.look_up(self.query_of_bytes(url, content_hash))
+        (page,) = self._keys.find(list(stored.holders), list(stored.holders.values()))
+        document = None if page is None or page == page_id else self._documents([page], stored).get(page)
+        return None if page is None or document is None else Copy(page, SAME_BYTES, document.url)
 
     def judge(
         self,
@@ -98,68 +168,93 @@ class Duplicates:
         changes: ChangeSet,
         fingerprint: DocumentFingerprint | None = None,
         content_hash: bytes = b"",
+        stored: StoredCopies | None = None,
     ) -> Copy | None:
-        """Return what the *article* on the page *url* is a copy of; *None*: it is to be stored, as a row of *changes*.
+        """Return the document of which the *article* on the page *url* is a copy, or None if it is to be stored.
 
-        *prints*, from `document_fingerprint`, can be made elsewhere beforehand. *content_hash* is that of the whole
-        answer, for `same_bytes`. A page that is a document stays one, whatever it says now. Whoever brings the same
-        URL or text later is told the same, for what was learnt of this one goes with *changes*: the caller submits
-        it in either case.
+        *fingerprint*, from `document_fingerprint`, can be computed elsewhere beforehand. *content_hash* is that of the
+        response body, for `same_bytes`. *stored* is the result of `query`. A page that is a document stays one,
+        whatever its text is now. The caller submits *changes* in either case: they make later pages with the same URL
+        or text copies of the same document.
         """
         fingerprint = fingerprint or document_fingerprint(url, article)
-        new = _Document(url, article.title, article.text)
-        body = [body_key128(fingerprint.domain, content_hash)] if content_hash else []
-        keys = [fingerprint.url, fingerprint.text, *([fingerprint.canonical] if fingerprint.canonical else [])]
-        holders = self._keys.find([*keys, *body])
-        documents = self._documents({page_id, *(holder for holder in holders if holder is not None)})
+        if stored is None or stored.moment != self.moment:
+            stored = self.look_up(self.query(page_id, fingerprint, content_hash))
+        new = Document(url, article.title, article.text)
+        keys = _keys_of(fingerprint, content_hash)
+        looked_up = [stored.holders[key] for key in keys]
+        holders = self._keys.find(keys, looked_up)
+        documents = self._documents({page_id, *(holder for holder in holders if holder is not None)}, stored)
         void = frozenset(holder for holder in holders if holder is not None and holder not in documents)
         copy = None
         if page_id not in documents:
-            known = [holder if holder in documents else None for holder in holders[: len(keys)]]
-            copy = self._copy(fingerprint, new, known, documents)
-        if copy is None:
-            held = self._keys.claim([*keys, *body], page_id, changes, void)
-            if held[1] not in (page_id, holders[1]):  # another process was quicker
-                return Copy(held[1], SAME_TEXT)
-            self._bands.keep(fingerprint.domain, fingerprint.simhash, page_id, changes)
-            self._accepted[page_id] = new
-        else:
-            self._keys.claim(keys[:2], copy.page_id, changes, void)
-        return copy
+            known = {key: holder for key, holder in zip(keys, holders, strict=True) if holder in documents}
+            copy = self._copy(fingerprint, new, known, documents, stored)
+        if copy is not None:
+            self._keys.claim(keys[:2], copy.page_id, changes, void, looked_up[:2])
+            return copy
+        held = self._keys.claim(keys, page_id, changes, void, looked_up)
+        if held[1] not in (page_id, holders[1]):  # another process was quicker
+            return Copy(held[1], SAME_TEXT, "")
+        self._bands.keep(fingerprint.domain, fingerprint.simhash, page_id, changes)
+        self._accepted.make_room()
+        self._accepted.update({page_id: new})
+        return None
 
     def _copy(
         self,
         fingerprint: DocumentFingerprint,
-        new: _Document,
-        holders: list[int | None],
-        documents: dict[int, _Document],
+        new: Document,
+        holders: Mapping[Key128, int | None],
+        documents: Mapping[int, Document],
+        stored: StoredCopies,
     ) -> Copy | None:
-        by_url, by_text, *by_canonical = holders
         words = new.words()
-        if by_url is not None:
-            held = documents[by_url]
+        if (page := holders.get(fingerprint.url)) is not None:
+            held = documents[page]
             # It may hold the URL by its own word only, as its canonical one.
             if url_key128(fingerprint.domain, held.url) == fingerprint.url or is_version(held.words(), words):
-                return Copy(by_url, SAME_URL)
+                return Copy(page, SAME_URL, held.url)
         # Sites put one canonical URL on pages that have nothing to do with each other.
-        if by_canonical and by_canonical[0] is not None and is_version(documents[by_canonical[0]].words(), words):
-            return Copy(by_canonical[0], SAME_CANONICAL)
-        if by_text is not None:
-            return Copy(by_text, SAME_TEXT)
-        near = self._bands.near(fingerprint.domain, fingerprint.simhash)[:MOST_COMPARED]
-        texts = self._documents(near)
+        page = holders.get(fingerprint.canonical) if fingerprint.canonical else None
+        if page is not None and is_version(documents[page].words(), words):
+            return Copy(page, SAME_CANONICAL, documents[page].url)
+        if (page := holders.get(fingerprint.text)) is not None:
+            return Copy(page, SAME_TEXT, documents[page].url)
+        near = self._bands.near(fingerprint.domain, fingerprint.simhash, stored.distances)[:MOST_COMPARED]
+        compared = self._documents(near, stored)
         for page in near:
-            if page in texts and nearly_same(texts[page].words(), words):
-                return Copy(page, NEARLY_SAME)
+            if page in compared and nearly_same(compared[page].words(), words):
+                return Copy(page, NEARLY_SAME, compared[page].url)
         return None
 
-    def _documents(self, pages: Collection[int]) -> dict[int, _Document]:
-        """Those of *pages* that are documents."""
-        lately = {page: self._accepted.get(page) for page in pages}
-        found = {page: document for page, document in lately.items() if document is not None}
-        if len(found) < len(lately):
-            asked = json.dumps([page for page in lately if page not in found])
-            with self._database.read() as connection:
-                rows = connection.execute(self._statement, {"pages": asked})
-                found.update((page, _Document(*rest)) for page, *rest in rows)
-        return found
+    def _documents(self, pages: Collection[int], stored: StoredCopies | None = None) -> dict[int, Document]:
+        """Return those of *pages* that are documents; what neither memory nor *stored* knows is read."""
+        known: dict[int, Document | None] = {}
+        for page in pages:
+            document = self._accepted.get(page)
+            if document is not None:
+                known[page] = document
+            elif stored is not None and page in stored.documents:
+                known[page] = stored.documents[page]
+        if len(known) < len(set(pages)):
+            known |= self._read([page for page in pages if page not in known])
+        return {page: document for page, document in known.items() if document is not None}
+
+    def _read(self, pages: Collection[int]) -> dict[int, Document]:
+        """Return those of *pages* that are stored documents."""
+        if not pages:
+            return {}
+        with self._database.read() as connection:
+            rows = connection.execute(self._statement, {"pages": json.dumps(list(pages))})
+            return {page: Document(*rest) for page, *rest in rows}
+
+
+def _keys_of(fingerprint: DocumentFingerprint, content_hash: bytes) -> list[Key128]:
+    """Return the keys of a document: those of its URL and its text come first."""
+    keys = [fingerprint.url, fingerprint.text]
+    if fingerprint.canonical is not None:
+        keys.append(fingerprint.canonical)
+    if content_hash:
+        keys.append(body_key128(fingerprint.domain, content_hash))
+    return keys

@@ -7,8 +7,9 @@ interface, two engines: the store's own database, and Redis (`redis_keys`) for m
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
@@ -16,11 +17,12 @@ from crawlers.storage.schema.news_tables import DocumentKeyRow
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
+    from crawlers.storage.uncommitted import Commits
 
 MOST_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
 
@@ -37,26 +39,70 @@ _HOLDERS = {
 _text = cache(text)  # SQLAlchemy takes a statement apart once an object
 
 
-class DocumentKeys(Protocol):
-    """The holders of keys. A key is held by one page, permanently."""
+class DocumentKeys(ABC):
+    """The holders of keys. A key is held by one page, permanently.
 
-    def find(self, keys: Sequence[Key128]) -> list[int | None]:
-        """The page that holds each of *keys*; *None*: nobody."""
+    The latest claims are remembered, about *most_remembered*, and longer if *commits* says that they are not committed.
+    """
+
+    def __init__(self, commits: Commits | None, most_remembered: int) -> None:
+        self._claimed: Uncommitted[Key128, int] = Uncommitted(commits, most_remembered)
+
+    @property
+    def forgotten(self) -> int:
+        """How many times claims were forgotten; a look-up that began before is outdated."""
+        return self._claimed.forgotten
+
+    @abstractmethod
+    def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
+        """Return the stored holder of each of *keys*, without the latest claims. May be called in any thread."""
+
+    def find(self, keys: Sequence[Key128], stored: Sequence[int | None] | None = None) -> list[int | None]:
+        """Return the page that holds each of *keys*, or None; *stored* is the result of `look_up`."""
+        holders = [self._claimed.get(key) for key in keys]
+        if stored is not None:
+            return [holder or found for holder, found in zip(holders, stored, strict=True)]
+        unknown = [place for place, holder in enumerate(holders) if holder is None]
+        if unknown:
+            for place, found in zip(unknown, self.look_up([keys[place] for place in unknown]), strict=True):
+                holders[place] = found
+        return holders
 
     def claim(
-        self, keys: Sequence[Key128], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+        self,
+        keys: Sequence[Key128],
+        owner: int,
+        changes: ChangeSet,
+        void: frozenset[int] = frozenset(),
+        stored: Sequence[int | None] | None = None,
     ) -> list[int]:
-        """Give the page *owner* those of *keys* that nobody holds, or a page of *void*; return who holds each now.
+        """Give the page *owner* those of *keys* that no page holds, or a page of *void*; return the holder of each now.
 
-        What is written in the store goes with *changes*, which the caller submits. Claiming twice changes nothing, so
-        a run that was killed may do it again.
+        *stored* is the result of `look_up`. The caller submits *changes*. A repeated claim changes nothing, so a run
+        may repeat what a killed run claimed.
         """
+        self._claimed.make_room()
+        holders = self._claim(keys, owner, changes, void, stored)
+        self._claimed.update(dict(zip(keys, holders, strict=True)))
+        return holders
 
+    @abstractmethod
+    def _claim(
+        self,
+        keys: Sequence[Key128],
+        owner: int,
+        changes: ChangeSet,
+        void: frozenset[int],
+        stored: Sequence[int | None] | None,
+    ) -> list[int]:
+        """Claim *keys*, and return their holders."""
+
+    @abstractmethod
     def close(self) -> None:
         """Close connections."""
 
 
-class SqlDocumentKeys:
+class SqlDocumentKeys(DocumentKeys):
     """Keys in the table `document_key` of the store, for one process that writes.
 
     A claim is a row of the caller's changes: it is committed with the document, or not at all. Processes that share a
@@ -64,29 +110,34 @@ class SqlDocumentKeys:
     that appears twice within a second.
     """
 
-    def __init__(self, database: Database, flush: Callable[[], None], most_uncommitted: int = MOST_UNCOMMITTED) -> None:
+    def __init__(self, database: Database, commits: Commits, most_remembered: int = MOST_UNCOMMITTED) -> None:
+        super().__init__(commits, most_remembered)
         self._database = database
         self._statement = _text(_HOLDERS[database.engine.dialect.name])
-        self._claimed: Uncommitted[Key128, int] = Uncommitted(flush, most_uncommitted)
 
-    def find(self, keys: Sequence[Key128]) -> list[int | None]:
-        holders = [self._claimed.get(key) for key in keys]
-        unknown = [place for place, holder in enumerate(holders) if holder is None]
-        if unknown:
-            asked = json.dumps([keys[place] for place in unknown])
-            with self._database.read() as connection:
-                for number, page_id in connection.execute(self._statement, {"keys": asked}):
-                    holders[unknown[number]] = page_id
+    def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
+        holders: list[int | None] = [None] * len(keys)
+        with self._database.read() as connection:
+            for number, page_id in connection.execute(self._statement, {"keys": json.dumps(keys)}):
+                holders[number] = page_id
         return holders
 
-    def claim(
-        self, keys: Sequence[Key128], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+    def _claim(
+        self,
+        keys: Sequence[Key128],
+        owner: int,
+        changes: ChangeSet,
+        void: frozenset[int],
+        stored: Sequence[int | None] | None,
     ) -> list[int]:
         holders = []
-        for key, holder in zip(keys, self.find(keys), strict=True):
+        claimed: set[Key128] = set()
+        for key, holder in zip(keys, self.find(keys, stored), strict=True):
             if holder is None or holder in void:
-                changes.add(DocumentKeyRow(*key, owner))
-                self._claimed[key] = holder = owner
+                if key not in claimed:
+                    changes.add(DocumentKeyRow(*key, owner))
+                claimed.add(key)
+                holder = owner
             holders.append(holder)
         return holders
 

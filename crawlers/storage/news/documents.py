@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
 
 
+def stored_document(database: Database, page_id: int) -> DocumentRow | None:
+    """Return the document on a page; None if the page is not a document."""
+    with database.read() as connection:
+        row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
+    return None if row is None else DocumentRow(*row)
+
+
 def add_document(
-    database: Database,
     changes: ChangeSet,
     page_id: int,
     site_id: int,
@@ -27,24 +33,21 @@ def add_document(
     article: Article,
     fingerprint: DocumentFingerprint,
     now: float,
-    *,
-    is_revisit: bool,
+    previous: DocumentRow | None,
 ) -> DocumentRow | None:
     """Add the rows of the document on a page to *changes*; return its row, or None if the document did not change.
 
-    With *is_revisit* the page may already be a document, whose earlier text is kept as a version.
+    The text of the *previous* version is kept as a version.
     """
     text_hash = fingerprint.text_hash
     version, stored_at, changed_at = 1, now, None
-    if is_revisit:
-        with database.read() as connection:
-            row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
-        if row is not None:
-            if row.text_hash == text_hash and row.title == article.title:
-                return None
-            version, stored_at, changed_at = row.version + 1, row.stored_at, now
-            since = row.changed_at or row.stored_at
-            changes.add(DocumentVersionRow(page_id, row.version, row.title, row.text, row.published_at, since))
+    if previous is not None:
+        if previous.text_hash == text_hash and previous.title == article.title:
+            return None
+        version, stored_at, changed_at = previous.version + 1, previous.stored_at, now
+        since = previous.changed_at or previous.stored_at
+        kept = (page_id, previous.version, previous.title, previous.text, previous.published_at, since)
+        changes.add(DocumentVersionRow(*kept))
     new = DocumentRow(
         page_id,
         site_id,

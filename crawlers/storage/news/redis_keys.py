@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import MOST_UNCOMMITTED, DocumentKeys, SqlDocumentKeys
 from crawlers.storage.schema.tables import crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.news.document_keys import DocumentKeys
+    from crawlers.storage.uncommitted import Commits
 
 HASH_BITS = 24  # 16.8 million hashes: 100 bytes each while nearly empty, 60 keys in each at 10^9
 _PREFIX = b"dk:"  # 16.8 million times
@@ -51,7 +51,7 @@ return holders
 """
 
 
-class RedisDocumentKeys:
+class RedisDocumentKeys(DocumentKeys):
     """Keys in the Redis database *url*, which must be that of one store alone. Raises `ConfigError`.
 
     *hash_bits* is the binary logarithm of the number of hashes, and that of the keys that are expected less 6. It is
@@ -59,6 +59,7 @@ class RedisDocumentKeys:
     """
 
     def __init__(self, url: str, hash_bits: int = HASH_BITS) -> None:
+        super().__init__(None, MOST_UNCOMMITTED)
         try:
             import redis
         except ImportError as error:
@@ -72,7 +73,7 @@ class RedisDocumentKeys:
             self._redis = connect(url)
             self._redis.setnx(_LAYOUT, hash_bits)
             self._bits = int(self._redis.get(_LAYOUT))
-            self._claim = self._redis.register_script(_CLAIM)
+            self._claim_script = self._redis.register_script(_CLAIM)
         except (ValueError, redis.RedisError) as error:
             raise ConfigError(
                 f"DOCUMENT_KEYS_URL={_shown(url)}: {error}; name a Redis server that runs, for example "
@@ -92,7 +93,7 @@ class RedisDocumentKeys:
                 "documents here; name a Redis database of its own (…/1), or empty this one (redis-cli flushdb)"
             )
 
-    def find(self, keys: Sequence[Key128]) -> list[int | None]:
+    def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
         try:
             with self._redis.pipeline(transaction=False) as pipeline:
                 for key in keys:
@@ -101,13 +102,18 @@ class RedisDocumentKeys:
         except self._error as error:
             raise _failure(error) from error
 
-    def claim(
-        self, keys: Sequence[Key128], owner: int, changes: ChangeSet, void: frozenset[int] = frozenset()
+    def _claim(
+        self,
+        keys: Sequence[Key128],
+        owner: int,
+        changes: ChangeSet,
+        void: frozenset[int],
+        stored: Sequence[int | None] | None,
     ) -> list[int]:
         places = [self._place(key) for key in keys]
         fields = [field for _, field in places]
         try:
-            holders = self._claim([name for name, _ in places], [owner, len(void), *void, *fields])
+            holders = self._claim_script([name for name, _ in places], [owner, len(void), *void, *fields])
         except self._error as error:
             raise _failure(error) from error
         return list(map(int, holders))
@@ -121,10 +127,10 @@ class RedisDocumentKeys:
         return _PREFIX + number.to_bytes(4), data[self._bits // 8 :]
 
 
-def open_document_keys(url: str, database: Database, flush: Callable[[], None]) -> DocumentKeys:
+def open_document_keys(url: str, database: Database, commits: Commits) -> DocumentKeys:
     """Return the keys at *url*, the setting DOCUMENT_KEYS_URL: empty for the store itself. Raises `ConfigError`."""
     if not url:
-        return SqlDocumentKeys(database, flush)
+        return SqlDocumentKeys(database, commits)
     keys = RedisDocumentKeys(url)
     with database.read() as connection:
         began = connection.execute(select(func.min(crawl.c.started_at))).scalar()

@@ -70,6 +70,9 @@ def read(pool):
         types = frozenset({"text/html"})
         return ResponseReader(LinkResolver(), frozenset({"a"}), types, scope=scope, analysis=news.analysis)
 
+    async def copy_of(page):
+        return known["copy"]
+
     def read(
         body,
         url=f"{SITE}/",
@@ -85,7 +88,7 @@ def read(pool):
     ):
         known["copy"] = copy
         rules = {"paper.example": content_rules or {}}
-        news = NewsReader(reader, classifier, rules, pool.run, lambda page: known["copy"])
+        news = NewsReader(reader, classifier, rules, pool.run, copy_of)
         response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(response, 7, level, kind, is_announced, is_in_feed, NOW))
 

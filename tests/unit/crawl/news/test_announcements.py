@@ -14,9 +14,10 @@ from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlers.frontier.protocols import SeenPage
     from crawlers.storage.database import Database
@@ -26,21 +27,17 @@ FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
 
 
 class Recorder:
-    """A frontier that notes what is to be fetched again, and commits that are waited for."""
+    """A frontier that records what is to be fetched again."""
 
     def __init__(self) -> None:
         self.places: dict[int, QueueSlot] = {}
         self.again: list[tuple[str, list[SeenPage], float]] = []
-        self.flushes = 0
 
     def slot(self, page_id: int) -> QueueSlot | None:
         return self.places.get(page_id)
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         self.again.append((site, list(pages), now))
-
-    def flush(self) -> None:
-        self.flushes += 1
 
 
 @pytest.fixture
@@ -54,8 +51,13 @@ def frontier() -> Recorder:
 
 
 @pytest.fixture
-def announcements(store: NewsStore, frontier: Recorder) -> Announcements:
-    return Announcements(store.database, store.id, frontier.flush, frontier)  # type: ignore[arg-type]
+def commits() -> NothingPending:
+    return NothingPending()
+
+
+@pytest.fixture
+def announcements(store: NewsStore, frontier: Recorder, commits: NothingPending) -> Announcements:
+    return Announcements(store.database, store.id, commits, frontier)  # type: ignore[arg-type]
 
 
 def lease(path: str = "/rss", *, id: int = 7, group: int = 0, is_revisit: bool = False) -> Lease:
@@ -75,20 +77,28 @@ def numbered(count: int) -> list[Announced]:
     return [Announced(Target("", "", number, SITE), None, "") for number in range(count)]
 
 
+def new_of(announcements: Announcements, items: Sequence[Announced], lease: Lease) -> list[Announced]:
+    return announcements.new_of(items, announcements.look_up(lease, items)())
+
+
+def read_again(announcements: Announcements, items: Sequence[Announced]) -> None:
+    announcements.read_again(lease(), items, announcements.look_up(lease(), items)(), NOW)
+
+
 def test_first_poll_of_a_feed_announces_all_its_items(announcements: Announcements, store: NewsStore) -> None:
     store.write(FeedItemRow(7, key("/a1"), None, NOW, ""))
-    assert announcements.new_of(lease(), [item("/a1"), item("/a2")]) == [item("/a1"), item("/a2")]
+    assert new_of(announcements, [item("/a1"), item("/a2")], lease()) == [item("/a1"), item("/a2")]
 
 
 def test_later_poll_announces_what_the_feed_did_not_before(announcements: Announcements, store: NewsStore) -> None:
     store.write(FeedItemRow(7, key("/a1"), None, NOW, ""), FeedItemRow(8, key("/a2"), None, NOW, ""))
     shown = [item("/a1"), item("/a2")]
-    assert announcements.new_of(lease(is_revisit=True), shown) == [item("/a2")]
+    assert new_of(announcements, shown, lease(is_revisit=True)) == [item("/a2")]
     assert key("/a1") in announcements, "although it is not new"
 
 
 def test_announced_are_the_items_and_nothing_else(announcements: Announcements) -> None:
-    announcements.new_of(lease(), [item("/a1")])
+    new_of(announcements, [item("/a1")], lease())
     assert announcements.led_to(lease("/a1"))
     assert not announcements.led_to(lease("/a2"))
     assert key("/a2") not in announcements
@@ -107,10 +117,10 @@ def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
 
 def test_the_latest_announcements_are_remembered(announcements: Announcements) -> None:
     items = numbered(MOST_REMEMBERED)
-    announcements.new_of(lease(), items)
+    new_of(announcements, items, lease())
     assert 0 in announcements
-    announcements.new_of(lease(), items[:1])  # once more: it is the latest
-    announcements.new_of(lease(), [item("/a1")])
+    new_of(announcements, items[:1], lease())  # once more: it is the latest
+    new_of(announcements, [item("/a1")], lease())
     assert (0 in announcements, 1 in announcements, 2 in announcements) == (True, False, True)
 
 
@@ -120,7 +130,7 @@ def test_page_that_was_read_in_vain_is_fetched_again_when_it_is_announced(
     here = store.page("/a1", NOW - 9.0, reason="too little evidence for an article")
     there = store.page("/a1", NOW - 8.0, site=OTHER)
     store.document("/a2", NOW)
-    announcements.read_again([item("/a1"), item("/a2"), item("/a1", OTHER), item("/a3")], NOW)
+    read_again(announcements, [item("/a1"), item("/a2"), item("/a1", OTHER), item("/a3")])
     assert frontier.again == [
         (SITE, [(here, "too little evidence for an article", NOW - 9.0)], NOW),
         (OTHER, [(there, None, NOW - 8.0)], NOW),
@@ -130,29 +140,42 @@ def test_page_that_was_read_in_vain_is_fetched_again_when_it_is_announced(
 def test_nothing_is_fetched_again_when_no_announced_page_was_read(
     announcements: Announcements, frontier: Recorder
 ) -> None:
-    announcements.read_again([item("/a1")], NOW)
-    assert (frontier.again, frontier.flushes) == ([], 0)
+    read_again(announcements, [item("/a1")])
+    assert frontier.again == []
 
 
-def test_commit_is_awaited_only_if_an_announced_page_was_read_since_the_last_one(
-    announcements: Announcements, frontier: Recorder
+def test_commit_is_awaited_only_if_an_announced_page_was_read_lately(
+    announcements: Announcements, commits: NothingPending
 ) -> None:
     announcements.was_read(key("/a1"))
-    announcements.read_again([item("/a2"), item("/a2", OTHER)], NOW)
-    assert frontier.flushes == 0
-    announcements.read_again([item("/a2", OTHER), item("/a1"), item("/a3")], NOW)
-    assert frontier.flushes == 1
-    announcements.read_again([item("/a1")], NOW)
-    assert frontier.flushes == 1
+    commits.submitted += 1
+    read_again(announcements, [item("/a2"), item("/a2", OTHER)])
+    assert commits.waits == 0
+    read_again(announcements, [item("/a2", OTHER), item("/a1"), item("/a3")])
+    assert commits.waits == 1
 
 
-def test_so_many_pages_may_wait_for_their_commit(announcements: Announcements, frontier: Recorder) -> None:
+def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(
+    announcements: Announcements, frontier: Recorder, store: NewsStore, commits: NothingPending
+) -> None:
+    items = [item("/a1")]
+    stored = announcements.look_up(lease(), items)()
+    announcements.was_read(key("/a1"))
+    here = store.page("/a1", NOW - 9.0)
+    announcements.read_again(lease(), items, stored, NOW)
+    assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
+
+
+def test_so_many_pages_are_remembered_until_they_are_committed(
+    announcements: Announcements, commits: NothingPending
+) -> None:
     for number in range(MOST_UNSURE):
         announcements.was_read(number)
-    assert frontier.flushes == 0
+        commits.submitted += 1
+    assert commits.waits == 0
     announcements.was_read(key("/a1"))
-    assert frontier.flushes == 1
-    announcements.read_again(numbered(MOST_UNSURE), NOW)
-    assert frontier.flushes == 1, "they are committed"
-    announcements.read_again([item("/a1")], NOW)
-    assert frontier.flushes == 2, "and the last one may not be"
+    assert commits.waits == 1, "for the oldest one"
+    read_again(announcements, numbered(1))
+    assert commits.waits == 1, "it is committed"
+    read_again(announcements, numbered(2)[1:])
+    assert commits.waits == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
+from tests.support.news_run import at_once
+from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -48,7 +51,7 @@ class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
     def __init__(self, database: Database, *, has_earlier: bool = False) -> None:
-        duplicates = Duplicates(database, SqlDocumentKeys(database, lambda: None), lambda: None, 3)
+        duplicates = Duplicates(database, SqlDocumentKeys(database, NothingPending()), NothingPending(), 3)
         self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page
@@ -72,7 +75,7 @@ class Desk:
 
     def copy_of(self, url: str, body: bytes, canonical: str = "") -> KnownCopy | None:
         """The known document of these bytes."""
-        return self.policy.copy_of(self.page(url, canonical, body))
+        return asyncio.run(self.policy.copy_of(self.page(url, canonical, body), at_once))
 
     def languages(self) -> list[str]:
         return [row.language for row in self.changes[DocumentRow]]

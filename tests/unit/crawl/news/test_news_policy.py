@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,7 @@ from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
 from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, Page, State
 from crawlers.storage.schema.news_tables import FeedItemRow
-from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
+from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -261,9 +262,9 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     crawl.end(crawl.lease(), "/a1", "/a2", news=News(feeds=[target("/feed")]))
     found = crawl.leases()
     crawl.end(found["/a1"])
-    assert crawl.flushes == 0
+    assert crawl.commits.waits == 0
     crawl.end(found["/feed"], "/a1", "/a3", news=feed("/a1", "/a3"))
-    assert crawl.flushes == 1
+    assert crawl.commits.waits == 1
     due = crawl.leases()
     assert {"/a1", "/a3"} <= set(due)
     assert due["/a1"].is_revisit
@@ -286,7 +287,7 @@ def test_announcement_of_pages_that_nobody_read_waits_for_no_commit(runs):
     crawl = runs()
     crawl.end(crawl.lease(), news=News(feeds=[target("/feed")]))
     crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
-    assert crawl.flushes == 0
+    assert crawl.commits.waits == 0
 
 
 def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(runs):
@@ -361,4 +362,5 @@ def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_detour):
     read_article(crawl, "/news/1-story")
     ((number,),) = crawl.rows("SELECT id FROM page WHERE key", "/news/1-story")
     page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
-    assert crawl.articles.copy_of(page) == KnownCopy(f"same bytes as document {number}", is_detour)
+    copy = asyncio.run(crawl.articles.copy_of(page, at_once))
+    assert copy == KnownCopy(f"same bytes as document {number}", is_detour)

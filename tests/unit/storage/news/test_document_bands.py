@@ -41,7 +41,7 @@ def bands(stored: tuple[Database, Writer]) -> DocumentBands:
     database, writer = stored
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM document_band")
-    return DocumentBands(database, writer.flush, 12, most_uncommitted=5)
+    return DocumentBands(database, writer, 12, most_uncommitted=5)
 
 
 def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept: Simhash, domain: str = DOMAIN) -> None:
@@ -57,8 +57,8 @@ def test_documents_are_found_nearest_first(bands, stored):
     keep(bands, stored, 4, fingerprint(1), domain="example.com")
     assert bands.near(DOMAIN, fingerprint(1)) == [2, 1]
     stored[1].flush()
-    assert DocumentBands(stored[0], stored[1].flush, 12).near(DOMAIN, fingerprint(1)) == [2, 1]
-    assert DocumentBands(stored[0], stored[1].flush, 0).near(DOMAIN, fingerprint(1)) == [2]
+    assert DocumentBands(stored[0], stored[1], 12).near(DOMAIN, fingerprint(1)) == [2, 1]
+    assert DocumentBands(stored[0], stored[1], 0).near(DOMAIN, fingerprint(1)) == [2]
 
 
 def test_none_is_forgotten_before_it_is_committed(bands, stored):
@@ -73,4 +73,4 @@ def test_a_document_that_changed_is_found_by_what_it_says_and_by_what_it_said(ba
     for _ in range(2):
         assert bands.near(DOMAIN, fingerprint(1)) == bands.near(DOMAIN, fingerprint(2)) == [1]
         stored[1].flush()
-        bands = DocumentBands(stored[0], stored[1].flush, 12)
+        bands = DocumentBands(stored[0], stored[1], 12)

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import random
-from contextlib import nullcontext
+import threading
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import text
+import redis
+from sqlalchemy import event, text
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.items import Article
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.news.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT, SAME_URL, Copy, Duplicates
+from crawlers.storage.news import document_copies
+from crawlers.storage.news.document_copies import (
+    NEARLY_SAME,
+    SAME_CANONICAL,
+    SAME_TEXT,
+    SAME_URL,
+    Copy,
+    Duplicates,
+    StoredCopies,
+)
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.redis_keys import open_document_keys
 from crawlers.storage.schema.news_tables import DocumentRow
@@ -55,33 +66,65 @@ class Crawl:
     def begin(self) -> None:
         """As a process that begins now."""
         self._writer = Writer(self._database)
-        self._keys = open_document_keys(self._keys_url, self._database, self._writer.flush)
-        self.duplicates = Duplicates(self._database, self._keys, self._writer.flush, self._most_distance)
+        self._keys = open_document_keys(self._keys_url, self._database, self._writer)
+        self.duplicates = Duplicates(self._database, self._keys, self._writer, self._most_distance)
 
     def end(self) -> None:
         self._keys.close()
         self._writer.close()
 
+    def flush(self) -> None:
+        self._writer.flush()
+
+    def begin_anew(self) -> None:
+        """Forget all documents."""
+        self.end()
+        empty(self._database)
+        if self._keys_url:
+            with redis.Redis.from_url(self._keys_url) as client:
+                client.flushall()
+        self._pages = 0
+        self.begin()
+
     def resume(self) -> None:
         self.end()
         self.begin()
 
-    def meet(self, url: str, article: Article, page_id: int | None = None, *, stored: bool = True) -> Copy | int:
-        """What it is a copy of; else the number of the new document. Not *stored*: the process is killed before."""
+    def look_up(self, url: str, article: Article, page_id: int | None = None) -> StoredCopies:
+        """What the store holds about an article that is judged later."""
+        query = self.duplicates.query(
+            page_id or self._pages + 1, document_fingerprint(url, article), body_hash(article)
+        )
+        return self.duplicates.look_up(query)
+
+    def meet(
+        self,
+        url: str,
+        article: Article,
+        page_id: int | None = None,
+        *,
+        stored: bool = True,
+        copies: StoredCopies | None = None,
+    ) -> Copy | int:
+        """What it is a copy of; else the number of the new document. Not *stored*: the process is killed before.
+
+        *copies* is what was looked up before.
+        """
         self._pages += 1
         page = page_id or self._pages
         changes = ChangeSet()
-        copy = self.duplicates.judge(page, url, article, changes, content_hash=body_hash(article))
+        copy = self.duplicates.judge(page, url, article, changes, content_hash=body_hash(article), stored=copies)
         if copy is None:
             fingerprint = document_fingerprint(url, article)
             row = (page, 1, url, None, article.title, article.text, None, None, "[]", None, None, None, "rule")
             changes.add(DocumentRow(*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None))
         if stored:
             self._writer.submit(changes)
-        return page if copy is None else copy
+        return page if copy is None else copy._replace(url="")
 
     def same_bytes(self, page: int, url: str, article: Article) -> int | None:
-        return self.duplicates.same_bytes(page, url, body_hash(article))
+        copy = self.duplicates.same_bytes(page, url, body_hash(article))
+        return None if copy is None else copy.page_id
 
     def documents(self) -> list[int]:
         self._writer.flush()
@@ -144,16 +187,16 @@ def test_a_copy_is_told(crawl, committed, url, found, reason):
     assert crawl.meet(f"{SITE}/a", article(1)) == 1
     if committed:
         crawl.resume()
-    assert crawl.meet(url, found) == Copy(1, reason)
+    assert crawl.meet(url, found) == Copy(1, reason, "")
     assert crawl.documents() == [1]
 
 
 def test_what_a_copy_brought_is_known_of_the_document(crawl):
     crawl.meet(f"{SITE}/a", article(1))
-    assert crawl.meet(f"{SITE}/print/a", reprinted()) == Copy(1, NEARLY_SAME)
+    assert crawl.meet(f"{SITE}/print/a", reprinted()) == Copy(1, NEARLY_SAME, "")
     crawl.resume()
-    assert crawl.meet(f"{SITE}/third", reprinted()) == Copy(1, SAME_TEXT)
-    assert crawl.meet(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, SAME_URL)
+    assert crawl.meet(f"{SITE}/third", reprinted()) == Copy(1, SAME_TEXT, "")
+    assert crawl.meet(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, SAME_URL, "")
 
 
 LOOK_ALIKES = [
@@ -178,19 +221,19 @@ def test_a_look_alike_is_a_document(crawl, committed, url, found):
 def test_captions_that_are_equal_are_told_apart_by_their_titles(crawl):
     assert crawl.meet(f"{SITE}/a", article(1, text="For subscribers only.")) == 1
     assert crawl.meet(f"{SITE}/b", article(2, text="For subscribers only.")) == 2
-    assert crawl.meet(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, SAME_TEXT, "")
 
 
 def test_one_wrong_canonical_url_on_all_pages_hides_none_not_even_its_own(crawl):
     wrong = f"{SITE}/news/5"
     for number in range(1, 8):
         assert crawl.meet(f"{SITE}/news/{number}", article(number, wrong)) == number
-    assert crawl.meet(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, SAME_TEXT, "")
 
 
 def test_the_canonical_page_met_after_its_copy_is_the_copy(crawl):
     assert crawl.meet(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
-    assert crawl.meet(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, SAME_URL)
+    assert crawl.meet(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, SAME_URL, "")
 
 
 def test_a_document_that_changed_is_no_copy_whatever_it_says_now(crawl):
@@ -200,14 +243,14 @@ def test_a_document_that_changed_is_no_copy_whatever_it_says_now(crawl):
         assert crawl.meet(f"{SITE}/a", article(2), page_id=1) == 1
         assert crawl.meet(f"{SITE}/a", article(3), page_id=1) == 1
         crawl.resume()
-    assert crawl.meet(f"{SITE}/c", article(3)) == Copy(1, SAME_TEXT)
-    assert crawl.meet(f"{SITE}/d", reprinted(3)) == Copy(1, NEARLY_SAME)
+    assert crawl.meet(f"{SITE}/c", article(3)) == Copy(1, SAME_TEXT, "")
+    assert crawl.meet(f"{SITE}/d", reprinted(3)) == Copy(1, NEARLY_SAME, "")
     assert crawl.documents() == [1, 2]
 
 
 def test_a_copy_that_became_a_document_of_its_own_stays_one(crawl):
     crawl.meet(f"{SITE}/a", article(1))
-    assert crawl.meet(f"{SITE}/b", article(1), page_id=2) == Copy(1, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/b", article(1), page_id=2) == Copy(1, SAME_TEXT, "")
     assert crawl.meet(f"{SITE}/b", article(2), page_id=2) == 2
     for _ in range(2):
         assert crawl.meet(f"{SITE}/b", reprinted(2), page_id=2) == 2  # nearly the same as itself
@@ -222,7 +265,7 @@ def test_a_claim_without_a_document_is_void(any_crawl):
     assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
     assert any_crawl.meet(f"{SITE}/b", article(1)) == 2
     assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
-    assert any_crawl.meet(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT)
+    assert any_crawl.meet(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT, "")
     assert any_crawl.documents() == [2]
 
 
@@ -239,8 +282,8 @@ def test_the_same_bytes_are_known_of_other_pages_of_the_domain(any_crawl):
 def test_known_urls_are_recognised_before_they_are_fetched(crawl):
     crawl.meet("https://m.example.org/b", article(1, f"{SITE}/a"))
     for _ in range(2):
-        assert crawl.duplicates.holder(f"{SITE}/a?from=rss", "example.org") == 1
-        assert crawl.duplicates.holder(f"{SITE}/b", "example.org") is None
+        assert crawl.duplicates.holder(f"{SITE}/a?from=rss") == 1
+        assert crawl.duplicates.holder(f"{SITE}/b") is None
         crawl.resume()
 
 
@@ -254,7 +297,7 @@ def test_a_distance_of_0_leaves_equal_fingerprints_only(crawl, store):
 def test_a_quicker_process_wins(crawl, monkeypatch):
     crawl.meet(f"{SITE}/a", article(1))
     monkeypatch.setattr(SqlDocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
-    assert crawl.meet(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT)
+    assert crawl.meet(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT, "")
 
 
 def test_all_engines_find_what_is_committed(database):
@@ -263,5 +306,69 @@ def test_all_engines_find_what_is_committed(database):
         assert crawl.meet(f"{SITE}/{seed}", article(seed)) == seed
     crawl.resume()
     for seed in range(1, 20):
-        assert crawl.meet(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, NEARLY_SAME)
+        assert crawl.meet(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, NEARLY_SAME, "")
     crawl.end()
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
+@pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
+def test_two_copies_in_flight_are_one_document(any_crawl, committed, url, found, reason):
+    pages = [(f"{SITE}/a", article(1)), (url, found)]
+    looked_up = [any_crawl.look_up(*page, page_id=number) for number, page in enumerate(pages, 1)]
+    assert any_crawl.meet(*pages[0], copies=looked_up[0]) == 1
+    if committed:
+        any_crawl.flush()
+    assert any_crawl.meet(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
+    assert any_crawl.documents() == [1]
+
+
+@contextmanager
+def statements(store: Database) -> Iterator[list[str]]:
+    """The statements that this thread executes."""
+    executed: list[str] = []
+    here = threading.get_ident()
+
+    def record(connection: object, cursor: object, statement: str, *_: object) -> None:
+        if threading.get_ident() == here:
+            executed.append(statement)
+
+    event.listen(store.engine, "before_cursor_execute", record)
+    yield executed
+    event.remove(store.engine, "before_cursor_execute", record)
+
+
+def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, store):
+    for number in range(1, 6):
+        crawl.meet(f"{SITE}/{number}", article(number))
+    crawl.resume()
+    pages = [(f"{SITE}/new", article(9)), (f"{SITE}/copy", article(2)), (f"{SITE}/near", reprinted(3))]
+    looked_up = [crawl.look_up(*page, page_id=6 + n) for n, page in enumerate(pages)]
+    with statements(store) as executed:
+        outcomes = [crawl.meet(*page, copies=copies) for page, copies in zip(pages, looked_up, strict=True)]
+    assert outcomes == [6, Copy(2, SAME_TEXT, ""), Copy(3, NEARLY_SAME, "")]
+    assert executed == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_was_looked_up_at_any_time_before_changes_no_outcome(any_crawl, monkeypatch, seed):
+    """Half of the look-ups are outdated: what they lack was committed, and forgotten, in the meantime."""
+    monkeypatch.setattr(document_copies, "MOST_UNCOMMITTED", 3)
+    rng = random.Random(seed)
+    pages = []
+    for number in range(60):
+        text = rng.randrange(1, 12)
+        url = f"{SITE}/{rng.choice([number, text])}{rng.choice(['', '?from=rss'])}"
+        pages.append((url, rng.choice([article(text), article(text, f"{SITE}/{text}"), reprinted(text)])))
+    any_crawl.resume()  # with the small memory
+    at_once = [any_crawl.meet(*page) for page in pages]
+    assert {type(outcome) for outcome in at_once} == {int, Copy}
+    any_crawl.begin_anew()
+    looked_up: dict[int, StoredCopies] = {}
+    outcomes = []
+    for number, page in enumerate(pages):
+        for ahead in range(number, min(number + rng.randrange(1, 9), len(pages))):
+            looked_up.setdefault(ahead, any_crawl.look_up(*pages[ahead], page_id=ahead + 1))
+        outcomes.append(any_crawl.meet(*page, copies=looked_up[number]))
+        if rng.random() < 0.2:
+            any_crawl.flush()
+    assert outcomes == at_once

@@ -17,6 +17,7 @@ from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.redis_keys import RedisDocumentKeys, open_document_keys
 from crawlers.storage.writer import Writer
 from tests.support.services import fresh_database, running_redis
+from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ class Store:
         """Keys as a process that begins now sees them."""
         if self._redis_url is not None:
             return RedisDocumentKeys(self._redis_url)
-        return SqlDocumentKeys(self._database, self._writer.flush, most_uncommitted)
+        return SqlDocumentKeys(self._database, self._writer, most_uncommitted)
 
     def claim(self, keys: list[Key128], owner: int, void: frozenset[int] = frozenset()) -> list[int]:
         changes = ChangeSet()
@@ -155,8 +156,8 @@ def test_more_keys_than_are_remembered_are_held(store):
 
 def test_a_killed_run_leaves_no_claim_in_the_store(tmp_path):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    SqlDocumentKeys(database, lambda: None).claim([(1, 1)], 7, ChangeSet())
-    assert SqlDocumentKeys(database, lambda: None).find([(1, 1)]) == [None]
+    SqlDocumentKeys(database, NothingPending()).claim([(1, 1)], 7, ChangeSet())
+    assert SqlDocumentKeys(database, NothingPending()).find([(1, 1)]) == [None]
     database.close()
 
 
@@ -183,8 +184,8 @@ def test_keys_lie_packed_in_hashes(redis_url):
 
 def test_the_setting_chooses_the_engine(tmp_path, redis_url):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    assert isinstance(open_document_keys("", database, lambda: None), SqlDocumentKeys)
-    keys = open_document_keys(redis_url, database, lambda: None)
+    assert isinstance(open_document_keys("", database, NothingPending()), SqlDocumentKeys)
+    keys = open_document_keys(redis_url, database, NothingPending())
     assert isinstance(keys, RedisDocumentKeys)
     keys.close()
     database.close()
@@ -197,9 +198,9 @@ def test_keys_of_another_store_are_refused(tmp_path, redis_url):
             crawls.begin(database, "news", "news", [], {}, began_at)
             if is_refused:
                 with pytest.raises(ConfigError, match="belong to another store"):
-                    open_document_keys(redis_url, database, lambda: None)
+                    open_document_keys(redis_url, database, NothingPending())
             else:
-                open_document_keys(redis_url, database, lambda: None).close()
+                open_document_keys(redis_url, database, NothingPending()).close()
 
 
 @pytest.mark.parametrize("url", ["http://localhost", "redis://user:secret@localhost:1/0", "nonsense"])

@@ -1,0 +1,112 @@
+"""During a crawl every row is written by the writer thread; the reactor does not wait for look-ups of news."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import TYPE_CHECKING
+
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+from tests.support.statement_threads import REACTOR, WRITER, WRITES, read_statements
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTINGS = {
+    "SITE_DELAY_SECONDS": 0,
+    "STORE_BATCH_SECONDS": 0.01,
+    "EXTENSIONS": json.dumps({"tests.support.statement_threads.StatementThreads": 0}),
+    "STATEMENTS_FILE": "statements.json",
+}
+LOOKED_UP = re.compile(r"(?:FROM|JOIN|INTO|UPDATE) (?:document|document_key|document_band|feed_item|url_rule)\b")
+
+
+def ring(number: int, *other: str) -> dict[str, str]:
+    """So many pages, each with a link to the next one, and to others."""
+    return {("/" if n == 0 else f"/{n}"): links(f"/{n + 1}", *other) for n in range(number)}
+
+
+def statements(project: Project) -> list[tuple[str, str]]:
+    """Those of the crawl; all that write are the writer's."""
+    executed = read_statements(project.folder / "statements.json")
+    written = {thread for thread, statement in executed if statement.startswith(WRITES)}
+    assert written == {WRITER}
+    return executed
+
+
+def wrote(executed: list[tuple[str, str]], start: str) -> bool:
+    return any(statement.startswith(start) for _, statement in executed)
+
+
+def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written_by_the_writer(tmp_path: Path) -> None:
+    with Web(b=pages(ring(3)), c=pages(ring(3))) as found:
+        others = [f"{found[name].origin}/" for name in "bc"]
+        with Web(a=pages(ring(3, *others))) as web:
+            project = Project(tmp_path, **SETTINGS, PAGE_BUDGET=12, SCOPE="all")
+            assert project.run("crawl", "broad", "-a", f"hosts={web['a'].origin}").status == 0
+    executed = statements(project)
+    assert wrote(executed, "INSERT INTO site")
+    assert len(project.query("SELECT * FROM site")) == 3
+
+
+def test_levels_are_settled_by_the_writer(tmp_path: Path) -> None:
+    with Web(a=pages(ring(6))) as web:
+        project = Project(tmp_path, **SETTINGS, ORDER="groups", MAX_LEVEL=3, GRAPH_FORMATS="")
+        assert project.crawl(web["a"].origin).status == 0
+    executed = statements(project)
+    assert {thread for thread, statement in executed if statement.startswith("SELECT link.source_id")} == {WRITER}
+    assert project.states() == [("finished", "finished")]
+
+
+def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path: Path) -> None:
+    site = {**ring(4), "/example": "<title>Unicode</title><p>unicode fonts and encodings of unicode text"}
+    with Web(a=pages(site)) as web:
+        origin = web["a"].origin
+        (tmp_path / "topic.yaml").write_text(f"examples: ['{origin}/example']\nroots: ['{origin}/']\n", "utf-8")
+        project = Project(tmp_path, **SETTINGS)
+        assert project.run("crawl", "topic", "-a", "topic=topic.yaml").status == 0
+    assert wrote(statements(project), "INSERT INTO crawler_setting")
+
+
+def story(number: int) -> str:
+    rng = random.Random(number)
+    words = [
+        f"{first}{second}"
+        for first in ("river", "council", "winter", "engine")
+        for second in ("side", "house", "land", "works")
+    ]
+    paragraphs = "".join(f"<p>{' '.join(rng.choices(words, k=60)).capitalize()}.</p>" for _ in range(4))
+    return (
+        f"<html><head><title>Story {number}</title><meta property=og:type content=article>"
+        f"<meta property='article:published_time' content='2026-11-{number % 20 + 1:02}T08:00:00+00:00'></head>"
+        f"<body><nav><a href=/>home</a></nav><article><h1>Story {number}</h1>{paragraphs}</article></body></html>"
+    )
+
+
+def paper() -> dict[str, str]:
+    """Stories, most of them in sections and some in a feed, and pages about subjects that are none."""
+    items = "".join(f"<item><title>Story {n}</title><link>/news/{n}-story.html</link></item>" for n in range(30, 50))
+    found = [*(f"/news/{n}-story.html" for n in range(40)), *(f"/tag/{n}" for n in range(40))]
+    return {
+        "/": "<link rel=alternate type=application/rss+xml href=/feed.xml>" + links(*found),
+        "/feed.xml": f"<rss version='2.0'><channel><title>Paper</title>{items}</channel></rss>",
+        **{f"/news/{n}-story.html": story(n % 45) for n in range(50)},  # the last five are copies
+        **{f"/tag/{n}": links(*found[:30]) for n in range(40)},
+    }
+
+
+def test_news_are_looked_up_off_the_reactor_and_what_is_learnt_is_written_by_the_writer(tmp_path: Path) -> None:
+    with Web(a=pages(paper())) as web:
+        sources = f"sources:\n  - {{site: '{web['a'].origin}'}}\n"
+        (tmp_path / "sources.yaml").write_text(sources, "utf-8")
+        project = Project(tmp_path, **SETTINGS, NEWS_ONCE=1, EXTRACTION_PROCESSES=1, NEWS_ALARM_MINUTES=0.002)
+        for _ in range(2):  # the second run has documents of the first, and polls the feed again
+            assert project.run("crawl", "news", "-a", "sources=sources.yaml").status == 0
+            executed = statements(project)
+            looked_up = {thread for thread, statement in executed if LOOKED_UP.search(statement)}
+            assert REACTOR not in looked_up
+            assert len(looked_up) > 1, "by the writer, and by readers"
+    assert project.query("SELECT count(*) FROM document") == [(45,)]
+    assert project.query("SELECT count(*) > 0 FROM url_rule WHERE origin = 'learnt'") == [(1,)]
