@@ -50,7 +50,7 @@ def test_public_functions_and_classes_have_docstrings(path):
         and not node.name.startswith("_")
         and not (node.name in ("Command", "main") or ast.get_docstring(node))
     ]
-    assert not bare, f"{', '.join(bare)}: say what the caller gets"
+    assert not bare, f"{', '.join(bare)}: write a docstring"
 
 
 SHARED_NAMES = {"__init__", "topic"}  # names that are qualified by their package
@@ -61,7 +61,7 @@ def test_module_names_are_unique():
     assert set(twice) <= SHARED_NAMES, "give each module a unique name"
 
 
-def _asked_of_a_spider(path: Path) -> list[int]:
+def _getattr_on_spiders(path: Path) -> list[int]:
     """Return the lines that use getattr or hasattr on a spider."""
     return [
         node.lineno
@@ -75,7 +75,7 @@ def _asked_of_a_spider(path: Path) -> list[int]:
 
 @every_file
 def test_attributes_of_spiders_are_typed(path):
-    lines = _asked_of_a_spider(path)
+    lines = _getattr_on_spiders(path)
     assert not lines, f"line {lines}: use a method of SiteSpider, or isinstance, in place of getattr and hasattr"
 
 
@@ -84,7 +84,7 @@ def test_getattr_on_a_spider_is_found(tmp_path):
     bad.write_text(
         'getattr(spider, "a", 1)\nhasattr(crawler.spider, "b")\ngetattr(self._spider, "c")\nhasattr(x, "d")\n'
     )
-    assert _asked_of_a_spider(bad) == [1, 2, 3]
+    assert _getattr_on_spiders(bad) == [1, 2, 3]
 
 
 def test_imports_point_downwards_and_only_the_edge_imports_scrapy():

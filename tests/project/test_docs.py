@@ -171,7 +171,7 @@ def _stats(trees: list[ast.Module]) -> set[str]:
             elif isinstance(name, ast.JoinedStr):
                 text = ast.unparse(name)
                 state = re.fullmatch(r"f'([\w/]*)\{[\w.]*state\.name\.lower\(\)\}([\w/]*)'", text)
-                assert state, f"a stat of a name that this test can't tell: {text}"
+                assert state, f"a stat whose name this test can't determine: {text}"
                 found |= {f"{state[1]}{one}{state[2]}" for one in STATES}
             else:
                 assert isinstance(name, ast.Name), ast.unparse(call)

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from crawlers.commands.explain import Command
 
 
-class Told(NamedTuple):
+class Output(NamedTuple):
     status: int
     output: str
     errors: str
@@ -22,14 +22,14 @@ class Told(NamedTuple):
 def explain(crawled, capsys):
     """Run `scrapy explain` in this process, which is faster than starting one for each test."""
 
-    def told(*arguments, crawl=None, **settings):
+    def result(*arguments, crawl=None, **settings):
         command = Command()
         command.settings = Settings({"DATABASE_URL": f"sqlite:///{crawled[0].folder / 'crawl.sqlite'}", **settings})
         command.settings.setmodule("crawlers.settings", priority="default")
         command.run(list(arguments), Namespace(crawl=crawl, search=None))
-        return Told(command.exitcode, *capsys.readouterr())
+        return Output(command.exitcode, *capsys.readouterr())
 
-    return told
+    return result
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def explain(crawled, capsys):
     ],
 )
 def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
-    told = explain(crawled[1] + path if path.startswith("/") else path)
-    assert (told.status, told.errors) == (0, "")
-    missing = [part for part in parts if part not in told.output]
-    assert not missing, told.output
+    result = explain(crawled[1] + path if path.startswith("/") else path)
+    assert (result.status, result.errors) == (0, "")
+    missing = [part for part in parts if part not in result.output]
+    assert not missing, result.output
 
 
 def test_explain_is_a_scrapy_command(crawled):
@@ -92,8 +92,8 @@ def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
 
 
 def test_explain_omits_scores_and_changes_if_there_are_none(crawled, explain):
-    told = explain(crawled[1] + "/").output
-    assert not [word for word in ("importance", "cash", "score", "changed") if word in told]
+    result = explain(crawled[1] + "/").output
+    assert not [word for word in ("importance", "cash", "score", "changed") if word in result]
 
 
 def test_explain_says_that_a_rejected_url_was_not_requested(crawled, explain):
@@ -110,11 +110,11 @@ def test_explain_says_that_a_rejected_url_was_not_requested(crawled, explain):
     ],
 )
 def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts):
-    told = explain(url, **options)
-    assert (told.status, told.output) == (2, "")
-    assert told.errors.startswith("Error: ")
-    assert len(told.errors.splitlines()) == 1
-    assert all(part in told.errors for part in parts)
+    result = explain(url, **options)
+    assert (result.status, result.output) == (2, "")
+    assert result.errors.startswith("Error: ")
+    assert len(result.errors.splitlines()) == 1
+    assert all(part in result.errors for part in parts)
 
 
 def test_explain_requires_exactly_one_url(explain):

@@ -82,10 +82,10 @@ def test_flaky_pages_fail_once_each(web):
 def test_town_is_served_and_counts_requests():
     with serve(scale=2, town=True) as town:
         assert list(town.origins) == list(TOWN)
-        asked = Counter()
+        requests = Counter()
         for site, path in [(site, "/") for site in TOWN] + [("news", "/")] * 3 + [("news", "/story-8.html")]:
-            wanted = respond_in_town(town.web, site, path, asked)
-            asked[site, path] += 1
+            wanted = respond_in_town(town.web, site, path, requests)
+            requests[site, path] += 1
             status, headers, body = get(town.origins[site] + path)
             assert (status, body) == (wanted.status, wanted.body)
             assert headers.items() >= dict(wanted.headers).items()

@@ -42,7 +42,7 @@ def test_host_of_two_seeds_raises_an_error_with_their_numbers():
         find_seed(SEEDS, "bin.example")
 
 
-def met(number, site, **more):
+def discovered(number, site, **more):
     """A host discovered by a crawl."""
     return Seed(number, site, f"{site}/", **{"enabled": False, "is_found": True, **more})
 
@@ -57,11 +57,11 @@ def named(number, site, **more):
 )
 def test_domain_matches_the_named_seed_before_discovered_hosts(text, number):
     seeds = [
-        met(1, "http://paper.example"),
+        discovered(1, "http://paper.example"),
         named(2, "https://www.paper.example", enabled=False),
-        met(3, "http://www.paper.example"),
+        discovered(3, "http://www.paper.example"),
         named(4, "http://127.0.0.1:8080"),
-        met(5, "http://a.example"),
+        discovered(5, "http://a.example"),
     ]
     assert find_seed(seeds, text).number == number
 
@@ -70,4 +70,6 @@ def test_domain_of_two_named_seeds_raises_an_error_with_their_numbers():
     seeds = [named(1, "http://paper.example"), named(2, "https://www.paper.example", enabled=False)]
     with pytest.raises(ConfigError, match=r"several seeds: 1 \(http://paper.example\), 2 \(https://www.p.*; give"):
         find_seed(seeds, "paper.example")
-    assert find_seed([seeds[0], met(2, "https://www.paper.example", enabled=True)][1:], "paper.example").number == 2
+    assert (
+        find_seed([seeds[0], discovered(2, "https://www.paper.example", enabled=True)][1:], "paper.example").number == 2
+    )

@@ -16,7 +16,7 @@ PAGES = [
 ]
 
 
-def told(database, crawl, changes=(), links=()):
+def history(database, crawl, changes=(), links=()):
     home = crawl.pages[f"{A}/"]
     changes = ChangeSet(
         *(PageChangeRow(home, *change) for change in changes),
@@ -33,12 +33,12 @@ def time(second):
 
 
 def test_page_that_never_changed_has_no_history(database):
-    assert told(database, store(database, PAGES)) == []
+    assert history(database, store(database, PAGES)) == []
 
 
 def test_earlier_versions_are_listed_latest_first(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
-    assert told(database, store(database, PAGES), changes) == [
+    assert history(database, store(database, PAGES), changes) == [
         "  changed 2 times:",
         f"    refused, status 404 until {time(40)}; different on {time(50)}",
         f"    done, status 200, content abababab until {time(20)}; different on {time(30)}",
@@ -53,7 +53,7 @@ def test_links_are_added_removed_and_change_their_count(database):
         ("gone", 40.0, 35.0, 1),
         ("more", 50.0, 45.0, 1),
     ]
-    assert told(database, store(database, PAGES), changes, links)[2:] == [
+    assert history(database, store(database, PAGES), changes, links)[2:] == [
         "  its links changed 4 times:",
         f"    {A}/more: 1 until {time(45)}, 2 on {time(50)}",
         f"    {A}/gone: first seen {time(30)}, last seen {time(35)}, gone on {time(40)}",
@@ -64,14 +64,14 @@ def test_links_are_added_removed_and_change_their_count(database):
 
 def test_link_of_the_first_visit_has_no_first_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
-    lines = told(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])
+    lines = history(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])
     assert lines[3] == f"    {A}/gone: last seen {time(20)}, gone on {time(30)}"
 
 
 def test_only_the_latest_of_many_changes_are_listed(database):
     changes = [(30.0 + number, 20.0, int(State.DONE), 200, "ab" * 16) for number in range(SHOWN + 2)]
     links = [("gone", 30.0 + number, 20.0, number % 2) for number in range(SHOWN + 2)]
-    lines = told(database, store(database, PAGES), changes, links)
+    lines = history(database, store(database, PAGES), changes, links)
     assert lines[0] == f"  changed {SHOWN + 2} times, the last {SHOWN} of them:"
     assert lines[SHOWN + 1] == f"  its links changed {SHOWN + 2} times, the last {SHOWN} of them:"
     assert len(lines) == 2 * (SHOWN + 1)

@@ -19,7 +19,7 @@ def crawl(sqlite):
     return NewsStore(sqlite)
 
 
-def told(crawl, number):
+def history(crawl, number):
     with crawl.database.read() as connection:
         row = connection.execute(select(page).where(page.c.id == number)).one()
         return document_history(connection, crawl.id, row)
@@ -45,10 +45,10 @@ def test_document_has_its_announcement_rule_and_versions(database):
         "    by Ada, Bob, in sport, en",
         f"    canonical URL {SITE}/1",
     ]
-    assert told(crawl, number) == lines
+    assert history(crawl, number) == lines
     crawl.document("/news/1", 120.0, again=number, title="Second", text="y")
     crawl.document("/news/1", 180.0, again=number, title="Third", text="z")
-    assert told(crawl, number)[2:] == [
+    assert history(crawl, number)[2:] == [
         "  document: Third",
         "    stored 1970-01-01 00:01:00+00:00, 1 characters, found by rule",
         "    en",
@@ -61,12 +61,12 @@ def test_document_has_its_announcement_rule_and_versions(database):
 def test_copy_names_the_stored_document(crawl):
     number = crawl.document("/a", 60.0)
     copy = crawl.page("/b", 70.0, reason=f"nearly the same text as document {number}")
-    assert told(crawl, copy) == ["  matches no rule", f"  no document: nearly the same text as {SITE}/a"]
+    assert history(crawl, copy) == ["  matches no rule", f"  no document: nearly the same text as {SITE}/a"]
 
 
 @pytest.mark.parametrize(("reason", "why"), [("no text", ": no text"), ("", ", because nothing indicates an article")])
 def test_page_without_a_document_has_the_reason(crawl, reason, why):
-    assert told(crawl, crawl.page("/b", 70.0, reason=reason))[1:] == [f"  no document{why}"]
+    assert history(crawl, crawl.page("/b", 70.0, reason=reason))[1:] == [f"  no document{why}"]
 
 
 def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):
@@ -74,19 +74,19 @@ def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):
     stored_rules.add_rule(crawl.database, "example", "/.*", 1.0)
     stored_rules.add_rule(crawl.database, "one.example", "/.+/1", 1.0)
     forbids = stored_rules.add_rule(crawl.database, "one.example", "/video/.*", 0.0)
-    assert told(crawl, number) == [f"  rule {forbids.number} excludes it from articles: /video/.* (hand)"]
+    assert history(crawl, number) == [f"  rule {forbids.number} excludes it from articles: /video/.* (hand)"]
     cross_site_links = crawl.page("/other", 70.0, state=State.WAITING)
-    assert told(crawl, cross_site_links) == ["  matches no rule"]
+    assert history(crawl, cross_site_links) == ["  matches no rule"]
 
 
 def test_feed_has_only_its_polls(crawl):
     feed = crawl.poll("/rss", "feed", 60.0, failures=2, problem="status 500")
-    assert told(crawl, feed) == [
+    assert history(crawl, feed) == [
         "  scheduled feed: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00, failed 2 times in a "
         "row: status 500"
     ]
     hub = crawl.poll("/", "page", 60.0)
-    assert told(crawl, hub)[:2] == [
+    assert history(crawl, hub)[:2] == [
         "  matches no rule",
         "  scheduled page: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
     ]
@@ -95,7 +95,7 @@ def test_feed_has_only_its_polls(crawl):
 def test_scheduled_page_with_a_document_has_polls_and_document(crawl):
     number = crawl.document("/news/1", 60.0, title="First")
     crawl.write(PollRow(number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None))
-    lines = told(crawl, number)
+    lines = history(crawl, number)
     assert lines[1].startswith("  scheduled article: ")
     assert "  document: First" in lines
 

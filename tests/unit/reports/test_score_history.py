@@ -19,7 +19,7 @@ HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
 PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked(f"{A}/moved", moved_to=HOME)]
 
 
-def told(database, crawl, url):
+def history(database, crawl, url):
     with database.read() as connection:
         return score_history(connection, crawl.id, crawl.pages[url])
 
@@ -32,7 +32,7 @@ def test_page_that_was_read_has_importance_cash_and_rank(database):
         write_changes(connection, ChangeSet(*pulls))
     rank = 1 + (crawl.opic.importance(crawl.pages[OTHER]) > crawl.opic.importance(page))
     before = int(crawl.opic.score(crawl.pages[OTHER]) > crawl.opic.score(page))
-    assert told(database, crawl, HOME) == [
+    assert history(database, crawl, HOME) == [
         f"  importance {round(crawl.share(HOME), 12):.12g}, number {rank} of 2 pages read",
         f"  cash {crawl.opic.cash(page):.6g}",
         "  downloads counted so far: 3",
@@ -42,21 +42,21 @@ def test_page_that_was_read_has_importance_cash_and_rank(database):
 
 def test_waiting_page_has_cash_and_its_position(database):
     crawl = store(database, PAGES)
-    assert told(database, crawl, NEW) == [
+    assert history(database, crawl, NEW) == [
         f"  cash {crawl.opic.cash(crawl.pages[NEW]):.6g}",
         "  waits to be fetched for the first time: 0 such pages of its site have a higher score",
     ]
 
 
 def test_redirect_has_no_scores(database):
-    assert told(database, store(database, PAGES), f"{A}/moved") == []
+    assert history(database, store(database, PAGES), f"{A}/moved") == []
 
 
 def test_crawl_without_scores_has_no_score_history(database):
     crawl = store(database, PAGES, order="bfs")
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")
-    assert told(database, crawl, HOME) == []
+    assert history(database, crawl, HOME) == []
 
 
 @pytest.mark.parametrize("weights", [Weights(0.5, 0.25, 0.25), None])
@@ -82,11 +82,11 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
         write_changes(connection, changes)
     a, b, c = (0.5, 0.25, 0.25) if weights else (0.4, 0.3, 0.3)
     anchor, distance, rank = scores.parts(other)
-    assert told(database, crawl, OTHER) == [
+    assert history(database, crawl, OTHER) == [
         f"  score {scores.score(other):.4f} = {a} x {anchor:.4f} (text of links) + {b} x {distance:.4f} (1 over its "
         f"distance 2) + {c} x {rank:.4f} (TimelyRank)",
         "  waits to be fetched for the first time: 1 such pages of its site have a higher score",
     ]
-    first, similarity = told(database, crawl, HOME)
+    first, similarity = history(database, crawl, HOME)
     assert first.startswith(f"  score {scores.score(home):.4f} = ")
     assert similarity == "  similarity to the topic 0.5000"

@@ -1,4 +1,4 @@
-"""The simulated press keeps its promises: what is an article, how deep it is, what repeats what, what time changes."""
+"""The simulated press: articles, their depth, copies, and changes over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOW = 1_780_000_000.0
 HOUR_S, DAY_S = 3600, 86_400
 ORIGINS = [f"http://press-{number:02}.test" for number in range(40)]
 SMALL = {"per_day": 2.4, "archive_days": 36}
-WALKED = (5, 6)  # sites of two schemas; all of their pages are walked through
+WALKED = (5, 6)  # sites of two schemas, whose pages are all visited
 
 
 @cache
@@ -35,14 +35,14 @@ def small() -> Press:
 
 
 def links(origin: str, body: bytes) -> list[str]:
-    """The addresses of the site itself that a page links to; no link of the press is relative to its page."""
+    """Return the addresses of the same site that a page links to; no link of the press is relative to its page."""
     hrefs = {html.unescape(href) for href in re.findall(r'<a href="([^"]*)"', body.decode())}
     return [href for href in (href.removeprefix(origin) for href in hrefs) if href.startswith("/")]
 
 
 @cache
 def walk(number: int) -> dict[str, int]:
-    """Every reachable address of a site and the clicks that it is away from the home page."""
+    """Return every reachable address of a site with its clicks from the home page."""
     press, origin = small(), ORIGINS[number]
     clicks, queue = {"/": 0}, deque(["/"])
     while queue:
@@ -60,7 +60,7 @@ walked = pytest.mark.parametrize("number", WALKED)
 
 
 @walked
-def test_about_a_tenth_of_the_reachable_addresses_are_articles_and_every_article_is_reachable(number):
+def test_a_tenth_of_the_addresses_are_articles_and_every_article_is_reachable(number):
     press, origin = small(), ORIGINS[number]
     reached = {origin + address for address in walk(number)}
     articles = {url for url in reached if press.is_article(url, NOW)}
@@ -69,7 +69,7 @@ def test_about_a_tenth_of_the_reachable_addresses_are_articles_and_every_article
 
 
 @walked
-def test_hand_written_rule_matches_the_articles_and_nothing_else(number):
+def test_manual_rule_matches_articles_and_nothing_else(number):
     press, origin = small(), ORIGINS[number]
     (rule,) = press.rules(press.hosts[number])
     expressions = UrlExpressions([rule])
@@ -83,7 +83,7 @@ def test_articles_a_month_old_are_five_clicks_away(number):
     articles = press.articles(press.hosts[number], NOW)
     old = [urlsplit(one.url).path for one in articles if one.published_at < NOW - 30 * DAY_S and not one.copy_of]
     deep = [address for address in old if clicks[address] >= 5]
-    assert len(deep) > 0.6 * len(old) > 0  # all, on a site with more articles a day
+    assert len(deep) > 0.6 * len(old) > 0  # all of them on a site with more articles per day
 
 
 def test_rules_of_all_schemas_match_their_articles():
@@ -96,7 +96,7 @@ def test_rules_of_all_schemas_match_their_articles():
             assert press.page(host, article.url.partition(host)[2], NOW).status == 200
 
 
-def test_texts_are_of_the_length_of_articles():
+def test_texts_have_the_length_of_articles():
     for host in small().hosts[:8]:
         assert all(600 <= len(article.text) <= 3500 for article in small().articles(host, NOW))
 
@@ -120,7 +120,7 @@ def test_variants_of_an_article_show_its_document():
         assert press.document(plan.origin + comments, NOW) == ""
 
 
-def test_a_reprint_differs_by_a_few_words_and_no_two_documents_are_that_near():
+def test_reprints_differ_by_few_words_and_different_documents_by_more():
     press = Press(3, ORIGINS[:8], NOW, per_day=4, archive_days=30)
     for host in press.hosts:
         articles = press.articles(host, NOW)
@@ -139,7 +139,7 @@ def test_a_reprint_differs_by_a_few_words_and_no_two_documents_are_that_near():
                 assert not one.copy_of
 
 
-def test_time_brings_articles_into_home_page_and_feed_and_takes_none_away():
+def test_new_articles_appear_on_the_home_page_and_in_the_feed_and_none_disappear():
     press = small()
     linked = [plan for plan in press.plans if plan.feed and not plan.feed.flaw]
     for plan in linked[:4]:
@@ -168,7 +168,7 @@ def feed_links(press, plan, now):
     return [link.get("href") for link in tree.iter("{http://www.w3.org/2005/Atom}link")]
 
 
-def test_what_is_announced_stands_in_the_feed_or_news_sitemap():
+def test_announced_articles_are_in_the_feed_or_news_sitemap():
     press = small()
     for plan in press.plans[:12]:
         host = urlsplit(plan.origin).netloc
@@ -180,7 +180,7 @@ def test_what_is_announced_stands_in_the_feed_or_news_sitemap():
             assert all(url in html.unescape(body) for url in announced)
 
 
-def test_a_correction_changes_the_text_once():
+def test_correction_changes_the_text_once():
     press = small()
     host = press.hosts[6]
     article = next(one for one in press.articles(host, NOW) if one.correction)
@@ -192,7 +192,7 @@ def test_a_correction_changes_the_text_once():
     assert b"Correction" in texts[2]
 
 
-def test_the_sites_are_of_all_sorts():
+def test_sites_have_all_kinds_of_properties():
     plans = small().plans
     feeds = [plan.feed for plan in plans if plan.feed]
     assert {plan.schema.name for plan in plans} == {schema.name for schema in SCHEMAS}
@@ -209,7 +209,7 @@ def press_robots(plan):
     return small().page(urlsplit(plan.origin).netloc, "/robots.txt", NOW).body.decode()
 
 
-def test_broken_feeds_are_broken_and_hold_their_items_all_the_same():
+def test_broken_feeds_still_contain_their_items():
     press = small()
     for plan in press.plans:
         if plan.feed and plan.feed.flaw in ("cut", "ampersand"):
@@ -222,13 +222,13 @@ def test_broken_feeds_are_broken_and_hold_their_items_all_the_same():
 def test_every_response_depends_only_on_seed_and_time():
     one, other = (Press(7, ORIGINS[:3], NOW, **SMALL) for _ in range(2))
     for host in one.hosts:
-        other.page(host, "/latest/", NOW + DAY_S)  # what was asked for before does not matter
+        other.page(host, "/latest/", NOW + DAY_S)  # previous requests do not matter
         for address in ("/", "/robots.txt", one.articles(host, NOW)[3].url.partition(host)[2]):
             assert one.page(host, address, NOW) == other.page(host, address, NOW)
     assert Press(8, ORIGINS[:3], NOW, **SMALL).page(host, "/", NOW) != one.page(host, "/", NOW)
 
 
-def test_sources_name_the_sites_and_the_rules_that_they_are_given():
+def test_sources_file_has_the_sites_and_the_given_rules():
     rules = {host: small().rules(host) for host in small().hosts[1:]}
     plain, ruled = (yaml.safe_load(small().sources(given))["sources"] for given in (None, rules))
     assert plain == [{"site": origin} for origin in ORIGINS]
@@ -236,8 +236,8 @@ def test_sources_name_the_sites_and_the_rules_that_they_are_given():
     assert [site["rules"] for site in ruled[1:]] == list(rules.values())
 
 
-def test_server_tells_its_sites_apart_and_sends_nothing_twice(tmp_path):
-    log = tmp_path / "asked"
+def test_server_distinguishes_its_sites_and_supports_conditional_requests(tmp_path):
+    log = tmp_path / "requests"
     options = Options(1, 3, NOW, real_began=time.time(), speed=0, per_day=3, archive_days=5, log=str(log))
     with serve(options) as served:
         for host, plan in zip(served.press.hosts, served.press.plans, strict=True):
@@ -248,7 +248,7 @@ def test_server_tells_its_sites_apart_and_sends_nothing_twice(tmp_path):
         with pytest.raises(urllib.error.HTTPError, match="304"):
             urllib.request.urlopen(again, timeout=10)
         assert served.clock() == NOW
-    assert [(asked.status, asked.url) for asked in read_log(log)] == [
+    assert [(requests.status, requests.url) for requests in read_log(log)] == [
         *((200, plan.origin + "/") for plan in served.press.plans),
         (304, plan.origin + "/"),
     ]

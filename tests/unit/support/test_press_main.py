@@ -1,4 +1,4 @@
-"""The press is served for whoever wants to try a crawl, until Ctrl-C."""
+"""The press can be served for trying crawls, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawlers.inputs.sources_file import read_sources
 from tests.support.sites.press.server import ROOT
 
 
-def test_press_is_served_with_its_list_of_sources_until_ctrl_c(tmp_path):
+def test_press_is_served_with_its_sources_file_until_ctrl_c(tmp_path):
     command = [sys.executable, "-m", "tests.support.sites.press", str(tmp_path), "--sites", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as served:
         try:

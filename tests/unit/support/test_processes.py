@@ -1,4 +1,4 @@
-"""A forked command is for its user what a fresh one is."""
+"""A forked command behaves like a fresh process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_command_runs_in_its_folder_to_its_end(tmp_path, is_fresh):
 
 
 @both
-def test_command_gets_signals_and_what_is_to_be_done_before(tmp_path, is_fresh):
+def test_command_receives_signals_and_runs_a_function_before(tmp_path, is_fresh):
     async def stall(exchange):
         await asyncio.Event().wait()
 
@@ -40,7 +40,7 @@ def test_command_gets_signals_and_what_is_to_be_done_before(tmp_path, is_fresh):
         run.signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):
             run.wait(0.0)
-        assert run.wait().status == -signal.SIGKILL  # by the end of the patience
+        assert run.wait().status == -signal.SIGKILL  # after the timeout
         assert not run.is_running
         run.kill()
 
@@ -50,6 +50,6 @@ def ignore_hangup():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def test_errors_are_sentences_with_the_lines_that_belong_to_them():
+def test_errors_are_sentences_with_their_further_lines():
     log = "2026-11-22 07:13:43 [a] INFO: Error: x\nError: one\n  more\n2026-11-22 07:13:44 [a] INFO: b\nError: two\n"
     assert Ended(2, "", log).errors == ["Error: one\n  more", "Error: two"]

@@ -1,4 +1,4 @@
-"""A store that is emptied for the next test is one that was just made."""
+"""A store that is cleared for the next test is like a new one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SITE = crawls.SiteRow(0, "http://a.test", 1, None, 0.0)
 
 
 def begun(url: str) -> tuple[int, int]:
-    """The numbers of a crawl that begins, and of its first page."""
+    """Return the numbers of a new crawl and of its first page."""
     with closing(Database(url)) as database:
         return crawls.begin(database, "mine", "sitegraph", [SITE], {}, 0.0).id, page_ids(database, 10)[0]
 
 
-def test_numbers_begin_anew_and_nobody_is_left_inside(postgresql_store: PostgresqlStore) -> None:
+def test_clearing_restarts_numbers_and_closes_connections(postgresql_store: PostgresqlStore) -> None:
     numbers, left = set(), []
     for _ in range(2):
         postgresql_store.clear()
@@ -36,7 +36,7 @@ def test_numbers_begin_anew_and_nobody_is_left_inside(postgresql_store: Postgres
     assert len(numbers) == 1
 
 
-def test_store_whose_tables_were_changed_is_made_anew(postgresql_store: PostgresqlStore) -> None:
+def test_store_with_changed_tables_is_recreated(postgresql_store: PostgresqlStore) -> None:
     postgresql_store.clear()
     with closing(Database(postgresql_store.url)) as database, database.write() as connection:
         connection.execute(text("DROP TABLE external_link"))

@@ -1,4 +1,4 @@
-"""A press whose clock goes with its requests: what it says of versions, and what it keeps in mind."""
+"""A press whose clock advances with its requests: its validators and its records."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from tests.support.sites.press.watched import BEGAN, DAY_S, WatchedPress
 HEADERS = (("ETag", "If-None-Match"), ("Last-Modified", "If-Modified-Since"))
 
 
-def ask(url: str, **headers: str) -> tuple[bytes, dict[str, str]]:
+def get(url: str, **headers: str) -> tuple[bytes, dict[str, str]]:
     with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as response:
         return response.read(), dict(response.headers)
 
 
-def test_pages_that_are_as_the_client_has_them_are_not_sent_again():
+def test_unchanged_pages_are_not_sent_again():
     with WatchedPress(1, 2, requests=10_000) as press:
-        for plan, (named, asked) in zip(press.press.plans, HEADERS, strict=True):
+        for plan, (named, condition) in zip(press.press.plans, HEADERS, strict=True):
             url = plan.origin + "/robots.txt"
-            body, told = ask(url)
+            body, headers = get(url)
             assert body == press.press.page(urlsplit(url).netloc, "/robots.txt", press.now).body
             with pytest.raises(urllib.error.HTTPError, match="304"):
-                ask(url, **{asked: told[named]})
-            assert ask(url, **{asked: "another"})[0] == body
+                get(url, **{condition: headers[named]})
+            assert get(url, **{condition: "another"})[0] == body
         assert (press.requests, press.unchanged) == (6, 2)
 
 
-def test_time_passes_with_requests_until_the_end():
+def test_time_advances_with_requests_until_the_end():
     with WatchedPress(1, 2, requests=4, days=1) as press:
         seen = []
         press.on_request = lambda: seen.append(press.now - BEGAN)
         for _ in range(5):
             assert press.is_over == (len(seen) >= 4)
-            ask(press.press.plans[0].origin + "/")
+            get(press.press.plans[0].origin + "/")
         assert seen == [DAY_S / 4, DAY_S / 2, DAY_S * 3 / 4, DAY_S, DAY_S]
 
 
-def test_what_was_announced_and_read_is_kept_in_mind():
+def test_announced_and_read_pages_are_recorded():
     with WatchedPress(1, 4, requests=10_000) as press:
         plan = next(plan for plan in press.press.plans if plan.feed)
         feed, host = plan.origin + plan.feed.path, urlsplit(plan.origin).netloc
-        ask(feed)
+        get(feed)
         (announcement,) = press.announcements
         assert announcement.feed == feed
         assert announcement.articles == {one.url for one in press.press.articles(host, press.now)[-20:]}

@@ -102,8 +102,8 @@ def application(press: Press, clock: Callable[[], float], log: TextIO) -> web.Ap
         version = f'"{blake2b(response.body, digest_size=8).hexdigest()}"'
         is_known = response.status == 200 and request.headers.get("If-None-Match") == version
         status = 304 if is_known else response.status
-        told = (time.time(), status, response.headers["Content-Type"], f"http://{request.host}{request.raw_path}")
-        log.write("\t".join(map(str, told)) + "\n")
+        row = (time.time(), status, response.headers["Content-Type"], f"http://{request.host}{request.raw_path}")
+        log.write("\t".join(map(str, row)) + "\n")
         body = b"" if is_known else response.body
         return web.Response(status=status, headers={**response.headers, "ETag": version}, body=body)
 

@@ -27,7 +27,7 @@ def _metadata(desk: Desk, head: Head) -> str:
     url, when = desk.plan.origin + head.address, head.published.isoformat()
     found = _canonical(desk, head)
     if desk.plan.markup == "json-ld":
-        told = {
+        metadata = {
             "@context": "https://schema.org",
             "@type": "NewsArticle",
             "headline": head.title,
@@ -36,10 +36,10 @@ def _metadata(desk: Desk, head: Head) -> str:
             "articleSection": head.section,
             "mainEntityOfPage": url,
         }
-        found += f'<script type="application/ld+json">{json.dumps(told)}</script>'
+        found += f'<script type="application/ld+json">{json.dumps(metadata)}</script>'
     if desk.plan.markup == "og":
-        told = {"og:type": "article", "og:title": head.title, "og:url": url, "article:published_time": when}
-        found += "".join(f'<meta property="{name}" content="{escape(value)}">' for name, value in told.items())
+        metadata = {"og:type": "article", "og:title": head.title, "og:url": url, "article:published_time": when}
+        found += "".join(f'<meta property="{name}" content="{escape(value)}">' for name, value in metadata.items())
     return found
 
 

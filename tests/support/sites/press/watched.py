@@ -102,8 +102,8 @@ class WatchedPress:
         host, now = request.host, self.now
         url = f"http://{host}{request.raw_path}"
         response = self.press.page(host, request.raw_path, now)
-        name, asked, version = self._version(url, response, now)
-        if response.status == 200 and request.headers.get(asked) == version:
+        name, condition, version = self._version(url, response, now)
+        if response.status == 200 and request.headers.get(condition) == version:
             self.unchanged += 1
             return http.Response(status=304, headers={name: version})
         if response.status == 200:
