@@ -15,7 +15,7 @@ from crawlers.extensions.crawl_owner import owner_of
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-WRITER = "store-writer"
+WRITER, READERS = "store-writer", "store-reader"
 REACTOR = threading.main_thread().name
 WRITES = ("BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE")
 
