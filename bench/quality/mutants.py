@@ -176,6 +176,7 @@ def main() -> int:
     ):
         runs = list(dict.fromkeys(run for mutant in mutants for run in nearest(mutant.path)))
         limits_s = {run: LIMIT * one + LIMIT_S for run, one in zip(runs, pool.map(cpu_s, runs), strict=True)}
+        print(f"{len(runs)} test runs pass without a mutant", flush=True)
         limits = [{run: limits_s[run] for run in nearest(mutant.path)} for mutant in mutants]
         for number, (mutant, outcome) in enumerate(zip(mutants, pool.map(result, mutants, limits), strict=True), 1):
             print(f"{number:4} {mutant.path}  {outcome}", flush=True)

@@ -1,8 +1,7 @@
 """Small random webs, and a model of the results of their crawls that shares no code with the frontier.
 
-A page has four variants of one key. Asked for, it is a page with links, it is gone, it moved to another
-page, it insists on one variant of its own, it sends from variant to variant without end, or it fails a
-few times first.
+A page has four variants of one key. When requested, it returns links, is gone, has moved to another page, redirects to
+one variant of its own, redirects from variant to variant without end, or fails a few times first.
 """
 
 from __future__ import annotations

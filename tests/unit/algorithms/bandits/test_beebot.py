@@ -173,7 +173,7 @@ def test_batch_ends_when_its_site_falls_asleep() -> None:
     rule.sleep("a")
     assert pulls(rule, 1) == "b"
     rule.wake("a")
-    assert pulls(rule, 4) == "bbaa", "b's batch goes on, then the best mean is asked for"
+    assert pulls(rule, 4) == "bbaa", "b's batch continues, then the site with the best mean is chosen"
 
 
 def test_batch_continues_while_its_pages_are_in_flight() -> None:

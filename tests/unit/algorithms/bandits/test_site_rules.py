@@ -228,7 +228,7 @@ def test_page_without_links_never_raises_the_index(name: str, rewards: list[int]
 @pytest.mark.parametrize("name", [*INDEX_RULES, "trivial"])
 def test_site_with_the_largest_index_is_chosen(name: str) -> None:
     crawl = Crawl(made(name, gittins_batch=1), [rewards * 20 for rewards in rotting(5, 9)])
-    assert crawl.rule.index("nobody") == crawl.rule.index(3) == math.inf
+    assert crawl.rule.index("unknown") == crawl.rule.index(3) == math.inf
     crawl.run(250)
     for _ in range(100):
         awake = [site for site, read in enumerate(crawl.read) if read < len(crawl.yields[site])]

@@ -93,7 +93,7 @@ def _compiles(monkeypatch: pytest.MonkeyPatch, size: int, texts: list[str]) -> b
 
 
 def test_set_that_is_out_of_memory_does_not_report_that_nothing_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    # RE2's own set then says that nothing matches, as it does when nothing does. No text was found that makes it.
+    # RE2's own set then reports no match, as if nothing matched. No text is known that provokes this.
     expressions = UrlExpressions(["/a"])
     monkeypatch.setattr(re2.Set, "Match", lambda *_: None)
     with pytest.raises(MemoryError, match="'/a'"):

@@ -1,4 +1,4 @@
-"""Conditions and patterns: what they allow, united, and how they are spelt."""
+"""Conditions and patterns: what they match, how they merge, and their expressions."""
 
 from __future__ import annotations
 
