@@ -12,24 +12,27 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.protocols import Candidate, Decision, SiteState
-from crawlers.items import Page, State
-from crawlers.storage.schema.tables import SiteAvailability
+from crawlers.items import LinkText, Page, PageAnalysis, State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import LinkTextRow
+from crawlers.storage.schema.tables import LinkContextRow, NewPage, SiteAvailability
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
-    from crawlers.storage.change_set import ChangeSet
 
 SITE, NOW = "http://a.test", 1000.0
 
 
 class Recorder(MemoryFrontierStore):
-    """Records the rows about the availability of sites."""
+    """Records all rows, and separately those about the availability of sites."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.changes = ChangeSet()
         self.availability: list[SiteAvailability] = []
 
     def submit(self, changes: ChangeSet) -> None:
+        self.changes.extend(changes)
         self.availability += changes[SiteAvailability]
         super().submit(changes)
 
@@ -118,3 +121,23 @@ def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_rea
         assert lease.is_revisit
         crawl.end(lease, state, link="/x")
         assert crawl.store.availability == availability
+
+
+def test_values_and_texts_of_links_are_those_of_the_linked_pages() -> None:
+    store = Recorder()
+    frontier = QueuedFrontier(store, RoundRobin(), ORDERS["topic"](OrderOptions()))
+    frontier.open_site(SiteState(1, SITE, 9, 0.0), NOW)
+    frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
+    (lease,) = frontier.lease(NOW, 1)
+    poor, rich = resolve(SITE, "/poor"), resolve(SITE, "/rich")
+    texts = [LinkText(target.key, target.url, "", "", "", "a") for target in (poor, rich)]
+    analysis = PageAnalysis({"word": 2}, {poor.key: 0.1, rich.key: 0.9}, texts)
+    page = Page(lease.id, lease.url, 0, State.DONE, links=[(poor, 1), (rich, 1)], analysis=analysis)
+    frontier.acknowledge(lease, Decision(page), NOW)
+    url_of = {row.id: row.url for row in store.changes[NewPage]}
+    anchor_of = {row.id: row.anchor for row in store.changes[LinkContextRow]}
+    assert [(url_of[row.target_id], anchor_of[row.context_id]) for row in store.changes[LinkTextRow]] == [
+        (poor.url, poor.url),
+        (rich.url, rich.url),
+    ]
+    assert [lease.url for lease in frontier.lease(NOW + 1, 1)] == [rich.url]
