@@ -48,7 +48,7 @@ class Failing(NamedTuple):
 
 
 class SiteHealth(NamedTuple):
-    """The recent activity of a site with documents, or with pages that look like articles; times are since 1970."""
+    """The recent activity of a site with documents or likely articles; times are in seconds since 1970."""
 
     site: str
     published: Sequence[float] = ()  # publication times of its latest documents; time of storage if unknown

@@ -96,7 +96,7 @@ class UrlClassifier:
                 learner.has_learnt()
 
     def learn(self, site: str, now: float) -> LearntRules | None:
-        """Learn the rules for the domain of *site* if they are due; return them. *now*: since 1970."""
+        """Learn the rules for the domain of *site* if they are due at *now*, in seconds since 1970; return them."""
         domain = rule_domain(site)
         learner = self._learners.get(domain)
         if learner is None or not learner.is_due:
