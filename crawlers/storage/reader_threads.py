@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Run(Protocol):
-    """Runs a query elsewhere."""
+    """Runs a query in another thread."""
 
     async def __call__(self, query: Callable[[], T]) -> T:
         """Return the result of *query*, or raise its exception."""
@@ -23,7 +23,7 @@ THREADS = 4  # queries take less than a millisecond, unless the disk or the serv
 
 
 class ReaderThreads:
-    """A pool of threads. Only values may be shared with what runs there."""
+    """A pool of threads. Queries may only share immutable values with the caller."""
 
     def __init__(self, threads: int = THREADS) -> None:
         self._threads = ThreadPoolExecutor(threads, "store-reader")
@@ -33,5 +33,5 @@ class ReaderThreads:
         return await asyncio.get_running_loop().run_in_executor(self._threads, query)
 
     def close(self) -> None:
-        """Wait for the queries under way; the others are cancelled."""
+        """Wait for the running queries, and cancel the others."""
         self._threads.shutdown(cancel_futures=True)

@@ -16,29 +16,29 @@ class Commits(Protocol):
 
     @property
     def submitted(self) -> int:
-        """The number of change sets that were submitted."""
+        """The number of submitted change sets."""
 
     def wait_for(self, number: int) -> None:
         """Wait until the first *number* change sets are committed."""
 
 
 class Uncommitted(Generic[K, V]):
-    """The latest entries by key, in two generations: `young` takes new ones, `old` was young before.
+    """The latest entries by key, in two generations: `young` receives new entries, `old` is the previous generation.
 
-    When `young` has *most* entries, it becomes `old`, and the former `old` is forgotten, once its change sets are
-    committed: by then they are, unless the database is very slow. All change sets of `young` must be submitted when
-    `make_room` is called; so call it before the first entry of each change set. *commits* is the writer, or None if
-    queries see entries at once.
+    When `young` has *most* entries, it becomes `old`, and the former `old` is forgotten as soon as its change sets are
+    committed, which they usually are by then. All change sets of `young` must be submitted when `make_room` is called,
+    so call it before the first entry of each change set. *commits* is the writer, or None if queries see entries at
+    once.
     """
 
     def __init__(self, commits: Commits | None, most: int) -> None:
         self.young: dict[K, V] = {}
         self.old: dict[K, V] = {}
-        self.forgotten = 0  # generations; a query that began before one was forgotten may lack its entries
+        self.forgotten = 0  # number of generations; a query that began before one was forgotten may lack its entries
         self._commits = commits
         self._most = most
         self._entries = 0  # of `young`
-        self._submitted = 0  # change sets, when `old` was no longer young
+        self._submitted = 0  # change sets submitted when `old` was replaced by `young`
 
     def get(self, key: K) -> V | None:
         """Return the value of *key*, if it was entered recently."""

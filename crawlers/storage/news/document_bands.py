@@ -1,4 +1,4 @@
-"""Finds the documents of a domain whose texts may be nearly the same as a given one, by parts of their fingerprints."""
+"""Finds near-duplicate candidates among the documents of a domain, by bands of their fingerprints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_UNCOMMITTED = 10_000  # documents, some 800 bytes each
 
-# An array, because PostgreSQL would read the whole table for "IN (SELECT …)".
+# An array, because PostgreSQL would scan the whole table for "IN (SELECT …)".
 _LIKE = {
     "sqlite": """
         SELECT b.page_id, b.simhash FROM json_each(:bands) AS j CROSS JOIN document_band AS b WHERE b.band = j.value""",
@@ -36,8 +36,7 @@ _text = cache(text)
 class DocumentBands:
     """The fingerprints of stored documents, in the table `document_band`.
 
-    *most_distance* is in how many of 64 bits two fingerprints may differ. *flush* waits until submitted change sets are
-    committed.
+    Candidates differ in at most *most_distance* of 64 bits. *commits* is the writer.
     """
 
     def __init__(
@@ -54,13 +53,13 @@ class DocumentBands:
 
     @property
     def forgotten(self) -> int:
-        """How many times fingerprints were forgotten; a look-up that began before is outdated."""
+        """The number of forgotten generations; a look-up that began before the last one is outdated."""
         return self._kept.forgotten
 
     def look_up(self, domain: str, fingerprint: Simhash) -> dict[int, int]:
-        """Return the distances of the stored documents of *domain* with such a *fingerprint*, by page.
+        """Return the distances of the candidates of *domain* for *fingerprint*, by page.
 
-        The latest ones, which may not be committed, are left out. May be called in any thread.
+        Uncommitted documents are not included. May be called in any thread.
         """
         asked = json.dumps(probes(domain, fingerprint))
         with self._database.read() as connection:
@@ -68,7 +67,7 @@ class DocumentBands:
         return self._distances(fingerprint, found)
 
     def near(self, domain: str, fingerprint: Simhash, stored: Mapping[int, int] | None = None) -> list[int]:
-        """Return the pages of documents of *domain* with such a *fingerprint*, the nearest first.
+        """Return the pages of the candidates of *domain* for *fingerprint*, nearest first.
 
         *stored* is the result of `look_up`.
         """
@@ -90,7 +89,7 @@ class DocumentBands:
         return distances
 
     def keep(self, domain: str, fingerprint: Simhash, page_id: int, changes: ChangeSet) -> None:
-        """Keep the *fingerprint* of the document *page_id*, with *changes*, which the caller submits."""
+        """Add the *fingerprint* of the document *page_id* to *changes*, which the caller submits."""
         self._kept.make_room()
         for band in bands(domain, fingerprint.value):
             changes.add(DocumentBandRow(band, page_id, fingerprint.value))
@@ -99,5 +98,5 @@ class DocumentBands:
 
 
 def nearest(distances: Mapping[int, int]) -> list[int]:
-    """Return the pages in the order of their *distances*, then of their numbers."""
+    """Return the pages by distance, then by number."""
     return sorted(distances, key=lambda page: (distances[page], page))

@@ -35,7 +35,7 @@ SAME_TEXT = "same text"
 NEARLY_SAME = "nearly the same text"
 
 MOST_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
-MOST_COMPARED = 16  # texts held against an article, 0.3 ms each; of documents made from one template there are more
+MOST_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template may have more candidates
 
 _DOCUMENTS = {
     "sqlite": "SELECT page_id, url, title, text FROM document WHERE page_id IN (SELECT value FROM json_each(:pages))",
@@ -65,36 +65,36 @@ class Document(NamedTuple):
         return compared_words(self.title, self.text)
 
 
-Moment = tuple[int, int, int]  # how many times keys, fingerprints and documents were forgotten
+Moment = tuple[int, int, int]  # the numbers of forgotten generations of keys, fingerprints and documents
 
 
 class CopyQuery(NamedTuple):
-    """What is looked up in the store to find out whether a page is a copy."""
+    """The look-ups in the store that determine whether a page is a copy."""
 
     moment: Moment
     keys: tuple[Key128, ...]
-    fingerprint: DocumentFingerprint | None  # of the article; None: only the keys matter
+    fingerprint: DocumentFingerprint | None  # of the article; None = look up only the keys
     pages: frozenset[int]  # that may be documents
 
 
 class StoredCopies(NamedTuple):
-    """The result of a `CopyQuery`: what the store holds, without what is not committed."""
+    """The result of a `CopyQuery`: the committed holders, distances and documents."""
 
     moment: Moment
     holders: Mapping[Key128, int | None]
     distances: Mapping[int, int]  # of documents with a similar fingerprint, by page
-    documents: Mapping[int, Document | None]  # by page; None: it is not a document
+    documents: Mapping[int, Document | None]  # by page; None = not a document
 
 
 class Duplicates:
     """Decides whether each article is stored.
 
-    Everything is called in one thread, except for `look_up`, which takes and returns values and may run in any: it
-    reads what the other methods combine with what is not committed yet. They read the store themselves only if no
-    result of `look_up` is given, or an outdated one.
+    All methods must be called in one thread, except `look_up`, which may run in any thread because it takes and returns
+    values. The other methods combine its result with uncommitted documents, and query the store themselves only if the
+    result is missing or outdated.
 
-    *keys* is closed by its owner. *most_distance* is the setting DUPLICATE_DISTANCE: in how many of 64 bits the
-    fingerprints of two texts may differ to be compared word by word. *commits* is the writer.
+    *keys* is closed by its owner. *most_distance* is the setting DUPLICATE_DISTANCE: texts whose fingerprints differ in
+    at most that many of 64 bits are compared word by word. *commits* is the writer.
     """
 
     def __init__(self, database: Database, keys: DocumentKeys, commits: Commits, most_distance: int) -> None:
@@ -120,11 +120,11 @@ class Duplicates:
 
     @property
     def moment(self) -> Moment:
-        """The validity of look-ups: those of another moment are outdated."""
+        """The version of the uncommitted documents; look-ups with another one are outdated."""
         return self._keys.forgotten, self._bands.forgotten, self._accepted.forgotten
 
     def look_up(self, query: CopyQuery) -> StoredCopies:
-        """Read what the store holds. May be called in any thread."""
+        """Return the result of *query* from the store. May be called in any thread."""
         holders = dict(zip(query.keys, self._keys.look_up(query.keys), strict=True))
         pages = {*query.pages, *(holder for holder in holders.values() if holder is not None)}
         distances: dict[int, int] = {}
@@ -134,15 +134,15 @@ class Duplicates:
         return StoredCopies(query.moment, holders, distances, dict.fromkeys(pages) | self._read(pages))
 
     def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
-        """Return the pages whose documents *urls* lead to, except for the latest ones. May be called in any thread."""
+        """Return the pages of the committed documents at *urls*, or None. May be called in any thread."""
         holders = self._keys.look_up([url_key128(domain_of(url), url) for url in urls])
         documents = self._read({holder for holder in holders if holder is not None})
         return [holder if holder in documents else None for holder in holders]
 
     def holder(self, url: str, stored: tuple[int | None] | None = None) -> int | None:
-        """Return the page whose document *url* leads to, as far as is known before it is fetched.
+        """Return the page of the document at *url*, as far as known before the download.
 
-        *stored* is its item of `stored_holders`.
+        *stored* is the result of `stored_holders` for *url*.
         """
         page = self._keys.find([url_key128(domain_of(url), url)], stored)[0]
         return page if page is not None and (stored == (page,) or self._documents([page])) else None
@@ -150,7 +150,7 @@ class Duplicates:
     def same_bytes(
         self, page_id: int, url: str, content_hash: bytes, stored: StoredCopies | None = None
     ) -> Copy | None:
-        """Return the document of another page, of the domain of *url*, that was made of a body with that hash.
+        """Return the document of another page of the domain whose response body had the same hash.
 
         *stored* is the result of `query_of_bytes`.
         """
@@ -170,10 +170,10 @@ class Duplicates:
         content_hash: bytes = b"",
         stored: StoredCopies | None = None,
     ) -> Copy | None:
-        """Return the document of which the *article* on the page *url* is a copy, or None if it is to be stored.
+        """Return the document of which the *article* at *url* is a copy, or None if the article is to be stored.
 
-        *fingerprint*, from `document_fingerprint`, can be computed elsewhere beforehand. *content_hash* is that of the
-        response body, for `same_bytes`. *stored* is the result of `query`. A page that is a document stays one,
+        *fingerprint*, from `document_fingerprint`, can be computed beforehand in another process. *content_hash* is
+        that of the response body, for `same_bytes`. *stored* is the result of `query`. A page that is a document stays one,
         whatever its text is now. The caller submits *changes* in either case: they make later pages with the same URL
         or text copies of the same document.
         """
@@ -194,7 +194,7 @@ class Duplicates:
             self._keys.claim(keys[:2], copy.page_id, changes, void, looked_up[:2])
             return copy
         held = self._keys.claim(keys, page_id, changes, void, looked_up)
-        if held[1] not in (page_id, holders[1]):  # another process was quicker
+        if held[1] not in (page_id, holders[1]):  # another process was faster
             return Copy(held[1], SAME_TEXT, "")
         self._bands.keep(fingerprint.domain, fingerprint.simhash, page_id, changes)
         self._accepted.make_room()
@@ -212,10 +212,10 @@ class Duplicates:
         words = new.words()
         if (page := holders.get(fingerprint.url)) is not None:
             held = documents[page]
-            # It may hold the URL by its own word only, as its canonical one.
+            # The document may hold the URL only as its declared canonical URL.
             if url_key128(fingerprint.domain, held.url) == fingerprint.url or is_version(held.words(), words):
                 return Copy(page, SAME_URL, held.url)
-        # Sites put one canonical URL on pages that have nothing to do with each other.
+        # Sites declare one canonical URL on unrelated pages.
         page = holders.get(fingerprint.canonical) if fingerprint.canonical else None
         if page is not None and is_version(documents[page].words(), words):
             return Copy(page, SAME_CANONICAL, documents[page].url)
@@ -229,7 +229,7 @@ class Duplicates:
         return None
 
     def _documents(self, pages: Collection[int], stored: StoredCopies | None = None) -> dict[int, Document]:
-        """Return those of *pages* that are documents; what neither memory nor *stored* knows is read."""
+        """Return those of *pages* that are documents, from memory, *stored*, or the store, in that order."""
         known: dict[int, Document | None] = {}
         for page in pages:
             document = self._accepted.get(page)
@@ -251,7 +251,7 @@ class Duplicates:
 
 
 def _keys_of(fingerprint: DocumentFingerprint, content_hash: bytes) -> list[Key128]:
-    """Return the keys of a document: those of its URL and its text come first."""
+    """Return the keys of a document, those of its URL and its text first."""
     keys = [fingerprint.url, fingerprint.text]
     if fingerprint.canonical is not None:
         keys.append(fingerprint.canonical)

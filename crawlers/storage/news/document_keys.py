@@ -1,7 +1,7 @@
 """Maps document keys to their holders: each key is held by the page of the first document that had it.
 
-Keys are hashes of 128 bits, see `document_fingerprints`; neither URLs nor texts are kept here. One small
-interface, two engines: the store's own database, and Redis (`redis_keys`) for many processes.
+Keys are 128-bit hashes, see `document_fingerprints`; URLs and texts are not stored here. There are two engines: the
+database of the store, and Redis (`redis_keys`) for many processes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
 
-# The rows of JSON are the outer loop: each is one step down the tree.
+# The JSON rows drive the join, so each takes one index look-up.
 _HOLDERS = {
     "sqlite": """
         SELECT j.key, k.page_id FROM json_each(:keys) AS j CROSS JOIN document_key AS k
@@ -36,13 +36,13 @@ _HOLDERS = {
         JOIN document_key AS k ON k.high = (j.value->>0)::bigint AND k.low = (j.value->>1)::bigint""",
 }
 
-_text = cache(text)  # SQLAlchemy takes a statement apart once an object
+_text = cache(text)  # SQLAlchemy parses a statement once per object
 
 
 class DocumentKeys(ABC):
     """The holders of keys. A key is held by one page, permanently.
 
-    The latest claims are remembered, about *most_remembered*, and longer if *commits* says that they are not committed.
+    About *most_remembered* of the latest claims are kept in memory, and uncommitted ones until *commits* has them.
     """
 
     def __init__(self, commits: Commits | None, most_remembered: int) -> None:
@@ -50,12 +50,12 @@ class DocumentKeys(ABC):
 
     @property
     def forgotten(self) -> int:
-        """How many times claims were forgotten; a look-up that began before is outdated."""
+        """The number of forgotten generations of claims; a look-up that began before the last one is outdated."""
         return self._claimed.forgotten
 
     @abstractmethod
     def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
-        """Return the stored holder of each of *keys*, without the latest claims. May be called in any thread."""
+        """Return the stored holder of each of *keys*, without uncommitted claims. May be called in any thread."""
 
     def find(self, keys: Sequence[Key128], stored: Sequence[int | None] | None = None) -> list[int | None]:
         """Return the page that holds each of *keys*, or None; *stored* is the result of `look_up`."""
@@ -76,10 +76,10 @@ class DocumentKeys(ABC):
         void: frozenset[int] = frozenset(),
         stored: Sequence[int | None] | None = None,
     ) -> list[int]:
-        """Give the page *owner* those of *keys* that no page holds, or a page of *void*; return the holder of each now.
+        """Assign *keys* that no page, or a page of *void*, holds to the page *owner*; return the holder of each key.
 
         *stored* is the result of `look_up`. The caller submits *changes*. A repeated claim changes nothing, so a run
-        may repeat what a killed run claimed.
+        may repeat the claims of a killed run.
         """
         self._claimed.make_room()
         holders = self._claim(keys, owner, changes, void, stored)
@@ -105,9 +105,9 @@ class DocumentKeys(ABC):
 class SqlDocumentKeys(DocumentKeys):
     """Keys in the table `document_key` of the store, for one process that writes.
 
-    A claim is a row of the caller's changes: it is committed with the document, or not at all. Processes that share a
-    PostgreSQL store see each other's claims when they are committed, so that two of them may store a document
-    that appears twice within a second.
+    A claim is a row of the caller's changes, so it is committed with the document or not at all. Processes that share a
+    PostgreSQL store see each other's claims after the commit, so two of them may store a document that appears twice
+    within a second.
     """
 
     def __init__(self, database: Database, commits: Commits, most_remembered: int = MOST_UNCOMMITTED) -> None:
@@ -142,4 +142,4 @@ class SqlDocumentKeys(DocumentKeys):
         return holders
 
     def close(self) -> None:
-        """Do nothing: the owner closes the store."""
+        """Do nothing, because the owner closes the store."""

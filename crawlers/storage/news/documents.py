@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
-EARLIER = "document {} of an earlier crawl"  # why a URL is not fetched
+EARLIER = "document {} of an earlier crawl"  # the reason why a URL is not fetched
 
 
 def stored_document(database: Database, page_id: int) -> DocumentRow | None:
@@ -35,9 +35,9 @@ def add_document(
     now: float,
     previous: DocumentRow | None,
 ) -> DocumentRow | None:
-    """Add the rows of the document on a page to *changes*; return its row, or None if the document did not change.
+    """Add the rows of a page's document to *changes*; return its row, or None if it did not change.
 
-    The text of the *previous* version is kept as a version.
+    The *previous* content is stored as a version.
     """
     text_hash = fingerprint.text_hash
     version, stored_at, changed_at = 1, now, None

@@ -1,11 +1,11 @@
-"""Maps document keys to their holders in Redis (or Valkey): for many processes, with all keys in memory.
+"""Maps document keys to their holders in Redis (or Valkey), for many processes and with all keys in memory.
 
-A key is one field of one of 2^24 hashes. Redis keeps a hash of at most 128 short fields as one block of bytes
-(listpack), without a pointer for any of them; at 10^9 keys a hash has 60. The bytes of a key that choose the hash
+A key is one field of one of 2^24 hashes. Redis stores a hash of at most 128 short fields as one block of bytes
+(listpack), without pointers; at 10^9 keys, a hash has 60 fields. The bytes of a key that select the hash
 are not repeated in the field.
 
-A claim is made at once, before the document is stored. If the process is killed in between, the claim is void: its
-holder has no document, and the next page that brings the same is given it, see `document_copies`.
+A claim takes effect before the document is stored. If the process is killed in between, the claim is void: its
+holder has no document, and the next page with the same key receives it, see `document_copies`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from crawlers.storage.uncommitted import Commits
 
 HASH_BITS = 24  # 16.8 million hashes: 100 bytes each while nearly empty, 60 keys in each at 10^9
-_PREFIX = b"dk:"  # 16.8 million times
+_PREFIX = b"dk:"  # short, because it is stored 16.8 million times
 _LAYOUT = "document_key_bits"
 _STORE = "document_key_store"
 _USER = re.compile("//[^/]*@")
 _BYTES = Struct(">qq")
-# ARGV: the owner, how many holders are void, these, the fields; KEYS: the hash of each field.
+# ARGV: the owner, the number of void holders, these holders, the fields; KEYS: the hash of each field.
 _CLAIM = """
 local owner, void, holders = ARGV[1], {}, {}
 for i = 3, 2 + ARGV[2] do void[ARGV[i]] = true end
@@ -52,10 +52,10 @@ return holders
 
 
 class RedisDocumentKeys(DocumentKeys):
-    """Keys in the Redis database *url*, which must be that of one store alone. Raises `ConfigError`.
+    """Keys in the Redis database *url*, which must belong to one store only. Raises `ConfigError`.
 
-    *hash_bits* is the binary logarithm of the number of hashes, and that of the keys that are expected less 6. It is
-    settled by the first process; the others take it from there.
+    *hash_bits* is the binary logarithm of the number of hashes; take that of the expected number of keys, less 6. The
+    first process sets it, and the others read it from Redis.
     """
 
     def __init__(self, url: str, hash_bits: int = HASH_BITS) -> None:
@@ -76,7 +76,7 @@ class RedisDocumentKeys(DocumentKeys):
             self._claim_script = self._redis.register_script(_CLAIM)
         except (ValueError, redis.RedisError) as error:
             raise ConfigError(
-                f"DOCUMENT_KEYS_URL={_shown(url)}: {error}; name a Redis server that runs, for example "
+                f"DOCUMENT_KEYS_URL={_shown(url)}: {error}; name a running Redis server, for example "
                 "redis://localhost:6379/0, or leave the setting empty to keep the keys in the store"
             ) from error
 
@@ -90,7 +90,7 @@ class RedisDocumentKeys(DocumentKeys):
         if owner != store:
             raise ConfigError(
                 "DOCUMENT_KEYS_URL: these keys belong to another store, and their page numbers are those of other "
-                "documents here; name a Redis database of its own (…/1), or empty this one (redis-cli flushdb)"
+                "documents here; name a separate Redis database (…/1), or empty this one (redis-cli flushdb)"
             )
 
     def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
@@ -128,19 +128,19 @@ class RedisDocumentKeys(DocumentKeys):
 
 
 def open_document_keys(url: str, database: Database, commits: Commits) -> DocumentKeys:
-    """Return the keys at *url*, the setting DOCUMENT_KEYS_URL: empty for the store itself. Raises `ConfigError`."""
+    """Return the keys at *url*, the setting DOCUMENT_KEYS_URL; empty = in the store. Raises `ConfigError`."""
     if not url:
         return SqlDocumentKeys(database, commits)
     keys = RedisDocumentKeys(url)
     with database.read() as connection:
         began = connection.execute(select(func.min(crawl.c.started_at))).scalar()
-    if began is not None:  # what no other store has
+    if began is not None:  # identifies the store
         keys.belong_to(f"began at {began!r}")
     return keys
 
 
 def _shown(url: str) -> str:
-    """*url* as messages show it, without user and password."""
+    """Return *url* without user and password, for messages."""
     return _USER.sub("//", url)
 
 

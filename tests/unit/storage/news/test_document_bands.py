@@ -1,4 +1,4 @@
-"""Which documents are held against a text: those with a fingerprint like its own."""
+"""The candidates for a text are the documents with similar fingerprints."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept:
     stored[1].submit(changes)
 
 
-def test_documents_are_found_nearest_first(bands, stored):
+def test_candidates_are_sorted_nearest_first(bands, stored):
     keep(bands, stored, 1, fingerprint(1, edits=4))
     keep(bands, stored, 2, fingerprint(1))
     keep(bands, stored, 3, fingerprint(2))
@@ -61,13 +61,13 @@ def test_documents_are_found_nearest_first(bands, stored):
     assert DocumentBands(stored[0], stored[1], 0).near(DOMAIN, fingerprint(1)) == [2]
 
 
-def test_none_is_forgotten_before_it_is_committed(bands, stored):
+def test_fingerprints_are_not_forgotten_before_they_are_committed(bands, stored):
     for page in range(1, 40):
         keep(bands, stored, page, fingerprint(page))
         assert all(bands.near(DOMAIN, fingerprint(one)) == [one] for one in range(1, page + 1))
 
 
-def test_a_document_that_changed_is_found_by_what_it_says_and_by_what_it_said(bands, stored):
+def test_changed_document_is_found_by_its_current_and_previous_text(bands, stored):
     keep(bands, stored, 1, fingerprint(1))
     keep(bands, stored, 1, fingerprint(2))
     for _ in range(2):

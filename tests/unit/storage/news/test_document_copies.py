@@ -1,4 +1,4 @@
-"""No document twice within a domain, and none lost that merely looks like another."""
+"""Copies within a domain are not stored, and different documents are never taken for copies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def body_hash(article: Article) -> bytes:
 
 
 class Crawl:
-    """Pages that are judged and stored as the pipeline does; their keys are at *keys_url*, "": in the store."""
+    """Pages that are judged and stored as in the pipeline; their keys are at *keys_url*, "" = in the store."""
 
     def __init__(self, database: Database, most_distance: int = 12, keys_url: str = "") -> None:
         self._database = database
@@ -64,7 +64,7 @@ class Crawl:
         self.begin()
 
     def begin(self) -> None:
-        """As a process that begins now."""
+        """Start like a new process."""
         self._writer = Writer(self._database)
         self._keys = open_document_keys(self._keys_url, self._database, self._writer)
         self.duplicates = Duplicates(self._database, self._keys, self._writer, self._most_distance)
@@ -91,13 +91,13 @@ class Crawl:
         self.begin()
 
     def look_up(self, url: str, article: Article, page_id: int | None = None) -> StoredCopies:
-        """What the store holds about an article that is judged later."""
+        """Return the look-up for an article that is judged later."""
         query = self.duplicates.query(
             page_id or self._pages + 1, document_fingerprint(url, article), body_hash(article)
         )
         return self.duplicates.look_up(query)
 
-    def meet(
+    def judge(
         self,
         url: str,
         article: Article,
@@ -106,9 +106,9 @@ class Crawl:
         stored: bool = True,
         copies: StoredCopies | None = None,
     ) -> Copy | int:
-        """What it is a copy of; else the number of the new document. Not *stored*: the process is killed before.
+        """Return the copy, or the number of the new document; without *stored*, kill the process before the commit.
 
-        *copies* is what was looked up before.
+        *copies* is the result of an earlier look-up.
         """
         self._pages += 1
         page = page_id or self._pages
@@ -134,7 +134,7 @@ class Crawl:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory) -> Iterator[Database]:
-    """Made once: its tables take longer than a test."""
+    """Created once, because creating its tables takes longer than a test."""
     database = Database(f"sqlite:///{tmp_path_factory.mktemp('copies') / 'crawl.sqlite'}")
     yield database
     database.close()
@@ -156,7 +156,7 @@ def crawl(store: Database) -> Iterator[Crawl]:
 
 @pytest.fixture(params=["store", "redis"])
 def any_crawl(request: pytest.FixtureRequest, store: Database) -> Iterator[Crawl]:
-    """With keys in the store, and in Redis, where they are claimed before the document is stored."""
+    """A crawl with keys in the store, and one with keys in Redis, which are claimed before the document is stored."""
     empty(store)
     with running_redis() if request.param == "redis" else nullcontext("") as url:
         crawl = Crawl(store, keys_url=url)
@@ -183,20 +183,20 @@ COPIES = [
 
 @pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
-def test_a_copy_is_told(crawl, committed, url, found, reason):
-    assert crawl.meet(f"{SITE}/a", article(1)) == 1
+def test_copy_is_recognised(crawl, committed, url, found, reason):
+    assert crawl.judge(f"{SITE}/a", article(1)) == 1
     if committed:
         crawl.resume()
-    assert crawl.meet(url, found) == Copy(1, reason, "")
+    assert crawl.judge(url, found) == Copy(1, reason, "")
     assert crawl.documents() == [1]
 
 
-def test_what_a_copy_brought_is_known_of_the_document(crawl):
-    crawl.meet(f"{SITE}/a", article(1))
-    assert crawl.meet(f"{SITE}/print/a", reprinted()) == Copy(1, NEARLY_SAME, "")
+def test_keys_of_a_copy_belong_to_the_document(crawl):
+    crawl.judge(f"{SITE}/a", article(1))
+    assert crawl.judge(f"{SITE}/print/a", reprinted()) == Copy(1, NEARLY_SAME, "")
     crawl.resume()
-    assert crawl.meet(f"{SITE}/third", reprinted()) == Copy(1, SAME_TEXT, "")
-    assert crawl.meet(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, SAME_URL, "")
+    assert crawl.judge(f"{SITE}/third", reprinted()) == Copy(1, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, SAME_URL, "")
 
 
 LOOK_ALIKES = [
@@ -210,67 +210,67 @@ LOOK_ALIKES = [
 
 @pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize(("url", "found"), LOOK_ALIKES, ids=range(len(LOOK_ALIKES)))
-def test_a_look_alike_is_a_document(crawl, committed, url, found):
-    crawl.meet(f"{SITE}/a", article(1))
+def test_similar_page_is_a_document(crawl, committed, url, found):
+    crawl.judge(f"{SITE}/a", article(1))
     if committed:
         crawl.resume()
-    assert crawl.meet(url, found) == 2
+    assert crawl.judge(url, found) == 2
     assert crawl.documents() == [1, 2]
 
 
-def test_captions_that_are_equal_are_told_apart_by_their_titles(crawl):
-    assert crawl.meet(f"{SITE}/a", article(1, text="For subscribers only.")) == 1
-    assert crawl.meet(f"{SITE}/b", article(2, text="For subscribers only.")) == 2
-    assert crawl.meet(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, SAME_TEXT, "")
+def test_equal_captions_are_distinguished_by_their_titles(crawl):
+    assert crawl.judge(f"{SITE}/a", article(1, text="For subscribers only.")) == 1
+    assert crawl.judge(f"{SITE}/b", article(2, text="For subscribers only.")) == 2
+    assert crawl.judge(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, SAME_TEXT, "")
 
 
-def test_one_wrong_canonical_url_on_all_pages_hides_none_not_even_its_own(crawl):
+def test_wrong_canonical_url_on_all_pages_hides_no_document(crawl):
     wrong = f"{SITE}/news/5"
     for number in range(1, 8):
-        assert crawl.meet(f"{SITE}/news/{number}", article(number, wrong)) == number
-    assert crawl.meet(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, SAME_TEXT, "")
+        assert crawl.judge(f"{SITE}/news/{number}", article(number, wrong)) == number
+    assert crawl.judge(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, SAME_TEXT, "")
 
 
-def test_the_canonical_page_met_after_its_copy_is_the_copy(crawl):
-    assert crawl.meet(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
-    assert crawl.meet(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, SAME_URL, "")
+def test_canonical_page_that_is_found_after_its_copy_is_the_copy(crawl):
+    assert crawl.judge(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
+    assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, SAME_URL, "")
 
 
-def test_a_document_that_changed_is_no_copy_whatever_it_says_now(crawl):
-    crawl.meet(f"{SITE}/a", article(1))
-    crawl.meet(f"{SITE}/b", article(2))
+def test_changed_document_is_not_a_copy_whatever_its_text(crawl):
+    crawl.judge(f"{SITE}/a", article(1))
+    crawl.judge(f"{SITE}/b", article(2))
     for _ in range(2):
-        assert crawl.meet(f"{SITE}/a", article(2), page_id=1) == 1
-        assert crawl.meet(f"{SITE}/a", article(3), page_id=1) == 1
+        assert crawl.judge(f"{SITE}/a", article(2), page_id=1) == 1
+        assert crawl.judge(f"{SITE}/a", article(3), page_id=1) == 1
         crawl.resume()
-    assert crawl.meet(f"{SITE}/c", article(3)) == Copy(1, SAME_TEXT, "")
-    assert crawl.meet(f"{SITE}/d", reprinted(3)) == Copy(1, NEARLY_SAME, "")
+    assert crawl.judge(f"{SITE}/c", article(3)) == Copy(1, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/d", reprinted(3)) == Copy(1, NEARLY_SAME, "")
     assert crawl.documents() == [1, 2]
 
 
-def test_a_copy_that_became_a_document_of_its_own_stays_one(crawl):
-    crawl.meet(f"{SITE}/a", article(1))
-    assert crawl.meet(f"{SITE}/b", article(1), page_id=2) == Copy(1, SAME_TEXT, "")
-    assert crawl.meet(f"{SITE}/b", article(2), page_id=2) == 2
+def test_copy_that_became_a_document_stays_one(crawl):
+    crawl.judge(f"{SITE}/a", article(1))
+    assert crawl.judge(f"{SITE}/b", article(1), page_id=2) == Copy(1, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/b", article(2), page_id=2) == 2
     for _ in range(2):
-        assert crawl.meet(f"{SITE}/b", reprinted(2), page_id=2) == 2  # nearly the same as itself
-        assert crawl.meet(f"{SITE}/b", article(1), page_id=2) == 2
+        assert crawl.judge(f"{SITE}/b", reprinted(2), page_id=2) == 2  # nearly the same as itself
+        assert crawl.judge(f"{SITE}/b", article(1), page_id=2) == 2
         crawl.resume()
     assert crawl.documents() == [1, 2]
 
 
-def test_a_claim_without_a_document_is_void(any_crawl):
-    assert any_crawl.meet(f"{SITE}/a", article(1), stored=False) == 1
+def test_claim_without_a_document_is_void(any_crawl):
+    assert any_crawl.judge(f"{SITE}/a", article(1), stored=False) == 1
     any_crawl.resume()
     assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
-    assert any_crawl.meet(f"{SITE}/b", article(1)) == 2
+    assert any_crawl.judge(f"{SITE}/b", article(1)) == 2
     assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
-    assert any_crawl.meet(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT, "")
+    assert any_crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT, "")
     assert any_crawl.documents() == [2]
 
 
-def test_the_same_bytes_are_known_of_other_pages_of_the_domain(any_crawl):
-    any_crawl.meet(f"{SITE}/a", article(1))
+def test_same_bytes_of_another_page_of_the_domain_are_recognised(any_crawl):
+    any_crawl.judge(f"{SITE}/a", article(1))
     for _ in range(2):
         assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) == 1
         assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) is None
@@ -280,45 +280,45 @@ def test_the_same_bytes_are_known_of_other_pages_of_the_domain(any_crawl):
 
 
 def test_known_urls_are_recognised_before_they_are_fetched(crawl):
-    crawl.meet("https://m.example.org/b", article(1, f"{SITE}/a"))
+    crawl.judge("https://m.example.org/b", article(1, f"{SITE}/a"))
     for _ in range(2):
         assert crawl.duplicates.holder(f"{SITE}/a?from=rss") == 1
         assert crawl.duplicates.holder(f"{SITE}/b") is None
         crawl.resume()
 
 
-def test_a_distance_of_0_leaves_equal_fingerprints_only(crawl, store):
+def test_distance_of_0_allows_only_equal_fingerprints(crawl, store):
     crawl = Crawl(store, most_distance=0)
-    assert crawl.meet(f"{SITE}/a", article(1)) == 1
-    assert crawl.meet(f"{SITE}/b", reprinted()) == 2
+    assert crawl.judge(f"{SITE}/a", article(1)) == 1
+    assert crawl.judge(f"{SITE}/b", reprinted()) == 2
     crawl.end()
 
 
-def test_a_quicker_process_wins(crawl, monkeypatch):
-    crawl.meet(f"{SITE}/a", article(1))
+def test_faster_process_wins(crawl, monkeypatch):
+    crawl.judge(f"{SITE}/a", article(1))
     monkeypatch.setattr(SqlDocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
-    assert crawl.meet(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT, "")
 
 
-def test_all_engines_find_what_is_committed(database):
+def test_both_databases_find_committed_documents(database):
     crawl = Crawl(database)
     for seed in range(1, 20):
-        assert crawl.meet(f"{SITE}/{seed}", article(seed)) == seed
+        assert crawl.judge(f"{SITE}/{seed}", article(seed)) == seed
     crawl.resume()
     for seed in range(1, 20):
-        assert crawl.meet(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, NEARLY_SAME, "")
+        assert crawl.judge(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, NEARLY_SAME, "")
     crawl.end()
 
 
 @pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
-def test_two_copies_in_flight_are_one_document(any_crawl, committed, url, found, reason):
+def test_two_copies_in_flight_become_one_document(any_crawl, committed, url, found, reason):
     pages = [(f"{SITE}/a", article(1)), (url, found)]
     looked_up = [any_crawl.look_up(*page, page_id=number) for number, page in enumerate(pages, 1)]
-    assert any_crawl.meet(*pages[0], copies=looked_up[0]) == 1
+    assert any_crawl.judge(*pages[0], copies=looked_up[0]) == 1
     if committed:
         any_crawl.flush()
-    assert any_crawl.meet(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
+    assert any_crawl.judge(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
     assert any_crawl.documents() == [1]
 
 
@@ -339,19 +339,19 @@ def statements(store: Database) -> Iterator[list[str]]:
 
 def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, store):
     for number in range(1, 6):
-        crawl.meet(f"{SITE}/{number}", article(number))
+        crawl.judge(f"{SITE}/{number}", article(number))
     crawl.resume()
     pages = [(f"{SITE}/new", article(9)), (f"{SITE}/copy", article(2)), (f"{SITE}/near", reprinted(3))]
     looked_up = [crawl.look_up(*page, page_id=6 + n) for n, page in enumerate(pages)]
     with statements(store) as executed:
-        outcomes = [crawl.meet(*page, copies=copies) for page, copies in zip(pages, looked_up, strict=True)]
+        outcomes = [crawl.judge(*page, copies=copies) for page, copies in zip(pages, looked_up, strict=True)]
     assert outcomes == [6, Copy(2, SAME_TEXT, ""), Copy(3, NEARLY_SAME, "")]
     assert executed == []
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_was_looked_up_at_any_time_before_changes_no_outcome(any_crawl, monkeypatch, seed):
-    """Half of the look-ups are outdated: what they lack was committed, and forgotten, in the meantime."""
+def test_time_of_the_look_up_does_not_change_the_result(any_crawl, monkeypatch, seed):
+    """Half of the look-ups are outdated: the documents that they lack were committed and forgotten in the meantime."""
     monkeypatch.setattr(document_copies, "MOST_UNCOMMITTED", 3)
     rng = random.Random(seed)
     pages = []
@@ -360,7 +360,7 @@ def test_what_was_looked_up_at_any_time_before_changes_no_outcome(any_crawl, mon
         url = f"{SITE}/{rng.choice([number, text])}{rng.choice(['', '?from=rss'])}"
         pages.append((url, rng.choice([article(text), article(text, f"{SITE}/{text}"), reprinted(text)])))
     any_crawl.resume()  # with the small memory
-    at_once = [any_crawl.meet(*page) for page in pages]
+    at_once = [any_crawl.judge(*page) for page in pages]
     assert {type(outcome) for outcome in at_once} == {int, Copy}
     any_crawl.begin_anew()
     looked_up: dict[int, StoredCopies] = {}
@@ -368,7 +368,7 @@ def test_what_was_looked_up_at_any_time_before_changes_no_outcome(any_crawl, mon
     for number, page in enumerate(pages):
         for ahead in range(number, min(number + rng.randrange(1, 9), len(pages))):
             looked_up.setdefault(ahead, any_crawl.look_up(*pages[ahead], page_id=ahead + 1))
-        outcomes.append(any_crawl.meet(*page, copies=looked_up[number]))
+        outcomes.append(any_crawl.judge(*page, copies=looked_up[number]))
         if rng.random() < 0.2:
             any_crawl.flush()
     assert outcomes == at_once

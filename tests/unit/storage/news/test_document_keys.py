@@ -1,4 +1,4 @@
-"""Who holds a document's keys: one contract for every engine."""
+"""The holders of document keys: one contract for all engines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def redis_url() -> Iterator[str]:
 
 
 class Store:
-    """Keys, and the writer that takes the change sets with claims on them."""
+    """Keys, and the writer of the change sets with their claims."""
 
     def __init__(self, database: Database, redis_url: str | None) -> None:
         self._database = database
@@ -45,7 +45,7 @@ class Store:
         self.keys: DocumentKeys = self.open()
 
     def open(self, most_uncommitted: int = 100) -> DocumentKeys:
-        """Keys as a process that begins now sees them."""
+        """Return the keys as a new process sees them."""
         if self._redis_url is not None:
             return RedisDocumentKeys(self._redis_url)
         return SqlDocumentKeys(self._database, self._writer, most_uncommitted)
@@ -70,7 +70,7 @@ class Store:
 def engine(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Database, str | None]]:
-    """Each engine in turn: a store, and a Redis server where the keys are there."""
+    """Each engine in turn: the store, or a Redis server."""
     with ExitStack() as stack:
         url, redis_url = f"sqlite:///{tmp_path_factory.mktemp('keys') / 'crawl.sqlite'}", None
         if request.param == "postgresql":
@@ -84,7 +84,7 @@ def engine(
 
 @pytest.fixture
 def store(engine: tuple[Database, str | None]) -> Iterator[Store]:
-    """Each engine in turn, with nothing in it."""
+    """Each engine in turn, empty."""
     database, redis_url = engine
     with database.write() as connection:
         connection.execute(text("DELETE FROM document_key"))
@@ -100,12 +100,12 @@ def empty(url: str) -> None:
         client.flushall()
 
 
-def test_nobody_holds_a_key_that_was_not_claimed(store):
+def test_key_that_was_not_claimed_has_no_holder(store):
     assert store.keys.find(EXTREMES) == [None] * len(EXTREMES)
     assert store.keys.find([]) == []
 
 
-def test_the_first_page_holds_a_key_before_and_after_it_is_committed(store):
+def test_first_page_holds_a_key_before_and_after_the_commit(store):
     assert store.claim([(1, 1), (2, 2)], 7) == [7, 7]
     assert store.claim([(2, 2), (3, 3)], 8) == [7, 8]
     for _ in range(2):
@@ -127,18 +127,18 @@ def test_claiming_twice_changes_nothing(store):
         assert store.claim([(1, 1)], 9) == [7]
 
 
-def test_a_key_can_be_asked_for_twice_at_once(store):
+def test_key_can_be_looked_up_twice_in_one_call(store):
     assert store.claim([(1, 1), (1, 1)], 7) == [7, 7]
     assert store.keys.find([(1, 1), (1, 1)]) == [7, 7]
 
 
-def test_numbers_of_pages_may_be_large(store):
+def test_page_numbers_may_be_large(store):
     assert store.claim([(1, 1)], 2**40 + 1) == [2**40 + 1]
     store.reopen()
     assert store.keys.find([(1, 1)]) == [2**40 + 1]
 
 
-def test_a_void_holder_gives_way_to_the_next_one_only(store):
+def test_void_holder_is_replaced_once(store):
     changes = ChangeSet()
     store.keys.claim([(1, 1)], 7, changes)  # the process was killed before it submitted the change set
     assert store.claim([(1, 1), (2, 2)], 8, frozenset({7})) == [8, 8]
@@ -147,14 +147,14 @@ def test_a_void_holder_gives_way_to_the_next_one_only(store):
     assert store.keys.find([(1, 1), (2, 2)]) == [8, 8]
 
 
-def test_more_keys_than_are_remembered_are_held(store):
+def test_keys_that_are_no_longer_in_memory_are_held(store):
     store.keys = store.open(most_uncommitted=10)
     for owner in range(1, 101):
         assert store.claim([(owner, owner)], owner) == [owner]
     assert store.keys.find([(n, n) for n in range(1, 102)]) == [*range(1, 101), None]
 
 
-def test_a_killed_run_leaves_no_claim_in_the_store(tmp_path):
+def test_killed_run_leaves_no_claim_in_the_store(tmp_path):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     SqlDocumentKeys(database, NothingPending()).claim([(1, 1)], 7, ChangeSet())
     assert SqlDocumentKeys(database, NothingPending()).find([(1, 1)]) == [None]
@@ -171,7 +171,7 @@ def test_all_processes_use_the_layout_of_the_first(redis_url):
     second.close()
 
 
-def test_keys_lie_packed_in_hashes(redis_url):
+def test_keys_are_packed_in_hashes(redis_url):
     empty(redis_url)
     keys = RedisDocumentKeys(redis_url, hash_bits=1)
     keys.claim([(number, number) for number in range(60)], 2**31, ChangeSet())
@@ -182,7 +182,7 @@ def test_keys_lie_packed_in_hashes(redis_url):
         assert client.object("encoding", names[0]) == b"listpack"
 
 
-def test_the_setting_chooses_the_engine(tmp_path, redis_url):
+def test_setting_selects_the_engine(tmp_path, redis_url):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     assert isinstance(open_document_keys("", database, NothingPending()), SqlDocumentKeys)
     keys = open_document_keys(redis_url, database, NothingPending())
@@ -204,19 +204,19 @@ def test_keys_of_another_store_are_refused(tmp_path, redis_url):
 
 
 @pytest.mark.parametrize("url", ["http://localhost", "redis://user:secret@localhost:1/0", "nonsense"])
-def test_a_wrong_url_is_told_with_the_remedy_and_without_the_password(url):
+def test_error_for_an_invalid_url_has_a_remedy_and_no_password(url):
     with pytest.raises(ConfigError, match=r"DOCUMENT_KEYS_URL=.*leave the setting empty") as error:
         RedisDocumentKeys(url)
     assert "secret" not in str(error.value)
 
 
-def test_a_missing_package_is_told(monkeypatch):
+def test_missing_package_is_reported(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "redis", None)
     with pytest.raises(ConfigError, match="pip install redis"):
         RedisDocumentKeys("redis://localhost/0")
 
 
-def test_what_redis_refuses_is_an_error_of_the_store(redis_url):
+def test_errors_of_redis_are_store_errors(redis_url):
     empty(redis_url)
     keys = RedisDocumentKeys(redis_url, hash_bits=0)
     with redis.Redis.from_url(redis_url) as client:
