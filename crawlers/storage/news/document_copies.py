@@ -173,9 +173,9 @@ class Duplicates:
         """Return the document of which the *article* at *url* is a copy, or None if the article is to be stored.
 
         *fingerprint*, from `document_fingerprint`, can be computed beforehand in another process. *content_hash* is
-        that of the response body, for `same_bytes`. *stored* is the result of `query`. A page that is a document stays one,
-        whatever its text is now. The caller submits *changes* in either case: they make later pages with the same URL
-        or text copies of the same document.
+        that of the response body, for `same_bytes`. *stored* is the result of `query`. A page that is a document stays
+        one, whatever its text is now. The caller submits *changes* in either case: they make later pages with the same
+        URL or text copies of the same document.
         """
         fingerprint = fingerprint or document_fingerprint(url, article)
         if stored is None or stored.moment != self.moment:
