@@ -91,3 +91,13 @@ def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(durable: Sql
     site.add(*(f"/{number}/" for number in range(100)), level=1)
     site.end(site.one(NOW + 5))
     assert site.drain()[-1] == "/far/"
+
+
+@pytest.mark.parametrize("cache_urls", [1, 1000])
+def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable: SqlEngine, cache_urls: int) -> None:
+    site = Site(durable, max_level=1)
+    site.add("/a/", "/b/")
+    site = Site(durable, durable.frontier(cache_urls=cache_urls), id=site.id, max_level=1)
+    targets = [site.target(path) for path in ("/a", "/c/", "/b/", "/c/")]
+    assert [target.url for target in site.frontier.unseen(targets, 1)] == [targets[1].url]
+    assert site.frontier.unseen(targets, 2) == []
