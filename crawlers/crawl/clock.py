@@ -1,4 +1,4 @@
-"""Seconds since 1970 that only go forward: a clock that is set back must not stop a crawl."""
+"""Seconds since 1970 that never decrease: a crawl must not stop when the system clock is set back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class ForwardClock:
-    """Called, it gives the time of day at its making plus what has passed since."""
+    """Returns the time of its creation plus the time that has passed since."""
 
     def __init__(self) -> None:
         self._offset = time.time() - time.monotonic()

@@ -1,4 +1,4 @@
-"""Which page orders a mission can follow."""
+"""Checks that a mission supports the page order."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
-    """Raises `ConfigError` for an order that the mission can't follow.
+    """Raise `ConfigError` if the mission does not support *order*, called *name*.
 
-    A mission with places has made sure of its order itself, before it saved anything.
+    A mission with queue slots has checked its order itself, before it stored anything.
     """
     if isinstance(order.scores, NewsScores) and mission.start_place is None:
         raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
@@ -25,7 +25,7 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
     if isinstance(order.scores, TopicScores) and mission.topic is None:
         raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")
     if not isinstance(order.scores, TopicScores) and mission.topic is not None:
-        raise ConfigError(f"ORDER={name} knows nothing of topics: use it with scrapy crawl broad -a hosts=hosts.txt")
+        raise ConfigError(f"ORDER={name} does not use topics: use it with scrapy crawl broad -a hosts=hosts.txt")
     if mission.scope is None:
         raise ConfigError(
             f"ORDER={name} compares the pages of all sites and follows links between them, which {mission.name} does "

@@ -1,4 +1,4 @@
-"""robots.txt of every site: asked for before the site's first page, kept in the store (RFC 9309)."""
+"""The rules of a robots.txt (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from protego import Protego
 
 LARGEST_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 MAX_REDIRECTS = 5  # section 2.3.1.2
-UNREACHABLE = 0
-TOO_MANY_REQUESTS = 429  # a refusal for load says nothing about the rules, whatever section 2.3.1.3 says of 4xx
+UNREACHABLE = 0  # instead of a status: there was no response
+TOO_MANY_REQUESTS = 429  # unlike other 4xx (section 2.3.1.3), this does not mean that there are no rules
 
 
 class RobotsRules:
-    """What one site's robots.txt allows *agent*.
+    """The rules of a site's robots.txt for *agent*.
 
-    A missing file (4xx) allows everything; an unreachable one (5xx, no answer) forbids everything
-    (section 2.3.1.4), since nobody knows what it would say.
+    A missing file (4xx) allows everything; an unreachable one (5xx, no response) disallows everything
+    (section 2.3.1.4).
     """
 
     __slots__ = ("_agent", "_rules", "_why", "crawl_delay_s", "status")
 
     def __init__(self, status: int, body: str | None, agent: str) -> None:
-        """*body*: the file; where no answer came (status 0), why."""
+        """*body* is the file, or the reason why there was no response (status 0)."""
         self.status = status
         self._agent = agent
         self._why = f"status {status}" if status else body
@@ -33,7 +33,7 @@ class RobotsRules:
         return self.status in (UNREACHABLE, TOO_MANY_REQUESTS) or self.status >= 500
 
     def reason_against(self, url: str) -> str | None:
-        """Why *url* may not be fetched, or None."""
+        """Return why *url* must not be fetched, or None."""
         if self.is_unreachable:
             return f"robots.txt can't be read: {self._why}"
         if self._rules is not None and not self._rules.can_fetch(url, self._agent):

@@ -1,7 +1,6 @@
-"""One run of a crawl: its database, its writer, its frontier, its rows. Made by the scheduler.
+"""One run of a crawl: its database, writer, frontier and rows.
 
-Everything that the user can have got wrong is checked here, before the first request and before
-anything is written.
+All mistakes that the user can make are found here, before the first request and before anything is written.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ logger = logging.getLogger(__name__)
 
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
-# Settings that a result depends on, kept with each crawl.
+# Settings that results depend on; they are stored with each crawl.
 RECORDED = (
     "RULE",
     "PROFILE",
@@ -93,7 +92,7 @@ RECORDED = (
 
 
 def log_paths(settings: SettingValues) -> dict[str, Path | None]:
-    """Where the two logs go, by setting; raises `ConfigError` for one that can't be written."""
+    """Return the paths of the two logs by setting; raises `ConfigError` if one can't be written."""
     paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
     for name, path in paths.items():
         if path:
@@ -102,9 +101,10 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
 
 
 class CrawlSession:
-    """Open from construction until `close_all`. Raises `ConfigError` with one clear sentence.
+    """Open from construction until `close_all`. Raises `ConfigError`.
 
-    *versions* are those of further software that is kept with the crawl, by name.
+    *admit* returns why a new URL must not be fetched, or None. *versions* are the versions of further software, by name,
+    that are stored with the crawl.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class CrawlSession:
                 keeps=mission.keeping(),
             )
             if self._lock is not None and self.row.id != unfinished:
-                self._lock.release()  # that crawl ended in the meantime
+                self._lock.release()  # that crawl has ended in the meantime
                 self._lock = None
             self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
             self._writer = self.writer = Writer(
@@ -211,12 +211,12 @@ class CrawlSession:
         }
 
     def warn_of_left_out(self) -> None:
-        """Say what of an earlier run today's list leaves out."""
+        """Warn of sites of earlier runs that are missing from the host list."""
         sites, urls = self._left_out()
         if sites:
             logger.warning(
-                "%d sites of the crawl %s are not on today's list; %d URLs wait there, and the crawl can't be finished "
-                "before the sites are back",
+                "%d sites of the crawl %s are missing from the host list, with %d waiting URLs; add them to finish the "
+                "crawl",
                 sites,
                 self.name,
                 urls,
@@ -226,12 +226,12 @@ class CrawlSession:
         return count_excluded(self.database, self.row.id) if self.row.resumed else (0, 0)
 
     def beginning(self) -> str:
-        """How the run begins; for people."""
-        begins = "goes on" if self.row.resumed else "begins"
+        """Return a description of the start of the run."""
+        begins = "is resumed" if self.row.resumed else "begins"
         return f"{begins}: {len(self.row.sites)} sites in {self.database.name}"
 
     def outcome(self, *, is_finished: bool) -> str:
-        """What a harvest has found so far, and how the run leaves the crawl; for people."""
+        """Return a description of the result of the run."""
         return self._harvest() + self._state(is_finished)
 
     def _harvest(self) -> str:
@@ -244,16 +244,16 @@ class CrawlSession:
         if is_finished:
             return "is finished"
         if self.frontier.is_spent:
-            return "has spent its PAGE_BUDGET: a larger one lets the same command go on, CRAWL=name begins anew"
+            return "has used its PAGE_BUDGET; continue with a larger one, or start another crawl with CRAWL=name"
         if not self.frontier.is_waiting and self._left_out()[0]:
-            return "waits for sites that today's list leaves out: put them back, or begin anew with CRAWL=name"
-        return "is stored: the same command goes on with it"
+            return "lacks sites that are missing from the host list; add them, or start another crawl with CRAWL=name"
+        return "is stored; the same command resumes it"
 
     def recall_pulls(self) -> None:
-        """Tell the rules of earlier runs; all sites must be open, in the order of the first run."""
+        """Report the pulls of earlier runs to the rules; all sites must be open, in the order of the first run."""
         if self.row.resumed and self._records_pulls:
-            told = self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
-            if not told:  # it ran without a budget until now
+            reported = self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
+            if not reported:  # until now it ran without a budget
                 self.frontier.recall_pulls(downloads_of(self.database, self.row.id))
 
     @property
@@ -275,7 +275,7 @@ class CrawlSession:
             self.frontier.add(found, clock())
 
     def add_site(self, name: str) -> SiteRow | None:
-        """Return the row of a site that the crawl discovered, which is submitted; None if today's list omits it."""
+        """Submit and return the row of a discovered site; None if the host list omits it."""
         if name in self.row.excluded:
             return None
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
@@ -283,11 +283,11 @@ class CrawlSession:
         return row
 
     def commit(self) -> None:
-        """Commit what is pending; nothing more can be written to the frontier. Raises `StoreError`."""
+        """Commit everything that is pending, and close the writer. Raises `StoreError`."""
         self.writer.close()
 
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
-        """Record how the run ended; returns whether the crawl is finished. Raises `StoreError`."""
+        """Record the end of the run; return whether the crawl is finished. Raises `StoreError`."""
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
         if finished and not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
             for crawled in sites_of(self.database, self.row.id):
@@ -296,7 +296,7 @@ class CrawlSession:
         return finished
 
     def close_all(self) -> None:
-        """Close writer, lock and database, whatever state they are in; may be called twice."""
+        """Close writer, lock and database in whatever state they are; may be called twice."""
         if self._writer is not None:
             with suppress(StoreError):
                 self._writer.close()
@@ -307,5 +307,5 @@ class CrawlSession:
 
 
 def _in_short(topic: TopicSpec) -> str:
-    """What scores depend on, as one text."""
+    """Return the parts of *topic* on which scores depend, as one text."""
     return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)

@@ -1,4 +1,4 @@
-"""What a run knows of its sites besides their queues: rules of robots.txt, traps, whether they answer."""
+"""The sites of a run, with the rules of their robots.txt and the watches for traps."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_RULES = 5_000  # parsed robots.txt files in memory; the others are parsed again from the row
-MOST_WATCHES = 1_000  # sites whose traps are watched in memory, 3 to 5 MB each at most; the others are read again
-# Where the order has no levels, all sites share the memory of ten of these, and those met longest ago begin anew.
+MOST_RULES = 5_000  # parsed robots.txt files in memory; others are parsed again from their rows
+MOST_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; others are rebuilt from the store
+# Under an order without levels, all sites share the memory of ten of these, and the oldest watches are dropped.
 SHARED_WATCHES, MOST_SHARING = 10, 5_000
-LEAST_SHARE = 0.01  # 500 texts; with those since the last verdict some 0.1 MB
-REPLAYED = 2_000  # pages of a site that are read again at most, where the order has no levels that must be whole
-STAGE_PAGES = 500  # pages of a site after which its traps are judged, by orders that don't go level by level
-UNREACHABLE_S = 300.0  # after which a robots.txt that could not be read is asked for again, if a page is to be
+LEAST_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
+REPLAYED = 2_000  # pages from which a watch is rebuilt at most, under an order without levels
+STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
+UNREACHABLE_S = 300.0  # before an inaccessible robots.txt is requested again
 LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
 class SitePolicies:
-    """The sites of a run by id. *agent* is the user agent that rules of robots.txt are for."""
+    """The sites of a run by id. *agent* is the user agent to which the rules of robots.txt apply."""
 
     def __init__(
         self,
@@ -57,15 +57,15 @@ class SitePolicies:
         self._clock = clock
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
-        self._has_robots: set[int] = set()  # sites whose robots.txt is known
-        self._ask_again_at: dict[int, float] = {}  # for those that could not be read
-        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # of those met last
-        self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # of the sites met last
-        self._observed: Counter[int] = Counter()  # pages that the watch of a site was shown
-        self._unwatched: set[int] = set()  # sites whose watch was given up
+        self._has_robots: set[int] = set()  # sites with a known robots.txt
+        self._ask_again_at: dict[int, float] = {}  # for inaccessible ones
+        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # the most recently used ones
+        self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
+        self._observed: Counter[int] = Counter()  # pages in the watch of a site
+        self._unwatched: set[int] = set()  # sites whose watch was dropped
 
     def open(self, row: SiteRow, now: float) -> None:
-        """Make a site known, to the frontier as well."""
+        """Open a site, in the frontier as well."""
         self._rows[row.id] = row
         self._ids[row.site] = row.id
         if row.robots_status is not None:
@@ -78,20 +78,20 @@ class SitePolicies:
         self._apply_delay(row.id)
 
     def id_of(self, site: str, now: float) -> int:
-        """The id of *site* (scheme://host[:port]) in this crawl; one that turned up just now is opened."""
+        """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""
         if site not in self._ids:
             self._open_new(site, now)
         return self._ids[site]
 
     def _open_new(self, site: str, now: float) -> bool:
-        """Open a site that turned up; return whether it was, which it is not if today's list omits it."""
+        """Open a discovered site; return whether it is open, which it is not if the host list omits it."""
         row = self._session.add_site(site)
         if row is not None:
             self.open(row, now)
         return row is not None
 
     def name_of(self, site_id: int) -> str:
-        """The site (scheme://host[:port]) of that id."""
+        """Return the site (scheme://host[:port]) with that id."""
         return self._rows[site_id].site
 
     def open_cross_site(self, page: Page, now: float) -> Page:
@@ -154,7 +154,7 @@ class SitePolicies:
         return self._obeys and site_id not in self._has_robots
 
     def robots_known(self, site_id: int, rules: RobotsRules) -> None:
-        """Apply *rules* to the site from now on; if its robots.txt could not be read, for a while."""
+        """Apply *rules* to the site from now on; if its robots.txt is inaccessible, for a limited time."""
         self._keep(site_id, rules)
         if rules.is_unreachable:
             self._ask_again_at[site_id] = self._clock() + UNREACHABLE_S
@@ -178,7 +178,7 @@ class SitePolicies:
         return rules
 
     def _apply_delay(self, site_id: int) -> None:
-        """Let the site's gate keep the Crawl-delay, up to the longest that we accept."""
+        """Apply the Crawl-delay to the gate of the site, up to ROBOTS_LONGEST_DELAY_SECONDS."""
         if self._obeys and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
             delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
             self._session.frontier.gate(site_id).ask_for_delay(delay_s)
@@ -186,18 +186,18 @@ class SitePolicies:
     # Traps ------------------------------------------------------------------------------------------
 
     def reason_against(self, lease: Lease) -> str | None:
-        """Why the leased URL is not to be fetched after all, or None."""
+        """Return why the leased URL must not be fetched after all, or None."""
         if self._obeys and (rules := self._rules_of(lease.site_id)) is not None:
             reason = rules.reason_against(lease.url)
             if reason is not None:
                 return reason
-        if not self._watches_traps or lease.is_revisit:  # what comes back was no trap
+        if not self._watches_traps or lease.is_revisit:  # a page that was fetched before was not a trap
             return None
         watch = self._watch(lease.site_id)
         return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
 
     def observe(self, lease: Lease, page: Page) -> None:
-        if self._watches_traps and not lease.is_revisit:  # whose text would look like a copy of itself
+        if self._watches_traps and not lease.is_revisit:  # else its text would look like a copy of itself
             self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.content_signature)
 
     def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, content_signature: int) -> None:
@@ -205,11 +205,11 @@ class SitePolicies:
         self._observed[site_id] += 1
 
     def _stage(self, site_id: int, level: int) -> int:
-        """What the watch takes for a level: where the order knows none, so many pages are one."""
+        """Return the level; under an order without levels, a number that grows every STAGE_PAGES pages."""
         return level if self._session.goes_by_level else self._observed[site_id] // STAGE_PAGES
 
     def drained(self, site_id: int) -> None:
-        """Nothing of the site waits: what is known of its texts can be read again, should it ever wake."""
+        """Drop the watch of a site without waiting pages; it can be rebuilt from the store."""
         if site_id in self._watches:
             self._unwatch(site_id)
 

@@ -22,18 +22,19 @@ class CrawlSpec:
 
     name: str
     sites: Sequence[SiteLimits] = ()
-    roots: Sequence[str] = ()  # further pages on level 0, beside the start pages of the sites
-    scope: Scope | None = None  # where else it may go; None: it stays on the sites, each for itself
-    start_place: QueueSlot | None = None  # where the start pages and roots wait, under an order with places
+    roots: Sequence[str] = ()  # further pages on level 0, besides the start pages of the sites
+    scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
+    start_place: QueueSlot | None = None  # of the start pages and roots, under an order with slots
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
 
     def keeping(self) -> Callable[[SiteRow], bool] | None:
-        """Says which sites of earlier runs go on that are not listed: those of the roots, and of the scope; None: none.
+        """Return a test for the unlisted sites of earlier runs that stay in the crawl; None if none do.
 
-        Of domains, those that links led to: one with a start page was listed, and is no more.
+        These are the sites of the roots and of the scope. A site with a start page was listed, and no longer is; it
+        stays only if the scope is not limited to domains.
         """
         scope, roots = self.scope, {site_of(url) for url in self.roots}
         if scope is None or not scope.is_open:

@@ -1,4 +1,4 @@
-"""Counts what came of pages, and writes the two logs."""
+"""Counts the results of pages, and writes the two logs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
 class StatsCounter(Protocol):
-    """Scrapy's stats collector, as far as it is needed here."""
+    """The part of Scrapy's stats collector that is used here."""
 
     def inc_value(self, key: str, count: int = 1) -> None: ...
 
 
 class CrawlStats:
-    """*warns_of_home_pages*: sites were asked for by the user, who should hear of one that is not there."""
+    """With *warns_of_home_pages*, unavailable sites are logged as warnings, because the user listed them."""
 
     def __init__(self, stats: StatsCounter, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
         self._stats = stats
@@ -32,17 +32,17 @@ class CrawlStats:
         self._warns = warns_of_home_pages
 
     def rewarded(self, reward: float) -> None:
-        """A page earned *reward* for the harvest."""
+        """Count the *reward* of a page."""
         if reward:
             self._stats.inc_value("harvest/reward", int(reward))
 
     def retried(self, page: Page, now: float) -> None:
-        """*page* will be asked for again."""
+        """Count a *page* that will be requested again."""
         self._stats.inc_value("pages/retried")
-        self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be asked again")
+        self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be retried")
 
     def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
-        """The *lease* of *page* is over; it found *new* URLs."""
+        """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
         if page.is_unchanged:
             self._stats.inc_value("pages/not_modified")
         else:
@@ -53,7 +53,7 @@ class CrawlStats:
             self._stats.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
-        is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # of which the spider says more
+        is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # whose policy logs details
         if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
             logger.warning("%s is not available: %s", page.url, page.reason)
 

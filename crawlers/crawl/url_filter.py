@@ -1,4 +1,4 @@
-"""Says of a URL that was never seen before whether it is worth asking for at all."""
+"""Rejects new URLs that are not worth a request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UrlFilter:
         >>> UrlFilter(["pdf"]).reason_against(resolve("http://a.example/", "/x.PDF?page=2"))
         'extension pdf'
         """
-        path = urlsplit(target.normalized).path  # all spellings of a page share one verdict
+        path = urlsplit(target.normalized).path  # all variants of a URL share one verdict
         _, dot, extension = path.rpartition("/")[2].rpartition(".")
         if dot and extension.lower() in self._extensions:
             return f"extension {extension.lower()}"

@@ -1,1 +1,1 @@
-"""Scrapy middlewares: which answers are read how far, and when a callback is done."""
+"""Scrapy middlewares: redirects, content types, and the callbacks of plain Scrapy spiders."""

@@ -1,8 +1,8 @@
-"""Stops downloads before bodies that nobody wants, and passes the others on as the bytes that they are.
+"""Stops downloads before bodies of unwanted content types, and passes other bodies on as bytes.
 
-Scrapy's decompression copies a response with its encoding; where no header names one, that is guessed
-from the compressed body: a fifth of a crawl's time, for a value that is thrown away. And a server that says
-gzip but sends plain text would cost the page: browsers show it.
+Scrapy's decompression copies a response with its encoding, which it guesses from the compressed body if no header
+states it: a fifth of the time of a crawl, for a value that is not used. And a page that is sent as plain text although
+its header says gzip would be lost; browsers show it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x1f\x8b"  # RFC 1952 section 2.3.1
 GZIP = frozenset({b"gzip", b"x-gzip"})
-SMALL_BODY = 64_000  # bytes that are read and thrown away, which costs less than a new connection
+SMALL_BODY = 64_000  # bytes; reading an unwanted body up to this size costs less than a new connection
 
 
 class ContentTypeMiddleware:
     """Filters responses to the leases of missions; requests of plain Scrapy spiders are left alone.
 
-    *pages* are the content types of pages; *parts* are parts of the names of further types whose bodies are wanted.
-    Its place is nearer to the downloader than that of decompression.
+    *pages* are the content types of pages, *parts* parts of the names of further wanted types. The position of this
+    middleware is nearer to the downloader than that of decompression.
     """
 
     def __init__(self, pages: Iterable[str], parts: Iterable[str] = ()) -> None:
@@ -47,14 +47,14 @@ class ContentTypeMiddleware:
         return middleware
 
     def headers_received(self, headers: Headers, body_length: object, request: Request) -> None:
-        """Stop before a large body whose type nobody wants; the response then has no body."""
+        """Stop before a large body of an unwanted type; the response then has no body."""
         if not _is_of_mission(request) or self.is_wanted(headers.get("Content-Type")):
             return
-        if not isinstance(body_length, int) or body_length > SMALL_BODY:  # unknown, it is a text of Twisted's
+        if not isinstance(body_length, int) or body_length > SMALL_BODY:  # an unknown length is a string of Twisted
             raise StopDownload(fail=False)
 
     def is_wanted(self, content_type: bytes | None) -> bool:
-        """Whether bodies of that type are downloaded however large they are. A missing type is not wanted."""
+        """Return whether bodies of that type are downloaded; a missing type is unwanted."""
         mime = (content_type or b"").decode("latin-1").partition(";")[0].strip().lower()
         return mime in self._pages or any(part in mime for part in self._parts)
 

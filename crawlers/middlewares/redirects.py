@@ -1,7 +1,7 @@
 """Recognises redirects and resolves their targets; nothing is followed here.
 
-The frontier follows redirects, as links of the same level: so levels stay exact, a target is asked for once however
-many pages redirect to it, and robots.txt, scope and politeness hold for it.
+The frontier follows redirects as links on the same level. So levels stay exact, a target is requested once however many
+pages redirect to it, and robots.txt, scope and politeness apply to it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class RedirectMiddleware:
     """Puts the `Redirect` that a response is into `request.meta["redirect"]`.
 
-    Only of requests with `dont_redirect`, which all requests of this project have; those of plain Scrapy spiders are
-    left to Scrapy's middleware of the same name. *options* are those of the normal form of URLs.
+    Only for requests with `dont_redirect`, which all requests of missions have; Scrapy's own middleware handles those
+    of plain Scrapy spiders. *options* determine the normal form of URLs.
     """
 
     def __init__(self, options: Normalization) -> None:

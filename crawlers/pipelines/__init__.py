@@ -1,1 +1,1 @@
-"""Item pipelines: pages into the store, documents to feeds, graphs and results at the end of a crawl."""
+"""Item pipelines: pages are stored, documents exported, graphs and results written at the end of a crawl."""

@@ -1,4 +1,4 @@
-"""Makes a `Document` of every page that became one: an item for feeds. Stands behind the store's pipeline."""
+"""Turns each page that became a document into a `Document` item for feeds. Must follow the store pipeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An article that was stored just now, or another version of it; what the page does not say is empty."""
+    """An article that was just stored, or a new version of it. Fields that the page does not state are empty."""
 
     url: str
     canonical_url: str
@@ -32,11 +32,11 @@ class Document:
     site: str
     stored_at: str  # ISO 8601, UTC: this version
     version: int  # from 1
-    extractor: str  # what found the text: rule, json-ld, trafilatura
+    extractor: str  # rule, json-ld or trafilatura
 
 
 class DocumentPipeline:
-    """Other pages, and other items, pass as they are: feeds leave them out by their `item_classes`."""
+    """All other items pass unchanged; feeds exclude them by `item_classes`."""
 
     def __init__(self, stats: StatsCollector) -> None:
         self._stats = stats

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class GraphPipeline:
-    """One graph a site and format in *folder*; only of spiders that crawl listed sites."""
+    """Writes one graph per site and format to *folder*; only for missions."""
 
     def __init__(self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str]) -> None:
         self._crawler = crawler
@@ -46,7 +46,7 @@ class GraphPipeline:
         settings = crawler.settings
         formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
         if not formats:
-            raise NotConfigured  # no graphs are wanted: nothing to warn of
+            raise NotConfigured  # no graphs are requested
         strange = set(formats) - set(FORMATS)
         if strange:
             raise _unknown("GRAPH_FORMATS", strange, FORMATS)
@@ -56,7 +56,7 @@ class GraphPipeline:
             raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
         pipeline = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
         if not isinstance(crawler.spider, SiteSpider):
-            raise NotConfigured  # a plain Scrapy spider has no sites whose graphs could be drawn
+            raise NotConfigured  # a plain Scrapy spider has no list of sites
         check_folder(pipeline._folder, "RESULT_FOLDER")
         add_output(crawler, pipeline._write)
         return pipeline
@@ -70,7 +70,7 @@ class GraphPipeline:
             graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
             for site, path, size in graphs:
                 if not size.nodes:
-                    why = site.availability or "its home page redirects to what is no page"
+                    why = site.availability or "its home page redirects to something that is not a page"
                     logger.warning("%s: no page at all: %s", site.site, why)
                 logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
         finally:

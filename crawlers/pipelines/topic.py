@@ -1,4 +1,4 @@
-"""Settles the similarities of a topic crawl when it stops, and writes its results, from the store."""
+"""Computes the final similarities of a topic crawl when it stops, and writes its results, from the store."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # of the kinds of results
+ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # by kind of result
 
 
 class TopicPipeline:
-    """The results of the crawl *name*, of all *kinds*, in *folder*; only of a spider that has a topic."""
+    """Writes the results of the crawl *name*, of all *kinds*, to *folder*; only for topic crawls."""
 
     def __init__(self, database_url: str, name: str, folder: Path, kinds: list[str]) -> None:
         self._database_url = database_url
@@ -45,7 +45,7 @@ class TopicPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
         if not isinstance(crawler.spider, TopicSpider):
-            raise NotConfigured  # no topic: nothing to warn of
+            raise NotConfigured  # the crawl has no topic
         kinds = [kind for kind in settings.getlist("TOPIC_RESULTS") if kind]
         unknown = set(kinds) - set(ENDINGS)
         if unknown:
@@ -74,7 +74,7 @@ class TopicPipeline:
 
 
 def result_path(folder: Path, crawl: str, kind: str) -> Path:
-    """The file of one kind of results of the crawl of that name.
+    """Return the file for one kind of results of a crawl.
 
     >>> from pathlib import Path
     >>> result_path(Path("result"), "unicode", "csv").as_posix()
@@ -86,7 +86,7 @@ def result_path(folder: Path, crawl: str, kind: str) -> Path:
 def write_topic_results(
     database: Database, crawl_id: int, name: str, folder: Path, kinds: Collection[str]
 ) -> dict[Path, str]:
-    """Write the results of a topic crawl called *name* in all *kinds*; says in words what is in each file.
+    """Write the results of a topic crawl called *name* in all *kinds*; return a description of each file.
 
     Raises as `write_graph`.
     """

@@ -1,4 +1,4 @@
-"""Says in plain words why no answer came, and whether asking again may help."""
+"""Turns exceptions of downloads into reasons, and decides whether a retry may help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """Why no answer came, what that makes of the URL, and whether asking again may help."""
+    """Why there is no response, the resulting state of the URL, and whether a retry may help."""
 
     text: str
     state: State
@@ -33,7 +33,7 @@ _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
 
 
 def reason_of(error: BaseException | None) -> Reason:
-    """The reason that is stored for *error*; one that is not known keeps its name and text."""
+    """Return the reason that is stored for *error*; for unknown exceptions, their name and text."""
     for kind, text, state, is_transient in _REASONS:
         if isinstance(error, kind):
             return Reason(text, state, is_transient)
@@ -44,7 +44,7 @@ def reason_of(error: BaseException | None) -> Reason:
 
 
 def failed_page(lease: Lease, error: BaseException | None, prefix: str = "") -> Page:
-    """What *error* makes of the leased URL; with a *prefix*, which blames us, asking again won't help."""
+    """Return the page of a failed lease; with a *prefix*, the fault is ours, and it is not retried."""
     reason = reason_of(error)
     return Page(
         lease.id,

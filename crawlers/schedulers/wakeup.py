@@ -1,7 +1,7 @@
-"""Wakes Scrapy's engine when something becomes due: the one private access to Scrapy.
+"""Wakes Scrapy's engine when something becomes due: the only private access to Scrapy.
 
-The engine asks a scheduler that answered None again only when a download ends, or after five seconds.
-There is no public way to say "ask me in 0.3 s"; `tests/unit/schedulers/test_wakeup.py` fails if this one goes.
+After `next_request` returned None, the engine calls it again only when a download ends, or after five seconds.
+There is no public way to schedule an earlier call; `tests/unit/schedulers/test_wakeup.py` fails if this one breaks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Wakeup:
         self._timer: CallLaterResult | None = None
 
     def at(self, when: float, now: float) -> None:
-        """Let the engine ask again at *when* (seconds of the clock of *now*)."""
+        """Let the engine call `next_request` at *when* (seconds of the clock of *now*)."""
         if when >= self._at:
             return
         self.cancel()

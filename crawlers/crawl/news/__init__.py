@@ -1,1 +1,1 @@
-"""The policy of news crawls: what each page means for feeds, polls, URL rules and documents."""
+"""The policy of news crawls: `news_policy` coordinates feeds, polls, URL rules and documents."""

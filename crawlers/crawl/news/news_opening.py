@@ -1,4 +1,4 @@
-"""Makes the policy of a news crawl of what earlier runs left in the store."""
+"""Creates the policy of a news crawl from the store."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def known_feeds(sources: Iterable[Source]) -> dict[str, str]:
-    """The URLs of the feeds, then those of the sitemaps, of *sources*, with their kinds."""
+    """Return the kinds of the feeds and sitemaps of *sources* by URL, feeds first."""
     sources = list(sources)
     feeds = {url: FEED for source in sources for url in source.feeds}
     return feeds | {url: SITEMAP for source in sources for url in source.sitemaps}
@@ -61,7 +61,7 @@ def open_news_policy(
     delays: Mapping[int, float],
     now: float,
 ) -> NewsPolicy:
-    """The policy of the crawl *crawl_id* of *sources*, within *scope*; *delays* are those of its sites in seconds.
+    """Return the policy of the crawl *crawl_id* of *sources*, within *scope*; *delays* are seconds by site id.
 
     Sites that are left out leave *scope* as well; feeds that were removed and are wanted again are fetched again.
     """

@@ -1,4 +1,4 @@
-"""The pages of a news crawl that come back: feeds, sitemaps, and pages that show new articles; and their rows."""
+"""The polled pages of a news crawl (feeds, sitemaps, pages that show new articles), and their rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.poll_plan import PollPlan
     from crawlers.storage.change_set import ChangeSet
 
-MOST_FAILURES = 20  # in a row, of a page that is no feed; then it is given up
-FADED_S = 14 * 86_400.0  # a page that brought nothing new for so long is given up
+MOST_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
+FADED_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
 
 
 @dataclass(slots=True)
@@ -32,19 +32,19 @@ class _Poll:
 
 
 class Polls:
-    """Which pages come back, and when: *plan* decides. At most *most_pages* of a site are none of its feeds."""
+    """Polled pages, whose times are chosen by *plan*; at most *most_pages* of a site that are not feeds."""
 
     def __init__(self, plan: PollPlan, most_pages: int) -> None:
         self._plan = plan
         self._most_pages = most_pages
         self._polls: dict[int, _Poll] = {}
-        self._pages: dict[int, int] = {}  # how many of a site are no feeds
+        self._pages: dict[int, int] = {}  # number of polls of a site that are not feeds
 
     def __len__(self) -> int:
         return len(self._polls)
 
     def recall(self, rows: Iterable[PollRow], now: float) -> None:
-        """Take up what earlier runs learnt."""
+        """Restore the polls of earlier runs."""
         for row in rows:
             if row.kind == ARTICLE:
                 continue
@@ -56,21 +56,21 @@ class Polls:
             poll.newest_at = row.newest_at
 
     def kind(self, page_id: int) -> str:
-        """What sort of poll a page is; "" for none."""
+        """Return the kind of poll of a page; "" if it is none."""
         poll = self._polls.get(page_id)
         return poll.kind if poll is not None else ""
 
     def has_room(self, site_id: int) -> bool:
-        """Whether another page of the site, that is no feed, may come back."""
+        """Return whether another page of the site that is not a feed may be polled."""
         return self._pages.get(site_id, 0) < self._most_pages
 
     def set_delay(self, site_id: int, delay_s: float) -> None:
-        """The site is asked once in *delay_s* at most."""
+        """Let the site be polled at most once in *delay_s* seconds."""
         self._plan.set_delay(site_id, delay_s)
 
     @property
     def warning(self) -> str:
-        """What the plan has too little of, in a sentence; empty if nothing."""
+        """What the plan lacks to keep its times, in a sentence; "" if nothing."""
         return self._plan.warning
 
     def ended(
@@ -86,14 +86,14 @@ class Polls:
         span_s: float | None = None,
         problem: str = "",
     ) -> float | None:
-        """A poll brought *new_items*, of *shown*; when the page comes back, or None. Its row goes into *changes*.
+        """Return the time of the next poll after one with *new_items* of *shown* items; None if there is none.
 
-        *span_s*: age of the oldest item, if they are dated.
+        The row of the poll is added to *changes*. *span_s* is the age of the oldest item, if all are dated.
         """
         if page_id not in self._polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
-        if kind in (FEED, SITEMAP) and poll.kind != kind:  # it failed at first, or is another thing now
+        if kind in (FEED, SITEMAP) and poll.kind != kind:  # its first poll failed, or its kind has changed
             self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
             poll.kind = kind
         due_at = self._plan.ended(page_id, now, new_items, shown, span_s)
@@ -103,7 +103,7 @@ class Polls:
         if new_items or poll.newest_at is None:
             poll.newest_at = now
         if poll.kind == PAGE and now - poll.newest_at > FADED_S:
-            self._row(page_id, now, now, changes, "brings nothing new any more")
+            self._row(page_id, now, now, changes, "no new items for a long time")
             self._remove(page_id)
             return None
         self._row(page_id, due_at, now, changes, problem)
@@ -112,7 +112,7 @@ class Polls:
     def failed(
         self, page_id: int, site_id: int, kind: str, now: float, changes: ChangeSet, problem: str
     ) -> float | None:
-        """A poll failed; when it is tried again, or None. *kind* is that of one that was never polled before."""
+        """Return the time of the next attempt after a failed poll, or None. *kind* is used if it is the first poll."""
         if page_id not in self._polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
@@ -125,7 +125,7 @@ class Polls:
         return due_at
 
     def forget(self, page_id: int) -> None:
-        """The page does not come back: it moved, or is forbidden now."""
+        """Stop polling a page that has moved or is disallowed now."""
         if page_id in self._polls:
             self._remove(page_id)
 

@@ -1,4 +1,4 @@
-"""Lets waiting pages take other places when the rules about URLs change: some at a time, and all in the end."""
+"""Moves waiting pages to other queue slots when URL rules change, some at a time."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class Requeue:
-    """By the rules of *rulebook*, in *frontier*.
+    """Requeues the pages in *frontier* by the rules of *classifier*.
 
-    The store keeps by which rules the pages of each site have their places: what a run left unfinished, or a person
-    changed between two runs, is seen when the next one begins.
+    The store has the fingerprint of the rules by which the pages of each site were queued. So a run continues what an
+    earlier one left unfinished, and notices rules that a person changed in between.
     """
 
     def __init__(self, classifier: UrlClassifier, frontier: CrawlFrontier) -> None:
         self._classifier = classifier
         self._frontier = frontier
         self._names: dict[int, str] = {}  # of sites
-        self._domains: dict[str, list[int]] = {}  # the sites of which each is the host
-        self._unfinished: dict[int, Position] = {}  # where to go on, by site
+        self._domains: dict[str, list[int]] = {}  # sites by host
+        self._unfinished: dict[int, Position] = {}  # the position to continue from, by site
 
     def recall(self, sites: Iterable[QueuedSite]) -> ChangeSet:
-        """Take up the *sites* of earlier runs; what is to be written before the first `step`."""
+        """Restore the *sites* of earlier runs; return the rows to write before the first `step`."""
         changes = ChangeSet()
         for site_id, name, rules, waits in sites:
             self.met(site_id, name)
@@ -45,13 +45,13 @@ class Requeue:
         return changes
 
     def met(self, site_id: int, name: str) -> None:
-        """There is a site of that *name*: its pages are placed anew when its rules change."""
+        """Requeue the pages of a site, called *name*, when its rules change."""
         if site_id not in self._names:
             self._names[site_id] = name
             self._domains.setdefault(rule_domain(name), []).append(site_id)
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
-        """The rules of *domain* are others now; *changes* is written before the next `step`."""
+        """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
         below = f".{domain}"
         for name, sites in self._domains.items():
             if name == domain or name.endswith(below):
@@ -59,7 +59,7 @@ class Requeue:
                 changes.add(*(SiteRules(site_id, None) for site_id in sites))
 
     def step(self, changes: ChangeSet, now: float) -> None:
-        """Place some pages of one site; when it has no more, *changes* says so."""
+        """Requeue some pages of one site; its row is added to *changes* when all are requeued."""
         if not self._unfinished:
             return
         site_id, after = next(iter(self._unfinished.items()))

@@ -1,1 +1,1 @@
-"""What a topic crawl decides: its topic, which it keeps in the store, and when pages may be requested."""
+"""The policy of topic crawls: it determines the topic, stores it, and holds pages back until it is known."""

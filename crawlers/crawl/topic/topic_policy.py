@@ -1,4 +1,4 @@
-"""The topic of a crawl: settled once from keywords and examples, then that of the store."""
+"""The policy of a topic crawl: its topic is determined once, from keywords and examples, and stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TopicPolicy(CrawlPolicy):
-    """Ready at once if the crawl *crawl_id* in *database* goes on, for it has its topic there; else after `settle`.
+    """Ready at once if the crawl *crawl_id* has a topic in *database*; else after `settle`.
 
     *terms* and *learning_rate* are those of the `PageAnalyzer`.
     """
@@ -42,11 +42,11 @@ class TopicPolicy(CrawlPolicy):
         return self.analyzer is not None
 
     def settle(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
-        """Let this be the topic of the crawl, and of later runs; raises `ConfigError` if it has no terms."""
+        """Determine and store the topic of the crawl; raises `ConfigError` if it has no terms."""
         topic = topic_of(keywords, examples)
         self._writer.submit(ChangeSet(topics.topic_terms(self._crawl_id, topic.terms)))
         self.analyzer = PageAnalyzer(topic, self._terms, self._learning_rate)
 
     def forget(self) -> None:
-        """Let the crawl, which has no topic yet, begin with another one when the same command goes on."""
+        """Let the next run use another topic file, because this one has no topic yet."""
         self._writer.submit(ChangeSet(topics.forgotten_topic(self._crawl_id)))

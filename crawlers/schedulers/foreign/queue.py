@@ -87,7 +87,7 @@ class ForeignRequests:
         if isinstance(request.errback, WatchedErrback):
             request.errback = request.errback.original
         unique = ""
-        # A start request is known again by its URL when the crawl goes on; its retry is a request of its own.
+        # A resumed crawl recognises a start request by its URL; a retry of it is a separate request.
         if request.dont_filter and (is_replacement or not request.meta.get("is_start_request")):
             self._serial += 1
             unique = f"{now}#{self._serial}"
@@ -96,7 +96,7 @@ class ForeignRequests:
         except BadUrl as error:
             logger.warning("%s is dropped: %s", request, error)
             return None
-        # A click away is a level; a priority of Scrapy's counts as that many clicks.
+        # The level is the number of clicks; a priority of Scrapy counts as that many clicks less.
         level = max(0, int(request.meta.get("depth", 0)) - request.priority)
         return Candidate(self._crawl.sites.id_of(target.site, now), target, level, 0, None, self._keeper.write(request))
 
@@ -105,7 +105,7 @@ class ForeignRequests:
         self._announced = request
 
     def drop_refused(self) -> None:
-        """What was announced and not enqueued was refused by somebody, such as OffsiteMiddleware."""
+        """End the lease of an announced request that another component refused, such as OffsiteMiddleware."""
         request, self._announced = self._announced, None
         if request is None:
             return
@@ -115,8 +115,8 @@ class ForeignRequests:
             self._crawl.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
 
     def _replaced(self, request: Request) -> Lease | None:
-        """The lease of the request whose place this one takes: a redirect, a retry."""
+        """Return the open lease of the request that *request* replaces, by a redirect or retry."""
         lease = request.meta.get(LEASE)
         if not isinstance(lease, Lease) or self._crawl.frontier.leased(lease.id) is not lease:
             return None
-        return lease if lease.id not in self._callbacks else None  # a spider's copy of the meta of an answer
+        return lease if lease.id not in self._callbacks else None  # the spider copied the meta of a response

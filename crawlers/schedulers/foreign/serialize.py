@@ -1,4 +1,4 @@
-"""Requests of ordinary spiders as text: a URL that waits is a row, also when it is a whole request."""
+"""Serialises the requests of plain Scrapy spiders: whatever waits is a row."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ logger = logging.getLogger(__name__)
 
 
 class RequestKeeper:
-    """Writes requests as JSON and makes them again.
+    """Writes requests as JSON, and recreates them.
 
-    A request that is no JSON (an object in its meta, a callback that is no method of the spider) is kept
-    in memory, so it does not survive the process; the first such is logged.
+    A request that can't be written (an object in its meta, a callback that is not a method of the spider) stays in
+    memory, so it does not survive the process; the first one is logged.
     """
 
     def __init__(self, spider: Spider) -> None:
         self._spider = spider
         self._kept: dict[int, Request] = {}
         self._serial = 0
-        self._process = secrets.token_hex(8)  # a number of an earlier process is no number of ours
+        self._process = secrets.token_hex(8)  # distinguishes the numbers of different processes
 
     def write(self, request: Request) -> str:
         try:
@@ -45,13 +45,13 @@ class RequestKeeper:
             fields["body"] = fields["body"].decode("latin-1")
             text = json.dumps(fields)
             if json.loads(text) != fields:
-                raise ValueError("a tuple or a key that is no text would come back as something else")
+                raise ValueError("a tuple, or a key that is not text, would be recreated as something else")
             return text
         except (TypeError, ValueError) as error:
             if not self._serial:
                 logger.warning(
-                    "%s can't be written as JSON (%s): it is kept in memory and lost with the process; no more "
-                    "such requests will be shown",
+                    "%s can't be written as JSON (%s): it stays in memory and is lost with the process. Further "
+                    "occurrences are not logged",
                     request,
                     error,
                 )
@@ -60,26 +60,26 @@ class RequestKeeper:
             return json.dumps({"kept": self._serial, "process": self._process})
 
     def read(self, text: str) -> Request:
-        """The request; raises `LookupError` with the reason when it can't be made again."""
+        """Return the request; raises `LookupError` with the reason if it can't be recreated."""
         fields: dict[str, Any] = json.loads(text)
         if "kept" in fields:
             request = self._kept.pop(fields["kept"], None) if fields.get("process") == self._process else None
             if request is None:
-                raise LookupError("the request could not be written down and was lost with its process")
+                raise LookupError("the request could not be written as JSON and was lost with its process")
             return request
         fields["body"] = fields["body"].encode("latin-1")
-        fields["headers"] = {  # bytes again: of text Scrapy would make UTF-8
+        fields["headers"] = {  # as bytes, because Scrapy would encode text as UTF-8
             name.encode("latin-1"): [value.encode("latin-1") for value in values]
             for name, values in fields["headers"].items()
         }
         try:
             return request_from_dict(fields, spider=self._spider)
         except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:
-            raise LookupError(f"the spider has changed, the request can't be made again: {error}") from error
+            raise LookupError(f"the spider has changed, the request can't be recreated: {error}") from error
 
 
 def target_of_request(request: Request, options: Normalization, *, unique: str = "") -> Target:
-    """What *request* is known by: its URL, method and body; with *unique* it equals no other one.
+    """Return the identity of *request*: its URL, method and body; with *unique* it differs from all others.
 
     Raises `BadUrl`.
     """
