@@ -18,9 +18,9 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
 
     A mission with queue slots has checked its order itself, before it stored anything.
     """
-    if isinstance(order.scores, NewsScores) and mission.start_place is None:
+    if isinstance(order.scores, NewsScores) and mission.start_slot is None:
         raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
-    if order.scores is None or mission.start_place is not None:
+    if order.scores is None or mission.start_slot is not None:
         return
     if isinstance(order.scores, TopicScores) and mission.topic is None:
         raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")

@@ -83,7 +83,7 @@ class Crawl:
         self._wake = wake
         self._options = normalization(settings)
         self._ends_early = settings.getbool("NEWS_ONCE")
-        self._start_slot = spec.start_place
+        self._start_slot = spec.start_slot
         self._is_foreign = spec.is_foreign
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
@@ -118,7 +118,7 @@ class Crawl:
 
     def _add_urls(self, urls: Iterable[str], now: float) -> None:
         found = [(self.sites.id_of(site_of(url), now), resolve(url, "", self._options)) for url in urls]
-        self.frontier.add([Candidate(*one, place=self._start_slot) for one in found], now)
+        self.frontier.add([Candidate(*one, slot=self._start_slot) for one in found], now)
 
     # Fetching ---------------------------------------------------------------------------------------
 

@@ -103,8 +103,8 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
 class CrawlSession:
     """Open from construction until `close_all`. Raises `ConfigError`.
 
-    *admit* returns why a new URL must not be fetched, or None. *versions* are the versions of further software, by name,
-    that are stored with the crawl.
+    *admit* returns why a new URL must not be fetched, or None. *versions* are the versions of further software, by
+    name, that are stored with the crawl.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ class CrawlSpec:
     sites: Sequence[SiteLimits] = ()
     roots: Sequence[str] = ()  # further pages on level 0, besides the start pages of the sites
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
-    start_place: QueueSlot | None = None  # of the start pages and roots, under an order with slots
+    start_slot: QueueSlot | None = None  # of the start pages and roots, under an order with slots
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0

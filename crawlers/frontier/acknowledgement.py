@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def redirects_to_variant(lease: Lease, page: Page) -> bool:
-    """Return whether *page* redirects to another variant of its own URL, which then takes its place."""
+    """Return whether *page* redirects to another variant of its own URL, which is then requested instead."""
     target = page.moved_to
     return target is not None and target.key == lease.key and not _is_loop(lease, target)
 
@@ -95,13 +95,13 @@ class Acknowledgements:
         changes.extend(decision.changes)
         return Acknowledged(new, page)
 
-    def places(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
+    def touched(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""
         names = {target.site for target, _ in page.cross_site_links}
         if page.moved_to is not None:
             names.add(page.moved_to.site)
         found = (self._site_called(name) for name in sorted(names))
-        return [*(place for place in found if place is not None and place is not site), site]
+        return [*(other for other in found if other is not None and other is not site), site]
 
     def _discover(
         self,
@@ -119,22 +119,22 @@ class Acknowledgements:
         by_site: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.cross_site_links:
             by_site.setdefault(target.site, []).append((target, count))
-        places: list[tuple[SiteQueue | None, Sequence[tuple[Target, int]]]] = [
+        by_queue: list[tuple[SiteQueue | None, Sequence[tuple[Target, int]]]] = [
             (self._site_called(name), found) for name, found in by_site.items()
         ]
         if page.links:
-            places.insert(0, (site, page.links))
+            by_queue.insert(0, (site, page.links))
         ids: dict[int, int] = {}  # of the targets, by key; only page analyses need them
-        for place, found in places:
-            if place is None:
+        for queue, found in by_queue:
+            if queue is None:
                 continue
             counts, found_new = self._discovery.discover(
-                place, found, level, 0, lease.id, now, changes, group_names=page.link_groups, slots=slots
+                queue, found, level, 0, lease.id, now, changes, group_names=page.link_groups, slots=slots
             )
             new += found_new
             links.update(counts)
             if page.analysis is not None:
-                known = place.seen.known([target.key for target, _ in found])
+                known = queue.seen.known([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
         if page.analysis is None:
             return links, links, new

@@ -46,7 +46,7 @@ class PullBudget:
     def recall(self, sites: Mapping[int, SiteQueue], pulls: Iterable[tuple[int, int, float]]) -> int:
         """Report the pulls of earlier runs to the rules: (site id, group, reward), in the order in which they ended.
 
-        The site rule also receives pulls of sites that are missing from *sites*, because today's list omits them.
+        The site rule also receives pulls of sites that are missing from *sites*, because the host list omits them.
         Returns the number of pulls.
         """
         before = self.ended_pulls

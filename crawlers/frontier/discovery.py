@@ -111,7 +111,7 @@ class UrlDiscovery:
                 if not value & TAKEN:
                     self._improve(site, value, target, level, hops, nearness, now, changes, request)
                 if slots and self._scoring is not None and target.key in slots:
-                    self._scoring.placed(id_of(value), slots[target.key])  # even while it is leased
+                    self._scoring.queued(id_of(value), slots[target.key])  # even while it is leased
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
         self._grew(seen, before)
@@ -235,9 +235,9 @@ class UrlDiscovery:
         slots: Mapping[int, QueueSlot],
     ) -> tuple[int, int]:
         """Queue the *target* of a redirect in the group of the *lease*; return its page id, and 1 if it is new."""
-        place = (lease.level, lease.hops + 1, lease.id, now, changes)
+        origin = (lease.level, lease.hops + 1, lease.id, now, changes)
         is_here = site.id == lease.site_id and self._scoring is None  # groups belong to a site; scores have queues
-        counts, new = self.discover(site, [(target, 1)], *place, group=lease.group if is_here else 0, slots=slots)
+        counts, new = self.discover(site, [(target, 1)], *origin, group=lease.group if is_here else 0, slots=slots)
         return next(iter(counts)), new
 
     def unseen(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:

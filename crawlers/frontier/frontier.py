@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
 
-_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "place")
+_all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 LARGEST_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
 
 
@@ -147,13 +147,13 @@ class QueuedFrontier:
         new = 0
         candidates = list(candidates)  # so that nothing is added if the iteration fails
         sites = {c.site_id: self._schedule.site(c.site_id) for c in candidates}
-        for (site_id, level, hops, found_on, request, place), alike in groupby(candidates, _all_but_target):
+        for (site_id, level, hops, found_on, request, slot), alike in groupby(candidates, _all_but_target):
             found = [(c.target, 1) for c in alike]
             where = (sites[site_id], found, level, hops, found_on, now, changes, request)
             slots: dict[int, QueueSlot] | None = None
-            if place is not None:
+            if slot is not None:
                 new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
-                slots = dict.fromkeys((target.key for target in new_ones), place)
+                slots = dict.fromkeys((target.key for target in new_ones), slot)
             new += self._discovery.discover(*where, slots=slots)[1]
         self._submit(changes, now)
         for site in sites.values():
@@ -178,9 +178,9 @@ class QueuedFrontier:
         self._held.add(entry.id)
         self._discovery.taken(site, entry)
         site.pending -= 1
-        place = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
+        identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
         previous = self._store.previous(entry.id) if self._is_revisit(entry.group) else None
-        lease = Lease(*place, now, entry.group, previous)
+        lease = Lease(*identity, now, entry.group, previous)
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)
@@ -211,7 +211,7 @@ class QueuedFrontier:
         else:
             self.pulls.cancelled(site, lease)
         self._submit(changes, now)
-        for other in self._acknowledgements.places(site, page):
+        for other in self._acknowledgements.touched(site, page):
             self._schedule.settle(other, now)
         return acknowledged
 
@@ -275,8 +275,8 @@ class QueuedFrontier:
         return self._scoring is not None and group == REVISIT
 
     def _entry(self, lease: Lease) -> QueueEntry:
-        place = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
-        return QueueEntry(*place, lease.attempts, lease.request, lease.group)
+        identity = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
+        return QueueEntry(*identity, lease.attempts, lease.request, lease.group)
 
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
@@ -340,7 +340,7 @@ class QueuedFrontier:
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         """Queue fetched *pages* of a site without a scheduled revisit for one more complete fetch."""
         its = self._schedule.called(site)
-        if self._scoring is None or its is None:  # a site that today's list omits
+        if self._scoring is None or its is None:  # a site that the host list omits
             return
         changes = ChangeSet()
         for page_id, reason, fetched_at in pages:

@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     hops: int = 0  # redirects followed within the level
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
-    place: QueueSlot | None = None  # its queue slot, under an order with slots
+    slot: QueueSlot | None = None  # under an order with slots
 
 
 @dataclass(frozen=True, slots=True)

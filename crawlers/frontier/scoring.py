@@ -50,7 +50,7 @@ class Scoring:
         self._recall()
 
     def _recall(self) -> None:
-        """Load all pages of the crawl, including those of sites that today's list omits."""
+        """Load all pages of the crawl, including those of sites that the host list omits."""
         scores = self.scores
         totals = self._store.totals()
         if totals is None:
@@ -93,18 +93,18 @@ class Scoring:
         """Return and forget the scheduled revisits of a site, with their times."""
         return self._due.pop(site_id, [])
 
-    def found(self, site_id: int, page_id: int, level: int, place: QueueSlot | None = None) -> None:
-        """Note that a page may be fetched, or was found nearer; *place* is its slot, if the order has slots."""
+    def found(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
+        """Note that a page may be fetched, or was found nearer; *slot* is given if the order has slots."""
         self._site_of[page_id] = site_id
         self.scores.found(page_id, level)
-        if place is not None:
-            self.placed(page_id, place)
+        if slot is not None:
+            self.queued(page_id, slot)
         self._changed[page_id] = None
 
-    def placed(self, page_id: int, place: QueueSlot) -> None:
-        """Move a page that waits or rests to the slot *place*."""
+    def queued(self, page_id: int, slot: QueueSlot) -> None:
+        """Move a page that waits or rests to *slot*."""
         if self.news is not None and self.scores.queue(page_id) not in (GONE, REVISIT):
-            self.news.placed(page_id, place)
+            self.news.queued(page_id, slot)
             self._changed[page_id] = None
 
     def slot(self, page_id: int) -> QueueSlot | None:
@@ -126,7 +126,7 @@ class Scoring:
             if before is not None and before.queue != FRESH and before.value != BEFORE_ARTICLES.value:
                 slot = slot_of(site, entry.url)
                 if slot != before:
-                    self.placed(entry.id, slot)
+                    self.queued(entry.id, slot)
         return (entries[-1].priority, entries[-1].id) if len(entries) == SLICE_PAGES else None
 
     def fetch_again(self, page_id: int) -> bool:

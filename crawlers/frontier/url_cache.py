@@ -94,10 +94,10 @@ class UrlCache:
         if not keys or not len(self._keys):
             return {}
         asked = np.array(keys, dtype=np.int64)
-        places = np.searchsorted(self._keys, asked)
-        places[places == len(self._keys)] = 0
-        is_there = self._keys[places] == asked
-        return dict(zip(asked[is_there].tolist(), self._values[places[is_there]].tolist(), strict=True))
+        positions = np.searchsorted(self._keys, asked)
+        positions[positions == len(self._keys)] = 0
+        is_there = self._keys[positions] == asked
+        return dict(zip(asked[is_there].tolist(), self._values[positions[is_there]].tolist(), strict=True))
 
     def known(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the values of those *keys* that are known."""
@@ -113,14 +113,14 @@ class UrlCache:
         values = np.fromiter(self.lately.values(), np.int64, len(self.lately))
         order = np.argsort(keys)
         keys, values = keys[order], values[order]
-        places = np.searchsorted(self._keys, keys)
+        positions = np.searchsorted(self._keys, keys)
         is_there = np.zeros(len(keys), dtype=np.bool_)
-        within = places < len(self._keys)
-        is_there[within] = self._keys[places[within]] == keys[within]
-        self._values[places[is_there]] = values[is_there]
+        within = positions < len(self._keys)
+        is_there[within] = self._keys[positions[within]] == keys[within]
+        self._values[positions[is_there]] = values[is_there]
         is_new = ~is_there
-        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
-        self._values = np.insert(self._values, places[is_new], values[is_new])
+        self._keys = np.insert(self._keys, positions[is_new], keys[is_new])
+        self._values = np.insert(self._values, positions[is_new], values[is_new])
         self.lately = {}
 
     def forget(self) -> None:

@@ -1,1 +1,1 @@
-"""The spiders, one a mission, and what they share (`base`). Nothing else: Scrapy imports every module here."""
+"""The spiders, one per mission, and their common base. Nothing else, because Scrapy imports every module here."""

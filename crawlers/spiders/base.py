@@ -1,4 +1,4 @@
-"""What the spiders over listed sites have in common: the list, and reading an answer."""
+"""The common base of the missions' spiders: the list of sites, and reading a response."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.items import Page, SiteLimits
 
-GROUPING = frozenset({"groups"})  # the orders that want to know where on their page links stand
+GROUPING = frozenset({"groups"})  # the orders that use the positions of links on their pages
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 
 
-# What the frontier does itself (retries, redirects, depth, limits to sites), or what only looks at requests
-# that a spider yields, which ours don't: each would cost some 10 µs a page.
+# Tasks of the frontier (retries, redirects, depth, limits to sites), and middlewares for requests that a spider yields,
+# which missions do not: each would cost some 10 µs per page.
 _SCRAPY = "scrapy.downloadermiddlewares"
 _UNUSED_DOWNLOADER_MIDDLEWARES = (
     f"{_SCRAPY}.offsite.OffsiteMiddleware",
@@ -57,19 +57,19 @@ _UNUSED_SPIDER_MIDDLEWARES = (
 class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
-    arguments = ("hosts",)  # what -a takes
+    arguments = ("hosts",)  # of -a
     hosts: str | None = None
     site_limits: list[SiteLimits]
-    scope: Scope | None = None  # where else it may go; None: it stays on the listed sites, each for itself
+    scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
     _reader: ResponseReader
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
-        "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks for each answer
+        "CONCURRENT_ITEMS": 1,  # a page is one item; Scrapy starts that many tasks per response
     }
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
         super().update_settings(settings)
-        # Into the dicts of settings.py, so that a user's own middlewares stay.
+        # Added to the dicts of settings.py, so that the middlewares of a user stay.
         for setting, unused in (
             ("DOWNLOADER_MIDDLEWARES", _UNUSED_DOWNLOADER_MIDDLEWARES),
             ("SPIDER_MIDDLEWARES", _UNUSED_SPIDER_MIDDLEWARES),
@@ -93,15 +93,15 @@ class SiteSpider(Spider):
         self._reader = self.reader(settings)
 
     def crawl_spec(self) -> CrawlSpec:
-        """What this mission wants of its crawl."""
+        """Return the specification of the crawl."""
         return CrawlSpec(self.name, self.site_limits, scope=self.scope, page_budget=self.settings.getint("PAGE_BUDGET"))
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
-        """What this mission decides; asked once, when the crawl is open. Raises `ConfigError`."""
+        """Return the policy of the mission; called once, when the crawl is open. Raises `ConfigError`."""
         return CrawlPolicy()
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
-        """What reads the answers; *more* are further fields of it. Raises `ConfigError`."""
+        """Return the reader of responses; *more* are further fields of it. Raises `ConfigError`."""
         return ResponseReader(
             LinkResolver(normalization(settings)),
             link_tags(settings),
@@ -113,21 +113,21 @@ class SiteSpider(Spider):
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
-        """The sites to crawl; raises `ConfigError`."""
+        """Return the sites to crawl; raises `ConfigError`."""
         return read_hosts(hosts)
 
     async def start(self) -> AsyncIterator[Any]:
-        """Nothing: the scheduler knows the sites, and where they stopped."""
+        """Yield nothing: the crawl knows the sites, and the URLs that wait."""
         return
         yield  # makes this a generator
 
     def parse(self, response: Response) -> Iterator[Page]:
         assert response.request is not None
         lease = response.request.meta[LEASE]
-        yield self._reader.read(self.answer(response), lease.id, lease.level, time.time())
+        yield self._reader.read(self.web_response(response), lease.id, lease.level, time.time())
 
-    def answer(self, response: Response) -> WebResponse:
-        """What came back, without Scrapy."""
+    def web_response(self, response: Response) -> WebResponse:
+        """Return *response* without Scrapy."""
         assert response.request is not None
         headers = response.headers
         return WebResponse(
@@ -150,9 +150,9 @@ def _text(headers: Headers, name: str) -> str | None:
 
 
 def read_hosts(hosts: str | None) -> list[SiteLimits]:
-    """The sites that the argument *hosts* names: a path, or a comma-separated list.
+    """Return the sites in *hosts*: a path, or a comma-separated list.
 
-    Raises `ConfigError` when it is missing, when the file can't be read, or for what stands in it.
+    Raises `ConfigError` if it is missing or can't be read, or for its content.
     """
     if not hosts:
         raise ConfigError("no sites are given: add -a hosts=hosts.txt, or -a hosts=example.org,https://example.com")
@@ -160,23 +160,23 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     if not path.is_file():
         if "," in hosts or "://" in hosts or ("." in hosts and "/" not in hosts and path.suffix != ".txt"):
             return parse_host_list(hosts)
-        place, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
+        where, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(
-            f"hosts={hosts}: there is no such file{place}; {remedy} its full path, or give the sites themselves "
+            f"hosts={hosts}: there is no such file{where}; {remedy} its full path, or give the sites themselves "
             "with commas between them"
         )
     try:
         return parse_hosts(path.read_text("utf-8"), str(path))
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"hosts={hosts} is no UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+            f"hosts={hosts} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
         ) from error
     except OSError as error:
         raise ConfigError(f"hosts={hosts} can't be read: {error.strerror}; check its permissions") from error
 
 
 def link_tags(settings: BaseSettings) -> frozenset[str]:
-    """The tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
+    """Return the tags of `LINK_TAGS`; raises `ConfigError` for an unknown one."""
     tags = frozenset(tag.strip().lower() for tag in settings.getlist("LINK_TAGS") if tag.strip())
     if not tags or tags - KNOWN_TAGS:
         unknown = ", ".join(sorted(tags - KNOWN_TAGS)) or "nothing"

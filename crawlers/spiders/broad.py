@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class BroadSpider(SiteSpider):
     """`scrapy crawl broad -a hosts=hosts.txt -s SCOPE=all -s PAGE_BUDGET=20000`.
 
-    Follows links across the sites of SCOPE, and fetches pages again as their cash grows: so it ends only by
-    PAGE_BUDGET, TIMEOUT_SECONDS or STOP_FILE.
+    Follows links across the sites of SCOPE, and revisits pages as their cash grows. So it ends only by PAGE_BUDGET,
+    TIMEOUT_SECONDS or STOP_FILE.
     """
 
     name = "broad"
@@ -23,7 +23,7 @@ class BroadSpider(SiteSpider):
         **SiteSpider.custom_settings,
         "RULE": "best",
         "ORDER": "aopic",
-        "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
+        "GRAPH_FORMATS": [],  # `scrapy graph` writes graphs of whole sites when they are needed
     }
 
     def prepare(self, settings: BaseSettings) -> None:

@@ -26,22 +26,22 @@ class ExtLinksSpider(SiteSpider):
         "ORDER": "groups",
         "MAX_LEVEL": 5,
         "LINK_TAGS": "a,area,link,frame,iframe,meta",  # every element with an href; frames are pages of the site
-        "GRAPH_FORMATS": [],  # not whole sites are read: `scrapy graph --level site` draws what was found
+        "GRAPH_FORMATS": [],  # sites are not read completely; see `scrapy graph --level site`
     }
 
     def crawl_spec(self) -> CrawlSpec:
-        # Each page is paid by REWARD, and the site rule learns from it.
+        # Each page has a REWARD, from which the site rule learns.
         return replace(super().crawl_spec(), counts_rewards=True)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
         super().update_settings(settings)
-        if not settings.get("PROFILE"):  # which names a rule of its own
+        if not settings.get("PROFILE"):  # which chooses the rule
             settings.set("RULE", "auto", priority="spider")
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
-        """The sites of `-a hosts=`, else the enabled seeds; raises `ConfigError` if there are none."""
+        """Return the sites of `-a hosts=`, else the enabled seeds; raises `ConfigError` if there are none."""
         if hosts:
             return read_hosts(hosts)
         remedy = "name the sites with -a hosts=hosts.txt, or add them with scrapy sites add URL"
@@ -54,5 +54,5 @@ class ExtLinksSpider(SiteSpider):
         finally:
             database.close()
         if not limits:
-            raise ConfigError(f"no sites are given, and {database.name} holds no enabled one; {remedy}")
+            raise ConfigError(f"no sites are given, and {database.name} has no enabled site; {remedy}")
         return limits

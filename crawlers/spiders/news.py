@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # which no other mission asks for
-DOCUMENT = "crawlers.pipelines.document_items.Document"  # what feeds hold, of the items of this spider
+FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # ignored by the other missions
+DOCUMENT = "crawlers.pipelines.document_items.Document"  # the items that feeds contain
 
 
 class NewsSpider(SiteSpider):
-    """`scrapy crawl news -a sources=sources.yaml`; without it, of the sources in the store."""
+    """`scrapy crawl news -a sources=sources.yaml`; without the argument, the sources in the store are crawled."""
 
     name = "news"
     arguments = ("sources",)
@@ -59,13 +59,13 @@ class NewsSpider(SiteSpider):
         **SiteSpider.custom_settings,
         "ORDER": "fit*opic",
         "FEED_TYPES": ["xml", "json", "gzip", "octet-stream", "text/plain"],
-        # Answers wait for the pool while they count as active; beyond this many bytes Scrapy asks for nothing more.
+        # Responses that wait for the pool count as active; beyond this many bytes Scrapy requests nothing more.
         "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
-        "GRAPH_FORMATS": [],  # graphs of whole sites are for `scrapy graph`, when somebody wants them
+        "GRAPH_FORMATS": [],  # `scrapy graph` writes graphs of whole sites when they are needed
     }
     scope: Scope
     _policy: NewsPolicy
-    _keys: DocumentKeys | None = None  # of the documents; None: the crawl could not begin
+    _keys: DocumentKeys | None = None  # None: the crawl could not begin
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -73,7 +73,7 @@ class NewsSpider(SiteSpider):
         extensions = [name for name in settings.getlist("IGNORED_EXTENSIONS") if name not in FEED_EXTENSIONS]
         settings.set("IGNORED_EXTENSIONS", extensions, priority="spider")
         feeds = {uri: {"item_classes": [DOCUMENT], **options} for uri, options in settings.getdict("FEEDS").items()}
-        if feeds:  # one above: Scrapy sets what the command line said once more before the crawl
+        if feeds:  # one above, because Scrapy applies the command line once more before the crawl
             settings.set("FEEDS", feeds, priority=(settings.getpriority("FEEDS") or 0) + 1)
 
     @classmethod
@@ -94,8 +94,8 @@ class NewsSpider(SiteSpider):
         )
 
     def crawl_spec(self) -> CrawlSpec:
-        # Home pages and feeds wait where the soonest is first.
-        return replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_place=BEFORE_ARTICLES)
+        # Home pages and feeds come before all articles.
+        return replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
         settings, database, writer = self._settings, session.database, session.writer
@@ -126,7 +126,7 @@ class NewsSpider(SiteSpider):
         assert response.request is not None
         lease = response.request.meta[LEASE]
         page = await self._news.read(
-            self.answer(response),
+            self.web_response(response),
             lease.id,
             lease.level,
             self._policy.kind(lease),
@@ -144,11 +144,11 @@ class NewsSpider(SiteSpider):
 
 
 def _check(settings: BaseSettings) -> None:
-    """Raises `ConfigError` for what the scheduler would refuse only when the sources are saved."""
+    """Raise `ConfigError` for mistakes that would otherwise be found only after the sources are stored."""
     chosen_rule(settings)
     if not isinstance(chosen_order(settings).scores, NewsScores):
         raise ConfigError(
-            f"ORDER={settings.get('ORDER')} knows nothing of articles; scrapy crawl news needs fit or fit*opic"
+            f"ORDER={settings.get('ORDER')} does not know articles; use fit or fit*opic for scrapy crawl news"
         )
     if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
         raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")
@@ -159,7 +159,7 @@ def _check(settings: BaseSettings) -> None:
 
 
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
-    """Those of the file, which the store has from now on; or those of the store. Raises `ConfigError`."""
+    """Return the sources of the file, which are stored, or those of the store. Raises `ConfigError`."""
     if path:
         sources, problems = read_sources(path, check_rules)
         for problem in problems:
@@ -177,7 +177,7 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
         _check_rules(stored, settings)
         sources = stored_sources(stored)
     if not sources:
-        raise ConfigError(f"no sources are given, and {stored.name} holds no enabled one; {remedy}")
+        raise ConfigError(f"no sources are given, and {stored.name} has no enabled source; {remedy}")
     return sources
 
 

@@ -37,7 +37,7 @@ LARGEST_EXAMPLE = 4_000_000  # bytes of a file that are read
 
 
 class TopicSpider(SiteSpider):
-    """`scrapy crawl topic -a topic=topic.yaml`; see `topic_file` for what stands in it."""
+    """`scrapy crawl topic -a topic=topic.yaml`; see `inputs.topic_file` for its content."""
 
     name = "topic"
     arguments = ("topic",)
@@ -46,7 +46,7 @@ class TopicSpider(SiteSpider):
         **SiteSpider.custom_settings,
         "RULE": "best",
         "ORDER": "topic",
-        "GRAPH_FORMATS": [],  # a topic has one graph over all sites, see extensions.topic_results
+        "GRAPH_FORMATS": [],  # a topic has one graph of all sites, see pipelines.topic
         "FEED_EXPORT_FIELDS": ["url", "title", "similarity", "level", "state", "status", "reason"],
     }
     _spec: TopicSpec
@@ -69,14 +69,14 @@ class TopicSpider(SiteSpider):
         self.scope = Scope(spec.scope, firsts)
         self._terms = Terms(spec.language)
         self._examples: list[Counter[str]] = []
-        self._addresses = []  # of examples that are not read yet
+        self._addresses = []  # of examples that are still to be downloaded
         for example in spec.examples:
             if "://" in example:
                 self._addresses.append(example)
             else:
                 self._examples.append(self._terms_of(_read(Path(path).parent / example), None))
         if not self._addresses:
-            topic_of(spec.keywords, self._examples)  # which may have no terms: before anything is written
+            topic_of(spec.keywords, self._examples)  # raises an error if there are no terms, before anything is stored
         self._settings = settings
 
     def crawl_spec(self) -> CrawlSpec:
@@ -94,7 +94,7 @@ class TopicSpider(SiteSpider):
         return policy
 
     async def start(self) -> AsyncIterator[Any]:
-        """Read the examples, if they are not known; the scheduler knows everything else."""
+        """Download the examples of the topic, if it is not known yet."""
         if self._opened is not None:
             await self._read_examples(*self._opened)
         return
@@ -105,13 +105,13 @@ class TopicSpider(SiteSpider):
             return
         try:
             for url in self._addresses:
-                # Asked for by the user, once: so not by the rules for pages that are found.
+                # Requested by the user, once, so the rules for discovered pages do not apply.
                 self._examples.append(await self._download(url))
             policy.settle(self._spec.keywords, self._examples)
             self._reader = self.reader(self._settings, analysis=policy.analyzer)
             control.resume()
         except ConfigError as error:
-            policy.forget()  # so that the example may be left out when the same command goes on
+            policy.forget()  # so that the next run may omit the example
             control.abort(error, "no_topic")
         except StoreError as error:
             control.abort(error)
@@ -149,4 +149,4 @@ def _read(path: Path) -> bytes:
 
 
 def _unreadable(example: str, reason: str) -> ConfigError:
-    return ConfigError(f"the example {example} of the topic can't be read: {reason}; mend it or leave it out")
+    return ConfigError(f"the example {example} of the topic can't be read: {reason}; correct or remove it")

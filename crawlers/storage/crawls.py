@@ -70,7 +70,7 @@ class CrawlRow:
     name: str
     resumed: bool
     sites: tuple[SiteRow, ...]
-    excluded: frozenset[str]  # sites of earlier runs that today's list omits
+    excluded: frozenset[str]  # sites of earlier runs that the host list omits
 
 
 def unfinished(database: Database, name: str) -> int | None:
@@ -118,7 +118,7 @@ def begin(
         kept = [found for found in others if not sites or (keeps is not None and keeps(found))]
         connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
         rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=not was_killed)
-    # Rules number their arms in the order in which the sites were added, whatever the order of today's list.
+    # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     rows.sort(key=lambda row: row.id)
     excluded = frozenset(found.site for found in others).difference(found.site for found in kept)
     return CrawlRow(crawl_id, name, resumed, tuple(rows), excluded)
@@ -278,7 +278,7 @@ def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:
-    """Return whether any URL of the crawl waits, including those of sites that are missing from today's list."""
+    """Return whether any URL of the crawl waits, including those of sites that are missing from the host list."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     waits = select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING)).limit(1)
     with database.read() as connection:

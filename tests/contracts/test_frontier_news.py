@@ -64,7 +64,7 @@ def end(
 
 
 def begun(site: Site, *links: str, **more: Any) -> None:
-    site.frontier.add([Candidate(site.id, site.target("/"), place=QueueSlot(FRESH, 4e9))], NOW)
+    site.frontier.add([Candidate(site.id, site.target("/"), slot=QueueSlot(FRESH, 4e9))], NOW)
     end(site, site.one(), *links, **more)
 
 
@@ -233,6 +233,6 @@ def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> Non
 def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/a1", revisit_at=NOW + 60)
-    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, place=QueueSlot(FIT, 1.0))], NOW)
+    site.frontier.add([Candidate(site.id, site.target("/a1"), 0, slot=QueueSlot(FIT, 1.0))], NOW)
     assert drained(site) == ["/a1"]
     assert site.frontier.next_due(NOW) == 60

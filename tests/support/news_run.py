@@ -116,7 +116,7 @@ class Crawl:
             Scope("sites", [SITE]),
             recheck_s=0.0,
         )
-        self.frontier.add([Candidate(row.id, target(path), place=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
+        self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
 
     def url(self, path: str) -> str:
         return target(path).url
@@ -143,7 +143,7 @@ class Crawl:
         self.decision = self.policy.decide(lease, page, now)
         return self.frontier.acknowledge(lease, self.decision, now).page
 
-    def place(self, path: str) -> tuple[int, float]:
+    def slot(self, path: str) -> tuple[int, float]:
         """Return the stored queue and value."""
         found = self.rows("SELECT s.queue, s.value FROM news_score s JOIN page p ON p.id = s.page_id WHERE p.key", path)
         return found[0]

@@ -56,7 +56,7 @@ class NewsScores:
         self._opic = PageValues(array("d", [0.0]))
         self._gains = PageValues(array("f", [0.0]))  # accumulated, not yet included in `_opic`
 
-    def placed(self, page: int, slot: QueueSlot) -> None:
+    def queued(self, page: int, slot: QueueSlot) -> None:
         """Record that *page* waits in *slot*."""
         self._queues[page] = slot.queue
         self._values[page] = slot.value
@@ -69,7 +69,7 @@ class NewsScores:
             if self._values[page] > _TIME_MIN:
                 self._queues[page] = FRESH
             else:
-                self.placed(page, QueueSlot(OTHER, self._else_factor))
+                self.queued(page, QueueSlot(OTHER, self._else_factor))
 
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""

@@ -22,6 +22,8 @@ BODIES = {
 OWN = '''
 """Parts that a user brings along."""
 
+from dataclasses import replace
+
 from scrapy import signals
 
 
@@ -42,8 +44,7 @@ class Outputs:
 class Items:
     def process_item(self, item):
         print("item", item.state.name)
-        item.title = item.title.upper()
-        return item
+        return replace(item, title=item.title.upper())
 
 
 class Extension:
@@ -119,7 +120,7 @@ def test_folder_is_no_hosts_file(tmp_path, monkeypatch):
 def test_file_that_is_not_utf_8_is_one_sentence(tmp_path):
     file = tmp_path / "hosts.txt"
     file.write_bytes("http://a.example # Köln".encode("latin-1"))
-    with pytest.raises(ConfigError, match=r"no UTF-8 text .* at byte 20.*; save it as UTF-8"):
+    with pytest.raises(ConfigError, match=r"not UTF-8 text .* at byte 20.*; save it as UTF-8"):
         read_hosts(str(file))
 
 

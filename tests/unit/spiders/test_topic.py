@@ -303,7 +303,7 @@ def test_example_that_cannot_be_had_ends_the_crawl_until_it_is_mended_or_left_ou
     address = f"{three.web['b'].origin}/nowhere"
     ended = crawl(examples=[address], status=1)
     assert ended.errors == [
-        f"Error: the example {address} of the topic can't be read: status 404; mend it or leave it out"
+        f"Error: the example {address} of the topic can't be read: status 404; correct or remove it"
     ]
     assert three.order == ["b/nowhere"]
     assert not (tmp_path / "result").exists()

@@ -21,7 +21,7 @@ def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
 
 def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
     scores = scores_of(1, 2, 3)
-    scores.placed(2, QueueSlot(FIT, 0.8))
+    scores.queued(2, QueueSlot(FIT, 0.8))
     assert sorted(scores.fetched(1, {2: 1.0, 3: 1.0})) == [2, 3]
     assert scores.score(2) == pytest.approx(0.8 * 0.5)
     assert scores.score(3) == pytest.approx(0.01 * 0.5)
@@ -29,16 +29,16 @@ def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
 
 def test_score_without_links_is_the_factor():
     scores = scores_of(1, 2, weighs_links=False)
-    scores.placed(2, QueueSlot(FIT, 0.8))
+    scores.queued(2, QueueSlot(FIT, 0.8))
     assert scores.fetched(1, {2: 1.0}) == ()
     assert scores.score(2) == 0.8
 
 
 def test_due_pages_precede_fresh_ones_and_these_all_others():
     scores = scores_of(1, 2, 3, 4)
-    scores.placed(2, QueueSlot(FRESH, 1.8e9))
-    scores.placed(3, QueueSlot(FRESH, 1.7e9))
-    scores.placed(4, QueueSlot(FIT, 1e6))
+    scores.queued(2, QueueSlot(FRESH, 1.8e9))
+    scores.queued(3, QueueSlot(FRESH, 1.7e9))
+    scores.queued(4, QueueSlot(FIT, 1e6))
     scores.fetched(1, {4: 1.0})
     scores.revisiting(1)
     assert sorted([1, 2, 3, 4], key=scores.score, reverse=True) == [1, 2, 3, 4]
@@ -56,7 +56,7 @@ def test_revisited_page_passes_nothing_on_again():
 
 def test_redirect_passes_its_better_queue_slot_on():
     scores = scores_of(1, 2, 3)
-    scores.placed(2, QueueSlot(FRESH, 1.7e9))
+    scores.queued(2, QueueSlot(FRESH, 1.7e9))
     assert scores.moved(2, 3) == (3,)
     assert (scores.queue(2), scores.queue(3)) == (GONE, FRESH)
     assert scores.moved(3, 99) == ()
@@ -73,7 +73,7 @@ def test_links_do_not_requeue_a_fetched_page():
 def test_recalled_scores_equal_the_stored_ones(placed):
     scores = scores_of(*range(1, 10))
     for page, queue, value in placed:
-        scores.placed(page, QueueSlot(queue, value))
+        scores.queued(page, QueueSlot(queue, value))
     again = NewsScores(weighs_links=True, else_factor=0.01)
     again.recall_totals(scores.totals())
     for page in range(1, 10):
@@ -105,7 +105,7 @@ def test_withheld_gains_are_passed_on():
 
 def test_fresh_page_is_fresh_again_at_its_revisit():
     scores = scores_of(1, 2)
-    scores.placed(2, QueueSlot(FRESH, 1.7e9))
+    scores.queued(2, QueueSlot(FRESH, 1.7e9))
     scores.gone(2)
     scores.found(2, level=1)
     assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)

@@ -50,14 +50,14 @@ def runs(database: Database) -> Iterator[Any]:
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
     crawl = runs(RULE)
     crawl.end(crawl.lease(), "/a1", "/x", news=News(feeds=[target("/feed")]))
-    assert crawl.place("/feed") == (FRESH, BEFORE_ARTICLES.value)
-    assert crawl.place("/a1") == (FIT, 1.0)
+    assert crawl.slot("/feed") == (FRESH, BEFORE_ARTICLES.value)
+    assert crawl.slot("/a1") == (FIT, 1.0)
     lease = crawl.lease()
     assert lease.url == crawl.url("/feed")
     assert not crawl.policy.is_announced(lease)
     crawl.end(lease, "/a1", "/y", news=feed("/a1", "/y"))
-    assert crawl.place("/a1") == (FRESH, NOW)
-    assert crawl.place("/y") == (FRESH, NOW - 60.0)
+    assert crawl.slot("/a1") == (FRESH, NOW)
+    assert crawl.slot("/y") == (FRESH, NOW - 60.0)
     announced = crawl.lease()
     assert crawl.policy.is_announced(announced)
     assert crawl.policy.is_in_feed(announced)
@@ -90,8 +90,8 @@ def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
     many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
     crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
     crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
-    assert crawl.place(many[-2]) == (FRESH, BEFORE_ARTICLES.value)
-    assert crawl.place(many[-1]) == (ARCHIVE, BEFORE_ARTICLES.value)
+    assert crawl.slot(many[-2]) == (FRESH, BEFORE_ARTICLES.value)
+    assert crawl.slot(many[-1]) == (ARCHIVE, BEFORE_ARTICLES.value)
 
 
 def test_index_within_an_index_within_an_index_leads_no_further(runs):
@@ -99,7 +99,7 @@ def test_index_within_an_index_within_an_index_leads_no_further(runs):
     crawl.end(crawl.lease(), news=News(feeds=[target("/1.xml")]))
     for number in range(1, 4):
         crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=(f"/{number + 1}.xml",)))
-    assert crawl.place("/3.xml")
+    assert crawl.slot("/3.xml")
     assert not crawl.rows("SELECT id FROM page WHERE key", "/4.xml")
 
 
@@ -218,7 +218,7 @@ def test_want_of_polls_is_told_when_it_begins_and_each_hour(runs, caplog, monkey
 def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
-    assert {crawl.place(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
+    assert {crawl.slot(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
 def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
@@ -227,7 +227,7 @@ def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     assert crawl.leases() == {}
     again = runs()
     again.end(again.lease(NOW + HOUR), "/x", now=NOW + HOUR)
-    assert {again.place(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
+    assert {again.slot(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
 
 
 def test_usual_places_are_left_alone_when_a_feed_is_known(runs):
@@ -301,13 +301,13 @@ def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(run
     due = crawl.leases(NOW + 9 * HOUR)
     crawl.end(due["/section"], "/a1", "/a4", now=NOW + 9 * HOUR)
     assert crawl.poll("/section") == (PAGE, 0, 1)
-    assert crawl.place("/a4") == (FRESH, NOW + 9 * HOUR)
+    assert crawl.slot("/a4") == (FRESH, NOW + 9 * HOUR)
 
 
 def test_home_page_that_moved_is_one_at_its_new_address(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target("/en/"))
-    assert crawl.place("/en/") == BEFORE_ARTICLES
+    assert crawl.slot("/en/") == BEFORE_ARTICLES
     crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
     assert crawl.poll("/en/") == (HOME, 1, 0)
 
@@ -315,16 +315,16 @@ def test_home_page_that_moved_is_one_at_its_new_address(runs):
 def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
     crawl = runs()
     crawl.end(crawl.lease(), "/a1", "/b1", news=News(feeds=[target("/feed")]))
-    assert crawl.place("/a1")[0] != FIT
+    assert crawl.slot("/a1")[0] != FIT
     again = runs(RULE)
     again.end(again.leases()["/feed"], news=feed("/c1"))
-    assert again.place("/a1") == (FIT, 1.0)
-    assert again.place("/b1")[0] != FIT
+    assert again.slot("/a1") == (FIT, 1.0)
+    assert again.slot("/b1")[0] != FIT
 
 
 def read_article(crawl: Crawl, path: str, canonical: str = "") -> float:
     """Let the page at *path* be fetched and have an article, the same for each, that much speaks for; its label."""
-    crawl.frontier.add([Candidate(crawl.site_id, target(path), place=BEFORE_ARTICLES)], NOW)
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), slot=BEFORE_ARTICLES)], NOW)
     text, canonical = " ".join(f"word{n}" for n in range(80)), canonical and crawl.url(canonical)
     article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")
     news = News(fits=True, odds=3.0, article=article, fingerprint=document_fingerprint(crawl.url(path), article))

@@ -43,8 +43,8 @@ def frontier_of(order: str = "fit") -> MemoryFrontier:
     return one
 
 
-def add(frontier: MemoryFrontier, *paths: str, place: QueueSlot = LESS) -> None:
-    frontier.add([Candidate(1, resolve(NAME, path), place=place) for path in paths], NOW)
+def add(frontier: MemoryFrontier, *paths: str, slot: QueueSlot = LESS) -> None:
+    frontier.add([Candidate(1, resolve(NAME, path), slot=slot) for path in paths], NOW)
 
 
 def queues(frontier: MemoryFrontier, *pages: int) -> list[int]:
@@ -72,9 +72,9 @@ def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
 
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     frontier, rules = frontier_of(), Rules()
-    add(frontier, "/old1", place=QueueSlot(FRESH, 7.0))
-    add(frontier, "/old2.xml", place=QueueSlot(ARCHIVE, BEFORE_ARTICLES.value))
-    add(frontier, "/old3", place=QueueSlot(FRESH, NOW))
+    add(frontier, "/old1", slot=QueueSlot(FRESH, 7.0))
+    add(frontier, "/old2.xml", slot=QueueSlot(ARCHIVE, BEFORE_ARTICLES.value))
+    add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
     assert frontier.requeue(1, NAME, rules.slot, NOW) is None
@@ -85,7 +85,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
 
 def test_page_that_was_handed_out_still_says_where_it_waited():
     frontier = frontier_of()
-    add(frontier, "/feed.xml", place=BEFORE_ARTICLES)
+    add(frontier, "/feed.xml", slot=BEFORE_ARTICLES)
     (lease,) = frontier.lease(NOW, 1)
     assert frontier.slot(lease.id) == BEFORE_ARTICLES
 
@@ -113,7 +113,7 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
     for site_id, name in names.items():
         requeue.met(site_id, name)
-        frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), place=LESS) for n in range(3)], NOW)
+        frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), slot=LESS) for n in range(3)], NOW)
     assert finished(requeue) == []
     rules.word, changes = "/new", ChangeSet()
     requeue.changed("one.test", changes)
