@@ -1,4 +1,4 @@
-"""What feeds announce in a news crawl; also of pages that were read before anybody said that they are articles."""
+"""The URLs that feeds announce in a news crawl, including those of pages that were fetched before."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from crawlers.storage.uncommitted import Commits
 
 MOST_REMEMBERED = 200_000  # announced URLs
-MOST_UNSURE = 10_000  # pages that may not be committed; then a flush costs less than their memory
+MOST_UNSURE = 10_000  # pages that may not be committed yet
 
 
 class StoredItems(NamedTuple):
-    """What the store knows about the items of a feed."""
+    """The stored facts about the items of a feed."""
 
     known: Set[int]  # keys of the items that the feed announced before
-    read: Mapping[str, list[SeenPage]]  # by site: pages of the other items that were read, and are no documents
+    read: Mapping[str, list[SeenPage]]  # by site: pages of the other items that were read, and are not documents
     submitted: int  # change sets, when the query was made
 
 
@@ -36,15 +36,17 @@ class Announcements:
         self._crawl_id = crawl_id
         self._commits = commits
         self._frontier = frontier
-        self._announced: dict[int, None] = {}  # keys, the latest ones last
-        self._read: dict[int, int] = {}  # keys of the pages read last; change sets that were submitted before each
+        self._announced: dict[int, None] = {}  # keys, the most recent last
+        self._read: dict[
+            int, int
+        ] = {}  # number of change sets submitted before the page was read, by key, the most recent last
 
     def __contains__(self, key: int) -> bool:
-        """Whether a feed announced the URL of that *key* in this run."""
+        """Return whether a feed announced the URL with that *key* in this run."""
         return key in self._announced
 
     def led_to(self, lease: Lease) -> bool:
-        """Whether the leased URL was announced, or appeared on a page that comes back."""
+        """Return whether the leased URL was announced, or appeared on a polled page."""
         if lease.key in self._announced:
             return True
         # Possible feeds, which were only linked, wait before all articles.
@@ -82,7 +84,7 @@ class Announcements:
         return [item for item in items if item.target.key not in stored.known]
 
     def was_read(self, key: int) -> None:
-        """Record that the page of that *key* was read, and is no document until now; it is submitted after this."""
+        """Record that the page with that *key* was read, and is not a document; it is submitted after this."""
         self._read.pop(key, None)
         self._read[key] = self._commits.submitted
         if len(self._read) > MOST_UNSURE:
@@ -91,7 +93,7 @@ class Announcements:
             del self._read[oldest]
 
     def read_again(self, lease: Lease, items: Iterable[Announced], stored: StoredItems, now: float) -> None:
-        """Fetch those of the new *items* once more that were read before they were announced, and are no documents."""
+        """Fetch again those new *items* whose pages were read before the announcement, and did not become documents."""
         if any(self._read.get(item.target.key, -1) >= stored.submitted for item in items):
             stored = self.look_up(lease, items)()  # some were read since the look-up
         for site, pages in stored.read.items():

@@ -1,4 +1,4 @@
-"""Which articles of a news crawl become documents, and which are copies of one."""
+"""Decides which articles of a news crawl become documents, and which are copies."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked u
 
 
 class StoredArticle(NamedTuple):
-    """What the store says about the article on a page, when its extraction ends."""
+    """The stored facts about the article on a page, when its extraction ends."""
 
     copies: StoredCopies
     previous: DocumentRow | None  # the document that the page is already
@@ -48,12 +48,13 @@ class LinkQuery(NamedTuple):
 
 
 class ArticlePolicy:
-    """Decides with *duplicates*, of the documents in *database*.
+    """Finds copies with *duplicates*, among the documents in *database*.
 
-    *languages* has those of sources by domain, for articles that name none. *has_earlier*: the store has documents of
-    other crawls, whose articles, by *classifier*, are not fetched again.
+    *languages* are the languages of sources by domain, for articles that do not state theirs. With *has_earlier* the
+    store has documents of other crawls, which are not fetched again; *classifier* recognises their URLs.
 
-    What `look_up` and `look_up_links` return runs in another thread, so that the reactor does not wait for the store.
+    The queries that `look_up` and `look_up_links` return run in another thread, so that the reactor does not wait for
+    the store.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class ArticlePolicy:
         self._holders: OrderedDict[int, int | None] = OrderedDict()  # pages with documents of earlier crawls, by key
 
     def reason_against(self, target: Target) -> str | None:
-        """Why a new URL is not to be fetched: an earlier crawl has its document."""
+        """Return why a new URL must not be fetched: an earlier crawl has its document."""
         if not self._has_earlier or self._classifier.weight(target.site, target.url) <= 0.0:
             return None
         self._drop_outdated()
@@ -165,10 +166,10 @@ class ArticlePolicy:
         return replace(news, article=article, outcome=outcome, version=document.version, stored_at=stored_at)
 
     def _is_detour(self, page: Page, first: str) -> bool:
-        """Whether *page* is another way to the document at the URL *first* of its site, by a URL that looks otherwise.
+        """Return whether *page* has the document at the URL *first* of its site, but a URL of a different form.
 
-        Not if the page calls itself the right one: its copy was met before it. Other sites of the domain may print
-        an article again.
+        It is not a detour if its canonical URL is its own: then the copy was merely fetched first. Nor is a reprint on
+        another site of the domain.
         """
         if not first or site_of(first) != site_of(page.url) or look_alike(*map(target_of_url, (first, page.url))):
             return False
