@@ -1,4 +1,4 @@
-"""Counts what pages earn, with a memory of bounded size of what their sites were paid for already."""
+"""Computes the rewards of pages, with a bounded cache of the keys for which their sites were rewarded already."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Rewards:
-    """The rewards of one run; without a *reward* pages earn nothing.
+    """The rewards of one run; without a *reward* all are 0.
 
-    *cache_keys* bounds the keys in memory; behind them the store is asked. *resumed* says that the store knows
+    *cache_keys* bounds the keys in memory; other keys are looked up in the store. *resumed* means that the store has
     keys of earlier runs.
     """
 
@@ -31,7 +31,7 @@ class Rewards:
         self._paid: Uncommitted[int, set[int]] = Uncommitted(writer, max(cache_keys // 2, 1))  # by site
 
     def of(self, site_id: int, page: Page) -> Earned:
-        """What *page* of the site earns. Whoever asks must submit the keys that it is told: they count as paid."""
+        """Return the earnings of *page*. The caller must submit their keys, which count as rewarded now."""
         if self._reward is None or page.state is not State.DONE or not page.external:
             return NOTHING
         keys = self._reward.keys(link for link, _ in page.external)
