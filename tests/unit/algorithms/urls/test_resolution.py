@@ -134,6 +134,10 @@ def test_query_is_sent_in_the_charset_of_the_page_and_path_in_utf_8():
     assert join(BASE, "?é", "utf-16-le") == join(BASE, "?é", "no such charset") == "http://example.com/a/b?%C3%A9"
 
 
+def test_blanks_at_the_end_of_a_query_in_another_charset_are_removed():
+    assert join(BASE, "? я \n", "windows-1251") == "http://example.com/a/b?%20%FF"
+
+
 @pytest.mark.parametrize("scheme", ["http", "HTTPS"])
 def test_query_of_an_absolute_link_is_sent_in_the_charset_of_the_page(scheme):
     assert join(BASE, f"{scheme}://other.example/?я", "windows-1251") == f"{scheme.lower()}://other.example/?%FF"

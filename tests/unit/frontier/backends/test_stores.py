@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontierStore
 from crawlers.items import State
@@ -109,3 +109,21 @@ def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierSto
         (1, 3, 20.0),
         (1, 1, 30.0),
     ]
+
+
+def test_unscored_pages_are_those_whose_state_changed_without_the_order(store: ScoredFrontierStore) -> None:
+    pages = {
+        1: (State.WAITING, OTHER),
+        2: (State.WAITING, GONE),
+        3: (State.WAITING, None),
+        4: (State.REJECTED, OTHER),
+        5: (State.REJECTED, REVISIT),
+        6: (State.REJECTED, GONE),
+        7: (State.DONE, REVISIT),
+    }
+    changes = ChangeSet(*(row(number, number, state) for number, (state, _) in pages.items()))
+    changes.add(*(NewsScoreRow(n, 1, queue, 0.0, 0.0, 0.0) for n, (_, queue) in pages.items() if queue is not None))
+    store.submit(changes)
+    store.flush()
+    found = [(page.id, bool(page.waits)) for page in store.unscored("news_score")]
+    assert found == [(2, True), (3, True), (4, False)]
