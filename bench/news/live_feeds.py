@@ -1,7 +1,7 @@
 """Crawls thousands of papers that publish in real time, and holds what was stored against what they published.
 
     python -m bench.news.live_feeds FOLDER [--feeds 3000] [--minutes 12] [--settle 3] [--before 20] [--per-second 5]
-        [--polls 20] [--seed 1]
+        [--polls 20] [--stall 0.1] [--lock 0] [--seed 1]
 
 Nothing is simulated but the papers (`bench.news.live_papers`): `scrapy crawl news` runs on the real clock, and is
 ended by SIGINT. The items counted were published after *--settle* minutes, and that long before the end. FOLDER gets
@@ -18,6 +18,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 MOST_PER_S = 100.0  # requests, in the simulation
 MIN_S = 60.0  # FEED_MIN_SECONDS
+LOCK_EVERY_S = 20.0
 DELAY_S = 0.5  # SITE_DELAY_SECONDS
 _DOCUMENTS = "SELECT p.url, d.stored_at FROM document d JOIN page p ON p.id = d.page_id"
 # Why an item that was fetched made no document.
@@ -69,6 +71,23 @@ def crawl(folder: Path, origins: Sequence[str], settings: dict[str, object], min
         sampler.done.set()
         print(f"stopped {time.time() - began:.1f} s after SIGINT")
     return sampler.samples
+
+
+class Locks(threading.Thread):
+    """Another process that writes to the *store* for *seconds* at a time, so that nobody else can."""
+
+    def __init__(self, store: Path, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._store = store
+        self._seconds = seconds
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(LOCK_EVERY_S):
+            with closing(sqlite3.connect(self._store, isolation_level=None, timeout=60)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                self.done.wait(self._seconds)
+                connection.execute("ROLLBACK")
 
 
 class Fate(NamedTuple):
@@ -179,6 +198,8 @@ def main() -> None:
     parser.add_argument("--before", type=float, default=20.0, help="minutes that the papers had published before")
     parser.add_argument("--per-second", type=float, default=5.0, help="items of all papers")
     parser.add_argument("--polls", type=float, default=20.0, help="FEED_POLLS_PER_SECOND")
+    parser.add_argument("--stall", type=float, default=0.1, help="seconds from which a pause of the reactor counts")
+    parser.add_argument("--lock", type=float, default=0.0, help="seconds for which the store is locked, every 20 s")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     folder: Path = chosen.folder.resolve()
@@ -191,6 +212,7 @@ def main() -> None:
         "STOP_FILE": "",
         "EXTENSIONS": json.dumps({"bench.speed.stalls.Stalls": 0}),
         "STALLS_FILE": "stalls.tsv",
+        "STALLS_LEAST_SECONDS": chosen.stall,
     }
     now = time.time()
     log = folder / "asked.tsv"
@@ -198,7 +220,11 @@ def main() -> None:
     options = Options(chosen.seed, chosen.feeds, chosen.per_second, now - chosen.before * 60, ends, str(log))
     with serve(options) as origins:
         began = time.time()
+        locks = Locks(folder / "crawl.sqlite", chosen.lock)
+        if chosen.lock:
+            locks.start()
         samples = crawl(folder, origins, settings, chosen.minutes)
+        locks.done.set()
     papers, asked = options.made(), read_log(log)
     print_start(began, asked, chosen.feeds)
     print_load(began, chosen.minutes, chosen.settle, asked, samples, read_stalls(folder / "stalls.tsv"))

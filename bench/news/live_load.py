@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections import Counter
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bench.speed.stalls import Stall
 
 SAMPLE_S = 5.0
+_STORE = re.compile(r"\bstorage\.|\bsql\.")
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20
 HEADER = (
@@ -124,6 +126,9 @@ def print_load(
         cells = _cells(began + 60 * first, began + 60 * last, asked, samples, stalls)
         print(f"| {first:g} to {last:g} | " + " | ".join(cells) + " |")
     print(f"stalls: {len(stalls)}, {sum(one.took for one in stalls):.1f} s in all; where the thread was:")
+    held = [one for one in stalls if _STORE.search(one.where)]
+    longest = max((one.took for one in held), default=0.0)
+    print(f"  {sum(one.took for one in held):.1f} s in {len(held)}, at most {longest:.2f} s: in the store")
     seconds: dict[str, float] = {}
     for one in stalls:
         seconds[one.where] = seconds.get(one.where, 0.0) + one.took

@@ -1,7 +1,7 @@
 """An extension that sees when the reactor is held up, for measurements.
 
-STALLS_FILE gets a line for each pause of more than 0.1 s: when, how long, how much of it this thread was computing (the
-rest it waited for a processor, a lock or a disk), and where it was.
+STALLS_FILE gets a line for each pause of more than STALLS_LEAST_SECONDS: when, how long, how much of it this thread was
+computing (the rest it waited for a processor, a lock or a disk), and where it was.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from scrapy import signals
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-EVERY_S = 0.05
-LEAST_S = 0.1
 COLLECTING = "garbage collection"
 
 
@@ -41,8 +39,10 @@ def read_stalls(path: Path) -> list[Stall]:
 class Stalls:
     """Looks from the opening of the spider to its end."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, least_s: float) -> None:
         self._path = path
+        self._least_s = least_s
+        self._every_s = least_s / 2
         self._reactor = threading.get_ident()
         self._done = threading.Event()
         self._beat_at = time.perf_counter()
@@ -51,7 +51,7 @@ class Stalls:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        made = cls(Path(crawler.settings["STALLS_FILE"]))
+        made = cls(Path(crawler.settings["STALLS_FILE"]), crawler.settings.getfloat("STALLS_LEAST_SECONDS"))
         crawler.signals.connect(made._opened, signals.spider_opened)
         crawler.signals.connect(made._closed, signals.spider_closed)
         return made
@@ -70,21 +70,21 @@ class Stalls:
         # The other thread does not run meanwhile: what took long says so itself.
         if phase == "start":
             self._collecting_since = time.perf_counter()
-        elif time.perf_counter() - self._collecting_since > LEAST_S:
+        elif time.perf_counter() - self._collecting_since > self._least_s:
             self._where = COLLECTING
 
     def _look(self) -> None:
-        while not self._done.wait(LEAST_S):
-            if time.perf_counter() - self._beat_at > EVERY_S + LEAST_S and not self._where:
+        while not self._done.wait(self._least_s):
+            if time.perf_counter() - self._beat_at > self._every_s + self._least_s and not self._where:
                 self._where = _place(self._reactor)
 
     async def _watch(self) -> None:
         with self._path.open("w", encoding="utf-8") as file:
             while True:
                 self._where, self._beat_at, computed = "", time.perf_counter(), time.thread_time()
-                await asyncio.sleep(EVERY_S)
-                took = time.perf_counter() - self._beat_at - EVERY_S
-                if took > LEAST_S:
+                await asyncio.sleep(self._every_s)
+                took = time.perf_counter() - self._beat_at - self._every_s
+                if took > self._least_s:
                     computing = time.thread_time() - computed
                     file.write(f"{time.time():.3f}\t{took:.3f}\t{computing:.3f}\t{self._where or 'unknown'}\n")
                     file.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
@@ -140,6 +141,7 @@ class Crawl:
             links=[(target(link), 1) for link in links],
             **more,
         )
+        asyncio.run(self.policy.prepare(lease, page, at_once))
         self.decision = self.policy.decide(lease, page, now)
         return self.frontier.acknowledge(lease, self.decision, now).page
 

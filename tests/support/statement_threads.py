@@ -1,9 +1,10 @@
-"""An extension that records which thread executes which statements while a crawl runs."""
+"""Which statements are executed: by this thread, or by any while a crawl runs."""
 
 from __future__ import annotations
 
 import json
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +14,11 @@ from sqlalchemy import Engine, event
 from crawlers.extensions.crawl_owner import owner_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
+
+    from crawlers.storage.database import Database
 
 WRITER, READERS = "store-writer", "store-reader"
 REACTOR = threading.main_thread().name
@@ -49,3 +54,18 @@ class StatementThreads:
 def read_statements(path: Path) -> list[tuple[str, str]]:
     """Threads and statements, each pair once."""
     return [(thread, statement) for thread, statement in json.loads(path.read_text("utf-8"))]
+
+
+@contextmanager
+def statements(database: Database) -> Iterator[list[str]]:
+    """The statements that this thread executes."""
+    executed: list[str] = []
+    here = threading.get_ident()
+
+    def record(connection: object, cursor: object, statement: str, *_: object) -> None:
+        if threading.get_ident() == here:
+            executed.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", record)
+    yield executed
+    event.remove(database.engine, "before_cursor_execute", record)

@@ -16,11 +16,14 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.protocols import Lease
 from crawlers.items import NEW, Article, KnownCopy, News, Page, State
+from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
 from tests.support.news_run import at_once
+from tests.support.statement_threads import statements
 from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:
@@ -163,3 +166,47 @@ def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) ->
         reasons = [policy.policy.reason_against(resolve(SITE, path)) for path in ("/news/1-story", "/news/3", "/x")]
         why = "document 1 of an earlier crawl" if has_earlier else None
         assert reasons == [why, None, None], "no rule says that /x is an article"
+
+
+def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database: Database) -> None:
+    policy = Desk(database, has_earlier=True)
+    policy.judge("/news/1-story")
+    with database.write() as connection:
+        write_changes(connection, policy.changes)
+    later = Desk(database, has_earlier=True)  # which remembers nothing
+    targets = [resolve(SITE, path) for path in ("/news/1-story", "/news/3", "/x")]
+    page = replace(later.page("/"), links=[(target, 1) for target in targets])
+    query = later.policy.look_up_links(page)
+    assert query is not None
+    assert query.keys == (targets[0].key, targets[1].key), "no rule says that /x is an article"
+    later.policy.keep_holders(query, query.read())
+    assert later.policy.look_up_links(page) is None, "once is enough"
+    with statements(database) as executed:
+        reasons = [later.policy.reason_against(target) for target in targets]
+    assert reasons == ["document 1 of an earlier crawl", None, None]
+    assert executed == []
+
+
+def test_document_that_is_stored_after_the_look_up_is_known_as_well(database: Database) -> None:
+    policy = Desk(database, has_earlier=True)
+    target = resolve(SITE, "/news/1-story")
+    query = policy.policy.look_up_links(replace(policy.page("/"), links=[(target, 1)]))
+    assert query is not None
+    policy.policy.keep_holders(query, query.read())
+    assert policy.policy.reason_against(target) is None
+    policy.judge("/news/1-story")
+    assert policy.policy.reason_against(target) == "document 2 of an earlier crawl"
+
+
+def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_copies, "MOST_UNCOMMITTED", 1)
+    policy = Desk(database, has_earlier=True)
+    page = replace(policy.page("/"), links=[(resolve(SITE, "/news/1-story"), 1)])
+    outdated = policy.policy.look_up_links(page)
+    assert outdated is not None
+    for number in range(2, 5):
+        policy.judge(f"/news/{number}", article=replace(STORY, text=f"Text {number}"))
+    policy.policy.keep_holders(outdated, outdated.read())
+    assert policy.policy.look_up_links(page) is not None

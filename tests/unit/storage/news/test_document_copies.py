@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 import redis
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.urls.keys import content_hash
@@ -32,6 +31,7 @@ from crawlers.storage.news.redis_keys import open_document_keys
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.services import running_redis
+from tests.support.statement_threads import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -320,21 +320,6 @@ def test_two_copies_in_flight_become_one_document(any_crawl, committed, url, fou
         any_crawl.flush()
     assert any_crawl.judge(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
     assert any_crawl.documents() == [1]
-
-
-@contextmanager
-def statements(store: Database) -> Iterator[list[str]]:
-    """The statements that this thread executes."""
-    executed: list[str] = []
-    here = threading.get_ident()
-
-    def record(connection: object, cursor: object, statement: str, *_: object) -> None:
-        if threading.get_ident() == here:
-            executed.append(statement)
-
-    event.listen(store.engine, "before_cursor_execute", record)
-    yield executed
-    event.remove(store.engine, "before_cursor_execute", record)
 
 
 def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, store):
