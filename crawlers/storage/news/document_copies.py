@@ -185,15 +185,18 @@ class Duplicates:
         looked_up = [stored.holders[key] for key in keys]
         holders = self._keys.find(keys, looked_up)
         documents = self._documents({page_id, *(holder for holder in holders if holder is not None)}, stored)
-        void = frozenset(holder for holder in holders if holder is not None and holder not in documents)
+        void = {holder for holder in holders if holder is not None and holder not in documents}
+        if void:  # of a process that was killed; or that has stored the document since the look-up
+            documents |= self._read(void)
+            void -= documents.keys()
         copy = None
         if page_id not in documents:
             known = {key: holder for key, holder in zip(keys, holders, strict=True) if holder in documents}
             copy = self._copy(fingerprint, new, known, documents, stored)
         if copy is not None:
-            self._keys.claim(keys[:2], copy.page_id, changes, void, looked_up[:2])
+            self._keys.claim(keys[:2], copy.page_id, changes, frozenset(void), looked_up[:2])
             return copy
-        held = self._keys.claim(keys, page_id, changes, void, looked_up)
+        held = self._keys.claim(keys, page_id, changes, frozenset(void), looked_up)
         if held[1] not in (page_id, holders[1]):  # another process was faster
             return Copy(held[1], SAME_TEXT, "")
         self._bands.keep(fingerprint.domain, fingerprint.simhash, page_id, changes)

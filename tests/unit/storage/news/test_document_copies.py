@@ -357,3 +357,17 @@ def test_time_of_the_look_up_does_not_change_the_result(any_crawl, monkeypatch, 
         if rng.random() < 0.2:
             any_crawl.flush()
     assert outcomes == at_once
+
+
+def test_document_that_another_process_stores_after_the_look_up_is_found(store):
+    empty(store)
+    with running_redis() as url:
+        one, other = Crawl(store, keys_url=url), Crawl(store, keys_url=url)
+        other.judge(f"{SITE}/a", article(1), page_id=7, stored=False)
+        copies = one.look_up(f"{SITE}/b", article(1), page_id=8)
+        assert copies.documents == {7: None, 8: None}
+        other.judge(f"{SITE}/a", article(1), page_id=7)
+        other.flush()
+        assert one.judge(f"{SITE}/b", article(1), page_id=8, copies=copies) == Copy(7, SAME_TEXT, "")
+        one.end()
+        other.end()
