@@ -10,6 +10,7 @@ import sys
 
 COMMANDS = (
     ["bench.speed.pages", "--rounds", "5"],
+    ["bench.speed.middlewares"],
     ["bench.speed.frontier_memory"],
     ["bench.speed.site_rules"],
     ["bench.ranking.importance", "--pages", "10000"],

@@ -66,15 +66,11 @@ class ContentTypeMiddleware:
             del response.headers["Content-Encoding"]
         if not isinstance(response, TextResponse):
             return response
-        return Response(
-            response.url,
-            response.status,
-            response.headers,
-            response.body,
-            response.flags,
-            request,
-            protocol=response.protocol,
+        plain = Response(
+            response.url, response.status, None, response.body, response.flags, request, protocol=response.protocol
         )
+        plain.headers = response.headers  # not as an argument, which would normalise each header again
+        return plain
 
 
 def _is_of_mission(request: Request) -> bool:
