@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import select, text, update
 
 from crawlers.storage.schema.tables import id_block
 
@@ -21,13 +21,18 @@ def reserve(connection: Connection, number: Column[int], count: int) -> range:
 
     *number* is the key of a table, whose numbers must all be reserved here, except those below all reserved ones.
     """
-    of_table = id_block.c.name == number.table.name
-    first = connection.execute(select(id_block.c.next).where(of_table).with_for_update()).scalar()
+    table = number.table.name
+    of_table = id_block.c.name == table
+    next_number = select(id_block.c.next).where(of_table).with_for_update()
+    first = connection.execute(next_number).scalar()
     if first is None:
-        first = (connection.execute(select(func.max(number))).scalar() or 0) + 1
-        connection.execute(insert(id_block).values(name=number.table.name, next=first + count))
-    else:
-        connection.execute(update(id_block).where(of_table).values(next=first + count))
+        # Of two processes that reserve at once for the first time, one does nothing here.
+        behind_all = f"SELECT :name, coalesce(max({number.name}), 0) + 1 FROM {table} WHERE true"  # noqa: S608 - ours
+        connection.execute(
+            text(f"INSERT INTO id_block (name, next) {behind_all} ON CONFLICT DO NOTHING"), {"name": table}
+        )
+        first = connection.execute(next_number).scalar_one()
+    connection.execute(update(id_block).where(of_table).values(next=first + count))
     return range(first, first + count)
 
 
