@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 class State(IntEnum):
-    """Where a URL is in its life; the store keeps the number, people see the name."""
+    """The state of a URL; the store has its number, people see its name."""
 
-    WAITING = 0  # found, not fetched yet (or fetched, and the process died before the commit)
+    WAITING = 0  # found, not fetched yet (or the process died before the commit)
     DONE = 1  # an HTML page with status 200: a node of the graph
     MOVED = 2  # a redirect: the final URL takes its place
-    REFUSED = 3  # answered, but no page: status not 200, not HTML, too large
-    FAILED = 4  # no answer after all attempts
-    REJECTED = 5  # never asked for: robots, extension, too deep, trap
+    REFUSED = 3  # a response that is not a page: status not 200, not HTML, too large
+    FAILED = 4  # no response after all attempts
+    REJECTED = 5  # never requested: robots.txt, extension, too deep, trap
 
 
 class Target(NamedTuple):
-    """A link's target, resolved: what to ask for, and what it is known by."""
+    """The resolved target of a link: the URL to request, and its identity."""
 
     url: str  # absolute, as found, without fragment: what is requested
-    normalized: str  # the form that stands for all spellings of it
+    normalized: str  # the normal form, equal for all variants
     key: int  # 60-bit hash of `normalized`
     site: str  # scheme://host[:port] in lower case, without a default port
 
 
 class ExternalLink(NamedTuple):
-    """A link that leaves the site, with what surrounds it."""
+    """A link that leaves the site, with its context."""
 
     url: str  # absolute, as found, without fragment
     key: int  # 60-bit hash of its normal form
@@ -48,14 +48,14 @@ class ExternalLink(NamedTuple):
 
 
 class BadLink(NamedTuple):
-    """Raw text of a link that can't be followed, and why."""
+    """The raw text of a link that can't be followed, and the reason."""
 
     raw: str
     reason: str
 
 
 class Node(NamedTuple):
-    """One page of a finished graph, duplicates folded into it."""
+    """A page of a finished graph, merged with its duplicates."""
 
     id: int  # 1, 2, 3 … by (level, url): a function of the web alone
     url: str
@@ -70,7 +70,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SiteLimits:
-    """A site to crawl: one line of hosts.txt, or a seed. *None* means: the default of the settings."""
+    """A site to crawl: one line of hosts.txt, or a seed. *None*: the default of the settings."""
 
     site: str  # scheme://host[:port]
     parallel: int | None = None  # downloads at a time
@@ -81,7 +81,7 @@ class SiteLimits:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A site that people chose, with what they call it; None: not given, or for limits the default."""
+    """A site that people chose, with its names; None: not given, or for limits the default."""
 
     number: int
     site: str  # scheme://host[:port]
@@ -92,11 +92,11 @@ class Seed:
     parallel: int | None = None
     max_level: int | None = None
     delay_s: float | None = None
-    is_found: bool = False  # nobody named it: a crawl met it
+    is_found: bool = False  # discovered by a crawl
 
 
 class SeedChange(TypedDict, total=False):
-    """What is to hold for the seed of a site, known or new; what is left out stays as it is."""
+    """Changes of a new or known seed; missing fields keep their values."""
 
     site: Required[str]
     number: int | None
@@ -110,7 +110,7 @@ class SeedChange(TypedDict, total=False):
 
 
 def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
-    """Metadata by which Scrapy's feed exports write a field that JSON has no form for."""
+    """Return the metadata by which Scrapy's feed exports serialise a field that JSON can't represent."""
     return {"serializer": write}
 
 
@@ -142,7 +142,7 @@ class PageAnalysis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """The essential part of a news page. Texts are bounded, and empty where the page says nothing."""
+    """The essential content of a news page. Texts are bounded, and empty if the page does not state them."""
 
     title: str
     text: str  # paragraphs, one a line
@@ -153,7 +153,7 @@ class Article:
     language: str  # ISO 639-1
     canonical_url: str  # absolute
     image: str  # absolute
-    extractor: str  # what found the text: rule, json-ld, trafilatura
+    extractor: str  # rule, json-ld or trafilatura
 
 
 class Simhash(NamedTuple):
@@ -197,17 +197,17 @@ class Announced(NamedTuple):
     title: str
 
 
-LEASE = "lease"  # the key in a request's meta under which its lease stands
-REDIRECT = "redirect"  # likewise: where the response redirects to, see algorithms.urls.redirect_targets
+LEASE = "lease"  # the key of the lease in the meta of a request
+REDIRECT = "redirect"  # likewise, of the target of a redirect, see algorithms.urls.redirect_targets
 
-# The kinds of pages that come back, in items and in the store:
+# The kinds of polled pages, in items and in the store:
 FEED = "feed"
 SITEMAP = "sitemap"
-PAGE = "page"  # that shows new articles
-HOME = "home"  # a start page, which is never given up
-ARTICLE = "article"  # that comes back once, to see whether it changed
+PAGE = "page"  # a page that shows new articles
+HOME = "home"  # a start page, which is always polled
+ARTICLE = "article"  # fetched once more, to find changes
 
-NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # what a document is
+NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # outcomes of documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,37 +7,37 @@ from __future__ import annotations
 
 # What users type
 
-DATABASE_URL = "sqlite:///crawl.sqlite"  # where everything is stored; postgresql+psycopg://user@host/name
+DATABASE_URL = "sqlite:///crawl.sqlite"  # the database of everything; postgresql+psycopg://user@host/name
 CRAWL = ""  # name of the crawl; empty: the spider's name
-RULE = ""  # which site next, see docs/explanation/bandits.md; empty: as PROFILE says
+RULE = ""  # which site next, see docs/explanation/bandits.md; empty: chosen by PROFILE
 PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
 # Which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic
 ORDER = "bfs"
-SCOPE = "sites"  # where a broad crawl goes: sites (the listed ones), all, or domains with commas between
-MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt has the last word
-PAGE_BUDGET = 0  # pages of the whole crawl, failed downloads included; 0: no limit
+SCOPE = "sites"  # sites of a broad crawl: sites (the listed ones), all, or comma-separated domains
+MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt takes precedence
+PAGE_BUDGET = 0  # pages of the whole crawl, including failed downloads; 0: no limit
 REWARD = "new_links"  # what a harvest counts: new_links, links, new_hosts
 LINK_TAGS = "a"  # tags whose links count: a, area, frame, iframe, link, meta
-RESULT_FOLDER = "result"  # where graphs are written
+RESULT_FOLDER = "result"  # for graphs and other results
 SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
 STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
 TIMEOUT_SECONDS = 0.0  # seconds after which the crawl stops; 0: never
 
-SCOPE_MOST_SITES = 100_000  # sites of a crawl; links to further ones are kept as external links
+SCOPE_MOST_SITES = 100_000  # sites of a crawl; links to further sites are stored as external links
 
 # Politeness
 
-SITE_PARALLEL = 2  # downloads at a time from a site that hosts.txt gives no number for
-SITE_DELAY_SECONDS = 1.0  # seconds between the starts of two downloads of a site, likewise
-ROBOTS_LONGEST_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this
-RETRY_BACKOFF_SECONDS = 1.0  # before the first repetition of a failed download; doubles each time
-RETRY_REST_TIMES = 10  # repetitions of a URL that was answered with 429 or 503
+SITE_PARALLEL = 2  # downloads at a time from a site, unless hosts.txt states another number
+SITE_DELAY_SECONDS = 1.0  # seconds between the starts of two downloads from a site, likewise
+ROBOTS_LONGEST_DELAY_SECONDS = 60.0  # a longer Crawl-delay is reduced to this
+RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a failed download; doubles each time
+RETRY_REST_TIMES = 10  # retries after a response with status 429 or 503
 
 # What is fetched
 
-HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types that are pages
-FEED_TYPES: list[str] = []  # parts of the names of further types whose bodies are read; news: those of feeds
-IGNORED_EXTENSIONS = (  # never asked for
+HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types of pages
+FEED_TYPES: list[str] = []  # parts of the names of further content types whose bodies are read; news: those of feeds
+IGNORED_EXTENSIONS = (  # never requested
     "7z aac ai apk asc asf asx atom au avi bin bmp bz2 cab css csv deb djvu dmg doc docm docx dot dotx dvi dwg "
     "eot eps epub exe f4v flac flv gem gif gz ico ics iso jar jpeg jpg js json jsonld key less lz lzma m3u m3u8 "
     "m4a m4v map mbox mid midi mjs mkv mobi mov mp2 mp3 mp4 mpeg mpg msi numbers odg odp ods odt ogg ogv otf "
@@ -48,57 +48,57 @@ TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of si
 
 # Rules: which site next
 
-RULE_SEED = 0  # of the rules and orders that draw lots
-ROUNDROBIN_QUANTUM_PAGES = 1  # pages that a site gets in its turn
+RULE_SEED = 0  # of rules and orders that use random numbers
+ROUNDROBIN_QUANTUM_PAGES = 1  # pages of a site per turn
 ROUNDROBIN_QUANTUM_SECONDS = 0.0  # seconds of a turn; 0: only the pages count
 GITTINS_BATCH_PAGES = 10  # the n of gittins: pages read of a site before the next choice
 UCB1_INITIAL_PAGES = 5  # the m of ucb1: pages read of every site at first
 RAW_UCB_C = 1.0  # width of the bonus of raw-ucb, in standard deviations of a page's reward
-REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes each; the others are asked of the store
+REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes each; others are looked up in the store
 
 # Orders: which page next
 
-AOPIC_VIRTUAL_SHARE = 0.15  # of all cash that is paid, the virtual page's; above 0, at most 1
-AOPIC_WINDOW_VISITS = 2.0  # visits to each page, on average, that its importance is measured over
-AOPIC_UNCRAWLED_WEIGHT = 1.0  # what the virtual page gives a page never fetched, times that of others; at least 1
+AOPIC_VIRTUAL_SHARE = 0.15  # share of all paid cash that goes to the virtual page; above 0, at most 1
+AOPIC_WINDOW_VISITS = 2.0  # average visits to each page over which its importance is measured
+AOPIC_UNCRAWLED_WEIGHT = 1.0  # cash from the virtual page to an unfetched page, relative to fetched ones; at least 1
 
 # Topics
 
-TOPIC_LANGUAGE = "auto"  # of topics whose file names none: auto (by script), en, ru, zh, de …
-TOPIC_STRATEGY = ""  # anchor, breadth, links, mixed: instead of what the topic's file says; empty: as it says
-TOPIC_LEARNING_RATE = 0.0  # how fast a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
+TOPIC_LANGUAGE = "auto"  # of topic files without a language: auto (by script), en, ru, zh, de …
+TOPIC_STRATEGY = ""  # overrides that of the topic file: anchor, breadth, links, mixed; empty: it does not
+TOPIC_LEARNING_RATE = 0.0  # at which a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
 TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
 
 # News
 
-FIT_FACTOR = 1.0  # s_fit: what the score of a URL is multiplied by if a rule says that it is an article
-FIT_ELSE_FACTOR = 0.01  # s_n: of other URLs
-EXPLORE_SHARE = 0.05  # of a site's downloads, for URLs that fit no rule, as long as others do
+FIT_FACTOR = 1.0  # s_fit: factor of the score of a URL that a rule classifies as an article
+FIT_ELSE_FACTOR = 0.01  # s_n: factor of other URLs
+EXPLORE_SHARE = 0.05  # of a site's downloads, for URLs that match no rule while others do
 ARCHIVE_SHARE = 0.03  # of a site's downloads, for pagination and calendars, likewise
-NEWS_RULES_ENABLED = True  # use the rules of the store, by hand or learnt; off: only feeds tell which URLs are articles
+NEWS_RULES_ENABLED = True  # use the stored rules, manual or learnt; off: only feeds tell which URLs are articles
 NEWS_LEARN_RULES = True  # learn which URLs of a site are articles
-NEWS_HUBS = 20  # pages of a site, beside its feeds, that are looked at again for new articles
-NEWS_ONCE = False  # end when nothing waits but what is to be polled later
-NEWS_RECHECK_HOURS = 0.0  # hours after which an article is fetched once more, to see whether it changed; 0: never
+NEWS_HUBS = 20  # pages of a site that are polled for new articles, in addition to its feeds
+NEWS_ONCE = False  # end the crawl when nothing waits except later polls
+NEWS_RECHECK_HOURS = 0.0  # hours after which an article is fetched once more to find changes; 0: never
 FEED_POLLS_PER_SECOND = 1.0  # polls of all feeds and hubs together, on average
 FEED_MIN_SECONDS = 300.0  # seconds between two polls of a feed, at least
 FEED_MAX_SECONDS = 21_600.0  # likewise, at most
-FEED_DEADLINE_SECONDS = 43_200.0  # seconds from an article's publication until it is stored
-NEWS_ITERATION_PAGES = 1000  # downloads that are counted together; 0: not by number
-NEWS_ITERATION_MINUTES = 0.0  # minutes that are counted together, if they end first; 0: not by time
-NEWS_ALARM_MINUTES = 10.0  # between two looks for what is wrong with the sources; 0: only at the end
+FEED_DEADLINE_SECONDS = 43_200.0  # seconds between the publication of an article and its storage
+NEWS_ITERATION_PAGES = 1000  # downloads of an iteration; 0: not limited by number
+NEWS_ITERATION_MINUTES = 0.0  # minutes of an iteration, if they end first; 0: not limited by time
+NEWS_ALARM_MINUTES = 10.0  # between two checks of the sources; 0: only at the end
 NEWS_ALARM_DEAD_FEED_HOURS = 24.0  # hours that a feed may fail
 NEWS_ALARM_UNREACHABLE_HOURS = 24.0  # hours that the start page and all feeds of a source may fail
-NEWS_ALARM_SILENT_DAYS = 3.0  # days without a new article of a source, or ten times what it usually takes
-NEWS_ALARM_DISCOVERY_DAYS = 2.0  # days without a new URL of a source that answers, likewise
+NEWS_ALARM_SILENT_DAYS = 3.0  # days without a new article of a source, or ten times its usual interval
+NEWS_ALARM_DISCOVERY_DAYS = 2.0  # days without a new URL of an accessible source, likewise
 NEWS_FAIL_ON_ALARM = False  # exit with a status other than 0 if alarms are open at the end
 DOCUMENTS_PARQUET = ""  # a Parquet file of all documents, written when the crawl stops; empty: none
-EXTRACTION_PROCESSES = 2  # processes that take articles out of pages
-EXTRACTION_TIMEOUT_SECONDS = 30.0  # seconds for a page
+EXTRACTION_PROCESSES = 2  # processes that extract articles from pages
+EXTRACTION_TIMEOUT_SECONDS = 30.0  # seconds per page
 DUPLICATE_DISTANCE = 12  # bits of 64 in which the fingerprints of two texts may differ to be compared word by word
-DOCUMENT_KEYS_URL = ""  # where keys of documents are kept: redis://host/0; empty: in the store
+DOCUMENT_KEYS_URL = ""  # database of document keys: redis://host/0; empty: the store
 
-# URLs: steps of the normal form that tells spellings of one page apart from pages
+# URLs: steps of the normal form, which is the same for all variants of a URL
 
 URL_LOWER_CASE_HOST = True  # HTTP://Example.com -> http://example.com
 URL_DROP_DEFAULT_PORT = True  # http://example.com:80 -> http://example.com
@@ -110,27 +110,27 @@ URL_MERGE_SLASHES = True  # /a//b -> /a/b
 URL_SORT_PARAMETERS = True  # ?b=1&a=2 -> ?a=2&b=1
 URL_DROP_EMPTY_QUERY = True  # /? -> /
 URL_DROP_EMPTY_PARAMETERS = True  # ?a&b=1 -> ?b=1
-URL_LOWER_CASE = False  # the whole address, as BeeBot does: /A -> /a
+URL_LOWER_CASE = False  # the whole URL, as in BeeBot: /A -> /a
 URL_DROP_FINAL_SLASH = False  # likewise: /a/ -> /a
 URL_IP_NAMES: dict[str, str] = {}  # IP address -> host name that stands for it
-URL_IGNORED_PARAMETERS = (  # parameters that say nothing about the page: tracking and sessions
-    # A bare `sid` is the number of an article elsewhere (PHP-Nuke, Slash), so it goes only where its value is a
-    # hash, as phpBB's is: 16 hexadecimal digits or more.
+URL_IGNORED_PARAMETERS = (  # parameters that do not affect the page: tracking and sessions
+    # In PHP-Nuke and Slash, `sid` is the number of an article. So it is dropped only if its value is a hash, as in
+    # phpBB: 16 hexadecimal digits or more.
     "utm_* fbclid gclid dclid msclkid yclid ysclid _openstat mc_cid mc_eid "
     "phpsessid jsessionid aspsessionid* cfid cftoken session_id sessionid sid=hex s=hex"
 ).split()
 
 # The frontier
 
-FRONTIER_CACHE_URLS = 12_000_000  # known URLs kept in memory, some 25 bytes each; the others are asked of the store
-FRONTIER_HEAD_URLS = 100_000  # waiting URLs kept in memory, all sites together
+FRONTIER_CACHE_URLS = 12_000_000  # known URLs kept in memory, some 25 bytes each; others are looked up in the store
+FRONTIER_HEAD_URLS = 100_000  # waiting URLs kept in memory, of all sites together
 
 # The store
 
-STORE_BATCH_PAGES = 200  # pages a transaction
+STORE_BATCH_PAGES = 200  # pages per transaction
 STORE_BATCH_SECONDS = 1.0  # seconds that a page waits for its transaction at most
 
-WARC_FILE = ""  # a .warc.gz file that every answer is appended to; empty: none
+WARC_FILE = ""  # a .warc.gz file to which every response is appended; empty: none
 
 # Graphs
 
@@ -139,10 +139,10 @@ GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hub, authority,
 
 # Logs and progress
 
-COMMON_LOG_FILE = "logs/common_log.csv"  # a line an answer; empty: no such log
-ERROR_LOG_FILE = "logs/error_log.csv"  # a line whatever went wrong; empty: no such log
+COMMON_LOG_FILE = "logs/common_log.csv"  # one line per response; empty: no such log
+ERROR_LOG_FILE = "logs/error_log.csv"  # one line per error; empty: no such log
 PROGRESS_ENABLED = None  # a live display; None: when standard error is a terminal
-PROGRESS_INTERVAL_SECONDS = 0.5  # seconds between two looks into the store
+PROGRESS_INTERVAL_SECONDS = 0.5  # seconds between two queries of the store
 
 # Scrapy
 
@@ -152,7 +152,7 @@ NEWSPIDER_MODULE = "crawlers.spiders"
 COMMANDS_MODULE = "crawlers.commands"
 SCHEDULER = "crawlers.schedulers.adaptive.AdaptiveScheduler"
 ITEM_PIPELINES = {
-    "crawlers.pipelines.store.StorePipeline": 900,  # behind everybody else's
+    "crawlers.pipelines.store.StorePipeline": 900,  # after those of users
     "crawlers.pipelines.document_items.DocumentPipeline": 950,
     "crawlers.pipelines.graphs.GraphPipeline": 960,
     "crawlers.pipelines.topic.TopicPipeline": 970,
@@ -172,23 +172,25 @@ EXTENSIONS = {
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "crawlers.middlewares.redirects.RedirectMiddleware": 610,  # beside Scrapy's own, 600, which ours are exempt from
+    "crawlers.middlewares.redirects.RedirectMiddleware": 610,  # next to Scrapy's own (600), which ours bypass
     "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
 }
-ADDONS = {"crawlers.extensions.default_components.DefaultComponents": 0}  # keeps the parts above beside those of a user
+ADDONS = {
+    "crawlers.extensions.default_components.DefaultComponents": 0
+}  # keeps the components above when a user adds others
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = None
 USER_AGENT = "crawlers/0.1 (+https://example.org/crawlers)"
-CONCURRENT_REQUESTS = 64  # all sites together
+CONCURRENT_REQUESTS = 64  # of all sites together
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
 DOWNLOAD_DELAY = 0.0  # likewise
 DOWNLOAD_TIMEOUT = 60.0  # seconds
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # bytes; a larger page is refused
-DOWNLOAD_WARNSIZE = 0  # a large page is a state with a reason, no warning
-RETRY_TIMES = 2  # repetitions after an error
+DOWNLOAD_WARNSIZE = 0  # a large page has a state and a reason instead of a warning
+RETRY_TIMES = 2  # retries after an error
 LOG_LEVEL = "INFO"
-COOKIES_ENABLED = False  # a crawl must not depend on which page came first; and tldextract asks the network
+COOKIES_ENABLED = False  # a crawl must not depend on the order of pages; and tldextract would use the network
 TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False  # nobody runs code in a crawl from outside
+REMOTE_CONTROL_ENABLED = False  # no code is run in a crawl from outside
 FEED_EXPORT_ENCODING = "utf-8"

@@ -217,7 +217,7 @@ class Crawl:
         if page.state is State.DONE:
             if earned.keys:
                 page = replace(page, content_signature=signature_with(page.content_signature, earned.keys))
-            self.frontier.gate(lease.site_id).answered()
+            self.frontier.gate(lease.site_id).succeeded()
             self.sites.observe(lease, page)
         decision = self._policy.decide(lease, page, now)
         page = self.sites.open_cross_site(decision.page, now)

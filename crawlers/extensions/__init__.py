@@ -1,1 +1,1 @@
-"""Scrapy extensions: stopping, progress, alarms, files written beside the store, GC tuning, log lines."""
+"""Scrapy extensions: the owner of the crawl (`crawl_owner`), stopping, progress, alarms, further files, GC tuning."""

@@ -21,7 +21,7 @@ class HostGate:
     """
 
     __slots__ = (
-        "_asked_delay_s",
+        "_requested_delay_s",
         "_next_before",
         "_rest_s",
         "_started_at",
@@ -35,7 +35,7 @@ class HostGate:
     def __init__(self, parallel: int, delay_s: float) -> None:
         self.parallel = parallel
         self.delay_s = delay_s
-        self._asked_delay_s = delay_s
+        self._requested_delay_s = delay_s
         self.in_flight = 0
         self.next_at = float("-inf")  # not before this time
         self.resting_until = float("-inf")
@@ -45,7 +45,7 @@ class HostGate:
 
     def ask_for_delay(self, delay_s: float) -> None:
         """Set the least delay between the starts of two downloads (Crawl-delay)."""
-        self._asked_delay_s = max(self._asked_delay_s, delay_s)
+        self._requested_delay_s = max(self._requested_delay_s, delay_s)
         self.delay_s = max(self.delay_s, delay_s)
 
     @property
@@ -71,12 +71,12 @@ class HostGate:
         if started_at == self._started_at:
             self.next_at = max(self._next_before, self.resting_until)
 
-    def answered(self) -> None:
+    def succeeded(self) -> None:
         """Record a good response: the rest is reset, the delay decreases towards the requested one."""
         self._rest_s = FIRST_REST_S
-        if self.delay_s > self._asked_delay_s:
+        if self.delay_s > self._requested_delay_s:
             lower = self.delay_s * RELIEF
-            self.delay_s = lower if lower > max(self._asked_delay_s, 0.001) else self._asked_delay_s
+            self.delay_s = lower if lower > max(self._requested_delay_s, 0.001) else self._requested_delay_s
 
     def refused(self, now: float, retry_after_s: float | None) -> float:
         """Record a refusal at *now*; return the time at which the next request may be sent.
@@ -89,7 +89,7 @@ class HostGate:
         elif now >= self.resting_until:
             rest_s = self._rest_s
             self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
-            self.delay_s = min(max(self.delay_s * 2, FIRST_DELAY_S), max(LONGEST_DELAY_S, self._asked_delay_s))
+            self.delay_s = min(max(self.delay_s * 2, FIRST_DELAY_S), max(LONGEST_DELAY_S, self._requested_delay_s))
         self.resting_until = max(self.resting_until, now + rest_s)
         self.next_at = max(self.next_at, self.resting_until)
         return self.resting_until

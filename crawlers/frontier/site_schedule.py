@@ -56,7 +56,7 @@ class SiteSchedule:
         """Return the site that the rule chooses among those awake, settled; None if all sleep."""
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
-            # Scores may have fallen since the rule was told of them: then it may choose another one.
+            # Scores may have fallen since they were reported to the rule, which may then choose another site.
             if self.settle(site, now) and (not self._rule.weighs_pages or self._rule.select(now) == arm):
                 return site
         return None

@@ -1,1 +1,1 @@
-"""Scrapy's SCHEDULER: hands out what the frontier leases, takes back what came of it. Begin with `adaptive`."""
+"""Scrapy's SCHEDULER (`adaptive`), and the requests that it makes of the leases of a crawl (`request_flow`)."""

@@ -138,7 +138,7 @@ class NewsPolicy(CrawlPolicy):
         if redirects_to_variant(lease, page):
             return Decision(page)  # the frontier requests that variant instead
         changes = ChangeSet()
-        self._requeue.met(lease.site_id, site_of(lease.url))
+        self._requeue.add_site(lease.site_id, site_of(lease.url))
         self._requeue.step(changes, now)
         news = page.news or News(self.kind(lease))
         items = items or self._announcements.look_up(lease, news.items)()
@@ -336,7 +336,7 @@ class _Stored(NamedTuple):
 
 
 def _went(page: Page) -> str:
-    return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no answer"
+    return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no response"
 
 
 class _Found(NamedTuple):

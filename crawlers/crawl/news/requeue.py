@@ -35,7 +35,7 @@ class Requeue:
         """Restore the *sites* of earlier runs; return the rows to write before the first `step`."""
         changes = ChangeSet()
         for site_id, name, rules, waits in sites:
-            self.met(site_id, name)
+            self.add_site(site_id, name)
             now = self._classifier.fingerprint(name)
             if rules == now:
                 continue
@@ -44,7 +44,7 @@ class Requeue:
                 self._unfinished[site_id] = BEFORE_ALL
         return changes
 
-    def met(self, site_id: int, name: str) -> None:
+    def add_site(self, site_id: int, name: str) -> None:
         """Requeue the pages of a site, called *name*, when its rules change."""
         if site_id not in self._names:
             self._names[site_id] = name

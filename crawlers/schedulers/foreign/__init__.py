@@ -1,1 +1,1 @@
-"""Requests of plain Scrapy spiders: kept as text in the frontier, requests again when their turn comes."""
+"""Requests of plain Scrapy spiders: they wait in the frontier as text, and are recreated when leased."""

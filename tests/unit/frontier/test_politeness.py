@@ -35,7 +35,7 @@ def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     assert gate.delay_s == 5.0
     gate.refused(0.0, None)
     for _ in range(100):
-        gate.answered()
+        gate.succeeded()
     assert gate.delay_s == 5.0, "it is not forgotten"
 
 
@@ -74,7 +74,7 @@ def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> Non
         now = gate.resting_until
     assert rests[:4] == [1.0, 2.0, 4.0, 8.0]
     assert rests[-1] == LONGEST_REST_S
-    gate.answered()
+    gate.succeeded()
     assert gate.refused(now, None) == now + 1.0
 
 
@@ -95,7 +95,7 @@ def test_refusing_host_gets_slower_requests_for_a_while() -> None:
     gate.refused(2.0, None)
     assert gate.delay_s == 2 * FIRST_DELAY_S
     for _ in range(300):
-        gate.answered()
+        gate.succeeded()
     assert gate.delay_s == 0.0
 
 
@@ -106,7 +106,7 @@ def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> No
         gate.refused(number * 1000.0, None)
     assert gate.delay_s == max(LONGEST_DELAY_S, asked_s)
     for _ in range(1000):
-        gate.answered()
+        gate.succeeded()
         assert gate.delay_s >= asked_s
     assert gate.delay_s == asked_s
 
@@ -129,6 +129,6 @@ def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s: float, ste
         last = now
         gate.ended()
         if step == "good":
-            gate.answered()
+            gate.succeeded()
         else:
             assert gate.refused(now, None) > now

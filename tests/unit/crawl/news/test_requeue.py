@@ -112,7 +112,7 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
     frontier.open_site(SiteState(3, "http://another-one.test", 9, 0.0), NOW)
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
     for site_id, name in names.items():
-        requeue.met(site_id, name)
+        requeue.add_site(site_id, name)
         frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), slot=LESS) for n in range(3)], NOW)
     assert finished(requeue) == []
     rules.word, changes = "/new", ChangeSet()
@@ -148,7 +148,7 @@ def test_site_where_nothing_waits_costs_no_step():
 def test_rules_that_change_once_more_begin_anew():
     frontier, rules = frontier_of(), Rules()
     requeue = Requeue(rules, frontier)
-    requeue.met(1, NAME)
+    requeue.add_site(1, NAME)
     add(frontier, *(f"/new{n}" for n in range(4)))
     rules.word = "/new"
     requeue.changed("one.test", ChangeSet())
