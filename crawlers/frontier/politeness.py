@@ -21,8 +21,8 @@ class HostGate:
     """
 
     __slots__ = (
-        "_requested_delay_s",
         "_next_before",
+        "_requested_delay_s",
         "_rest_s",
         "_started_at",
         "delay_s",
