@@ -45,9 +45,9 @@ SETTINGS = {
     "EXTRACTION_PROCESSES": 1,
     "NEWS_ONCE": 1,
 }
-MOST_COMMITS = 25  # of a run, before it is killed in one
+MAX_COMMITS = 25  # of a run, before it is killed in one
 STARTUP_LOG_BYTES = 1_500
-MOST_RUNS = 100  # until a crawl is finished
+MAX_RUNS = 100  # until a crawl is finished
 SHOWN = 20
 
 
@@ -124,12 +124,12 @@ class Killer:
         }  # fmt: skip
         moment = rng.randint(1, self._reach)
         if kind == "commit":
-            settings |= {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": 1 + moment % MOST_COMMITS}
+            settings |= {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": 1 + moment % MAX_COMMITS}
         run = self._crawl.start(arguments=("sources=sources.yaml",), **settings)
         if kind == "request":
             self._press.on_request = _nth(moment, run.kill)
         elif kind == "write":
-            for _ in range(1 + moment % MOST_COMMITS):
+            for _ in range(1 + moment % MAX_COMMITS):
                 before = _size(self._log)
                 run.until(lambda before=before: _size(self._log) != before, "a write to the database")
             run.kill()
@@ -160,7 +160,7 @@ def _size(path: Path) -> tuple[int, int]:
 def go_on(crawl: Crawl, press: WatchedPress) -> None:
     """Run the crawl until the papers have published all, and all that comes back was seen since."""
     over_at = None
-    for _ in range(MOST_RUNS):
+    for _ in range(MAX_RUNS):
         ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
         if ended.status:
             raise SystemExit(f"a run ended with status {ended.status}:\n{ended.stderr[-3000:]}")
@@ -173,7 +173,7 @@ def go_on(crawl: Crawl, press: WatchedPress) -> None:
                 return
         elif press.is_over:
             over_at = time.time()
-    raise SystemExit(f"the crawl is not finished after {MOST_RUNS} runs")
+    raise SystemExit(f"the crawl is not finished after {MAX_RUNS} runs")
 
 
 def problems_of(crawl: Crawl, press: WatchedPress, announced: Mapping[int, str]) -> list[str]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bench.news.live_load import Sample
     from bench.news.live_papers import Asked, Paper
 
-MOST_PER_S = 100.0  # requests, in the simulation
+MAX_PER_S = 100.0  # requests, in the simulation
 MIN_S = 60.0  # FEED_MIN_SECONDS
 LOCK_EVERY_S = 20.0
 DELAY_S = 0.5  # SITE_DELAY_SECONDS
@@ -184,7 +184,7 @@ def print_simulated(papers: Sequence[Paper], began: float, chosen: argparse.Name
         feeds += [Feed(paper.number, DELAY_S, LISTED, paper.per_s, [], is_dated=False) for paper in papers]
     settle_s, days = chosen.settle * 60, chosen.minutes / 1440
     plan = _AtOnce(PollPlan(chosen.polls, PollLimits(MIN_S)))
-    (found,) = poll_feeds(feeds, plan, MOST_PER_S, days, deadline_s=settle_s, count_from_s=[settle_s])
+    (found,) = poll_feeds(feeds, plan, MAX_PER_S, days, deadline_s=settle_s, count_from_s=[settle_s])
     print(f"simulated, {'with' if has_homes else 'without'} polls of home pages:", _quantiles(found.delays_s))
     print(f"  not seen until the end: {found.lost}. {plan.plan.warning}")
 

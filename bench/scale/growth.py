@@ -54,7 +54,7 @@ DOCUMENT_EVERY = 10
 AT_ONCE = 64  # leases open at a time
 PAGES, ROUNDS = 1_000, 25  # of a round; before these, each store takes a page of every site
 FIRST_NEW = 100_000_000  # number of the first URL that the store can't know
-LEAST_RATIO = 0.70
+MIN_RATIO = 0.70
 TABLES = ("page", "news_score", "link", "document", "document_key", "document_band", "poll")
 SEARCHED = ((100_000,), (10_000,), (1_000,), (500, 600), (20,))  # words, numbered from the most frequent one
 
@@ -268,7 +268,7 @@ def measure(folder: Path, documents: int, links: int) -> None:
     print_sizes(database)
     print_searches(database, made.GeneratedTexts(1).words)
     figures = {"bench": "growth", "documents": documents, "links": links, "pages": large.pages}
-    print(json.dumps(figures | medians | {"asked_for": LEAST_RATIO, "open_s": round(stores["large"].open_s, 1)}))
+    print(json.dumps(figures | medians | {"asked_for": MIN_RATIO, "open_s": round(stores["large"].open_s, 1)}))
     for store in stores.values():
         store.close()
 

@@ -29,7 +29,7 @@ SWING = 0.8  # at noon 1.8 times the mean rate, at night 0.2 times
 DEAD, WAKING, FAILING = 0.05, 0.02, 0.02  # shares of the feeds
 DATED = 0.8  # share of the feeds whose items bear a date
 SHARED = 0.2  # roughly the share of the feeds whose host has several, up to
-MOST_SHARED = 20
+MAX_SHARED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def simulated_feeds(number: int, days: float, rng: random.Random, wake_s: float 
     for _ in range(number):
         if not left:
             host += 1
-            left = rng.randint(2, MOST_SHARED) if rng.random() < SHARED / (1 + MOST_SHARED / 2) else 1
+            left = rng.randint(2, MAX_SHARED) if rng.random() < SHARED / (1 + MAX_SHARED / 2) else 1
             delay_s = rng.choice((1.0, 2.0, 5.0, 10.0))
         left -= 1
         feeds.append(_feed(host, delay_s, days * DAY, rng, wake_s))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"
 
-MOST_DIGITS = 12  # of a number of pages
+MAX_DIGITS = 12  # of a number of pages
 
 
 class Command(ScrapyCommand):
@@ -114,7 +114,7 @@ class Command(ScrapyCommand):
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal() or len(text) > MOST_DIGITS or int(text) < 1:
+    if not text.isdecimal() or len(text) > MAX_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of pages; expected 1 or more")
     return int(text)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_REJECTED = 500  # URLs that one call of `next` may reject, so that the caller gets its turn
+MAX_REJECTED = 500  # URLs that one call of `next` may reject, so that the caller gets its turn
 
 
 class RobotsNeeded(NamedTuple):
@@ -137,7 +137,7 @@ class Crawl:
         """
         if not self._policy.is_ready:
             return None
-        for _ in range(MOST_REJECTED):
+        for _ in range(MAX_REJECTED):
             if self.failure is not None or self._is_full(in_flight):
                 return None
             leases = self.frontier.lease(now, 1)

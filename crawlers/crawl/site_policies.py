@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.traps.trap_watch import PATTERNS_MAX, SIGNATURES_MAX, TrapWatch
+from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
 from crawlers.crawl.robots import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_RULES = 5_000  # parsed robots.txt files in memory; others are parsed again from their rows
-MOST_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; others are rebuilt from the store
+MAX_RULES = 5_000  # parsed robots.txt files in memory; others are parsed again from their rows
+MAX_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; others are rebuilt from the store
 # Under an order without levels, all sites share the memory of ten of these, and the oldest watches are dropped.
-SHARED_WATCHES, MOST_SHARING = 10, 5_000
-LEAST_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
+SHARED_WATCHES, MAX_SHARING = 10, 5_000
+MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
 REPLAYED = 2_000  # pages from which a watch is rebuilt at most, under an order without levels
 STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
 UNREACHABLE_S = 300.0  # before an inaccessible robots.txt is requested again
@@ -164,7 +164,7 @@ class SitePolicies:
         self._has_robots.add(site_id)
         self._rules[site_id] = rules
         self._rules.move_to_end(site_id)
-        if len(self._rules) > MOST_RULES:
+        if len(self._rules) > MAX_RULES:
             self._rules.popitem(last=False)
 
     def _rules_of(self, site_id: int) -> RobotsRules | None:
@@ -224,13 +224,13 @@ class SitePolicies:
             self._watches.move_to_end(site_id)
             return watch
         by_level = self._session.goes_by_level
-        while len(self._watches) >= (MOST_WATCHES if by_level else MOST_SHARING):
+        while len(self._watches) >= (MAX_WATCHES if by_level else MAX_SHARING):
             self._unwatch(next(iter(self._watches)))
         if by_level:  # verdicts depend on the web alone
             watch = TrapWatch()
         else:
-            share = min(1.0, max(LEAST_SHARE, SHARED_WATCHES / len(self._rows)))
-            watch = TrapWatch(int(share * SIGNATURES_MAX), int(share * PATTERNS_MAX))
+            share = min(1.0, max(MIN_SHARE, SHARED_WATCHES / len(self._rows)))
+            watch = TrapWatch(int(share * MAX_SIGNATURES), int(share * MAX_PATTERNS))
         self._watches[site_id] = watch
         if by_level and (self._session.row.resumed or site_id in self._unwatched):
             self._session.writer.flush()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-MOST_REASONS = 12
+MAX_REASONS = 12
 
 
 def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
@@ -69,7 +69,7 @@ def reasons(database: Database, crawl_id: int) -> list[tuple[State, str, int]]:
         .where(site.c.crawl_id == crawl_id, page.c.state.notin_([State.DONE, State.MOVED, State.WAITING]))
         .group_by(page.c.state, page.c.reason)
         .order_by(number.desc(), page.c.reason)
-        .limit(MOST_REASONS)
+        .limit(MAX_REASONS)
     )
     with database.read() as connection:
         return [(State(state), reason, count) for state, reason, count in connection.execute(statement)]

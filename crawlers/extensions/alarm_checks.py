@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEAST_REST = 50  # the pause between two checks, as a multiple of the duration of the last one
+MIN_REST = 50  # the pause between two checks, as a multiple of the duration of the last one
 
 
 class AlarmChecks:
@@ -118,7 +118,7 @@ class AlarmChecks:
         except CrawlersError as error:
             if not writer.is_closed:  # else the crawl ends, and the last check is still to come
                 logger.warning("Alarm check failed: %s", error)
-        self._next_at = time.monotonic() + LEAST_REST * (time.monotonic() - began)
+        self._next_at = time.monotonic() + MIN_REST * (time.monotonic() - began)
 
     def _now_open(self, store: Callable[[ChangeSet], None] | None = None) -> int:
         """Check once, and *store* what changed; without it directly, which is for a crawl that has ended."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from scrapy.crawler import Crawler
 
-LEAST_REST = 50  # the pause between two queries, as a multiple of the duration of the last one
-MOST_SITES = 15  # lines; the busiest are shown, the others are in the sums
+MIN_REST = 50  # the pause between two queries, as a multiple of the duration of the last one
+MAX_SITES = 15  # lines; the busiest are shown, the others are in the sums
 
 
 class Progress:
@@ -81,7 +81,7 @@ class Progress:
         if now >= self._next_at:
             self._show()
             took_s = time.monotonic() - now
-            self._next_at = now + LEAST_REST * took_s
+            self._next_at = now + MIN_REST * took_s
 
     def _show(self) -> None:
         sites = progress(self._database, self._crawl.id)
@@ -98,7 +98,7 @@ def table(crawl: NamedCrawl, sites: list[SiteProgress], seconds: float) -> Table
         shown.add_column(name, justify="right")
     shown.add_column("")
     busiest = sorted(sites, key=lambda s: (-s.counts.get(State.WAITING, 0), -sum(s.counts.values()), s.site))
-    for site in busiest[:MOST_SITES]:
+    for site in busiest[:MAX_SITES]:
         shown.add_row(site.site, *_cells(site.counts, str(site.level)), site.availability or "")
     sums: dict[State, int] = {}
     for site in sites:

@@ -48,16 +48,16 @@ _OTHER_TAG = re.compile(
     re.I,
 )
 
-_MOST_ATTRIBUTES = 256  # different attributes of one tag; Lexbor compares each with all previous ones
+_MAX_ATTRIBUTES = 256  # different attributes of one tag; Lexbor compares each with all previous ones
 _BLOCK_BYTES = 1024  # a tag that contains no complete block is short enough
-_MOST_ROOTS = 8  # <html> and <body> in a probe; the first one collects the attributes of all
+_MAX_ROOTS = 8  # <html> and <body> in a probe; the first one collects the attributes of all
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]++))?+"""
 _TAG = rb"<[a-zA-Z][^\s/>]*+"
-_CROWDED = re.compile(rb"%b(?:%b){%d}" % (_TAG, _ATTRIBUTE, _MOST_ATTRIBUTES + 1))
+_CROWDED = re.compile(rb"%b(?:%b){%d}" % (_TAG, _ATTRIBUTE, _MAX_ATTRIBUTES + 1))
 # Alternatives for everything that begins with <, so that text in scripts is not read as tags; then surplus attributes.
 _SURPLUS = re.compile(
     rb"(<!--.*?(?:-->|\Z)|<(?:script|style|textarea|title)\b.*?(?:</|\Z))|(%b(?:%b){0,%d}+)(?:%b)*+"
-    % (_TAG, _ATTRIBUTE, _MOST_ATTRIBUTES, _ATTRIBUTE),
+    % (_TAG, _ATTRIBUTE, _MAX_ATTRIBUTES, _ATTRIBUTE),
     re.I | re.S,
 )
 _ROOT_TAG = re.compile(rb"<(?:html|body)(?=[\s/>])[^>]*+>?", re.I)
@@ -284,7 +284,7 @@ def thin(body: bytes) -> bytes:
     if _is_crowded(body):
         body = _SURPLUS.sub(rb"\1\2", body)
     for start in range(0, len(body), _PROBE_EVERY):
-        if len(_ROOT_TAG.findall(body, start, start + _PROBE_BYTES)) > _MOST_ROOTS:
+        if len(_ROOT_TAG.findall(body, start, start + _PROBE_BYTES)) > _MAX_ROOTS:
             return _ROOT_TAG.sub(b" ", body)
     return body
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
     from crawlers.items import Page
 
-MOST_TEXTS = 2_000  # per page; pages with more links are link lists, whose links are not relevant
+MAX_TEXTS = 2_000  # per page; pages with more links are link lists, whose links are not relevant
 CACHED_TEXTS = 50_000  # link texts whose relevance is cached, since menus repeat them on every page
 
 
@@ -65,7 +65,7 @@ class PageAnalyzer:
         urls: dict[int, str] = {}
         links: dict[str, set[tuple[str, str]]] = {}
         texts: dict[LinkText, None] = {}
-        for index, href in enumerate(parsed.hrefs[:MOST_TEXTS]):
+        for index, href in enumerate(parsed.hrefs[:MAX_TEXTS]):
             target = targets[href]
             if isinstance(target, Target) and target.key in followed:
                 link = parsed.link(index)

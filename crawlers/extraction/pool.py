@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; starting a worker costs half a second
 MEMORY_BYTES = 2 * 1024**3  # of address space; a typical worker uses 0.4 GB
-MOST_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
+MAX_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
 START_S = 60.0  # to start a worker, on a busy machine
 
 
@@ -59,7 +59,7 @@ class ExtractionPool:
             finally:
                 self._idle.put_nowait(worker)
             if worker.was_slow:
-                self._strikes[owner] = min(MOST_STRIKES, strikes + 1)
+                self._strikes[owner] = min(MAX_STRIKES, strikes + 1)
             else:
                 del self._strikes[owner]
             return result

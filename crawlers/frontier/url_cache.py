@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_groups import GROUPS_MAX
+from crawlers.algorithms.ranking.link_groups import MAX_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +24,11 @@ _RANK_SHIFT = 4
 _RANK_BITS = 20
 _RANK_MASK = (1 << _RANK_BITS) - 1
 _GROUP_SHIFT = _RANK_SHIFT + _RANK_BITS
-MAX_GROUP = GROUPS_MAX - 1  # the greatest number of a site's groups of links
+MAX_GROUP = MAX_GROUPS - 1  # the greatest number of a site's groups of links
 _GROUP_MASK = (1 << MAX_GROUP.bit_length()) - 1
 _ID_SHIFT = _GROUP_SHIFT + MAX_GROUP.bit_length()
 _HOPS_BITS = 5
-LEAST_SETTLED = 64  # URLs in the dict; arrays are not rebuilt for fewer
+MIN_SETTLED = 64  # URLs in the dict; arrays are not rebuilt for fewer
 _SETTLED_SHIFT = 3  # nor for less than an eighth of their size, so that each URL is copied some eight times
 _NONE = np.empty(0, dtype=np.int64)
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
@@ -105,7 +105,7 @@ class UrlCache:
 
     def settle(self) -> None:
         """Move the dict into the arrays if it is large enough."""
-        if len(self.lately) >= max(LEAST_SETTLED, len(self._keys) >> _SETTLED_SHIFT):
+        if len(self.lately) >= max(MIN_SETTLED, len(self._keys) >> _SETTLED_SHIFT):
             self._merge()
 
     def _merge(self) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlers.inputs.yaml_reader import Field, Node
 
-MOST_VALUES = 1_000  # feeds, rules or hosts of one source; a longer list is a mistake
+MAX_VALUES = 1_000  # feeds, rules or hosts of one source; a longer list is a mistake
 LONGEST = 500  # characters of a name or selector
 
 PARTS = ("title", "text", "published", "authors", "section", "image")  # fields of items.Article with selectors
@@ -147,8 +147,8 @@ def _addresses(given: Field | None, reading: Callable[[str], str]) -> tuple[str,
 
 
 def _small(given: Field) -> Field:
-    if (number := len(nodes_of(given))) > MOST_VALUES:
-        raise Problem(given.line, f"{given.name} has {number} values; keep at most {MOST_VALUES}")
+    if (number := len(nodes_of(given))) > MAX_VALUES:
+        raise Problem(given.line, f"{given.name} has {number} values; keep at most {MAX_VALUES}")
     return given
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Source", "parse_sources", "read_sources"]
 
-MOST_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
+MAX_BYTES = 50_000_000  # of a file: 100,000 sources, each with feeds and rules
 
 
 def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:
@@ -47,7 +47,7 @@ def read_sources(path: str, check: Check = any_selector) -> tuple[list[Source], 
     A problem is a sentence with file and line. *check* raises `ConfigError` for unusable selectors, given by part.
     Raises `ConfigError` if no source is left, or if *path* is not such a file.
     """
-    return parse_sources(read_text(path, MOST_BYTES, "split it into several files"), path, check)
+    return parse_sources(read_text(path, MAX_BYTES, "split it into several files"), path, check)
 
 
 def parse_sources(text: str, origin: str, check: Check = any_selector) -> tuple[list[Source], list[str]]:

@@ -42,7 +42,7 @@ from crawlers.inputs.yaml_reader import Item, Problem, item_of, items_of, read_f
 if TYPE_CHECKING:
     from crawlers.inputs.yaml_reader import Field
 
-MOST_BYTES = 100_000  # of a file: thousands of words and addresses
+MAX_BYTES = 100_000  # of a file: thousands of words and addresses
 TOO_LARGE = "remove the weakest keywords"
 LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords; a ratio of a million makes the lighter one irrelevant
 LARGEST_BUDGET = 1_000_000_000
@@ -66,7 +66,7 @@ class TopicSpec:
 
 def read_topic(path: str, language: str = AUTO) -> TopicSpec:
     """Return the topic that the file *path* describes; see `parse_topic`. Raises `ConfigError`."""
-    return parse_topic(read_text(path, MOST_BYTES, TOO_LARGE), path, language)
+    return parse_topic(read_text(path, MAX_BYTES, TOO_LARGE), path, language)
 
 
 def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:

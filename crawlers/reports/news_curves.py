@@ -30,8 +30,8 @@ _, RED, GREEN, _, ORANGE, SKY, _ = COLOURS
 GREY, BLACK = "#bbbbbb", "#222222"
 WIDTH, HEIGHT = 8.0, 2.8  # inches of a chart
 LEGEND_LINE, LEGEND_LETTERS = 0.2, 100  # inches of a line below the charts, and the letters that fit into it
-MOST_BARS = 120
-MOST_TICKS = 12
+MAX_BARS = 120
+MAX_TICKS = 12
 BAR_SHARE = 0.85  # of the distance between bars
 WIDEST_BAR = 0.1  # of the chart
 INTERVALS = 4  # of an axis: shares have a tick every 25 %
@@ -96,8 +96,8 @@ def draw_curves(path: Path, curves: Sequence[NewsCurves]) -> None:
 
 def _draw_iterations(chart: Axes, iterations: Sequence[Iteration]) -> None:
     """Draw the downloads of each iteration with their useful share; if there are many, neighbours share a bar."""
-    bars = merged(iterations, MOST_BARS)
-    width = -(-len(iterations) // MOST_BARS)
+    bars = merged(iterations, MAX_BARS)
+    width = -(-len(iterations) // MAX_BARS)
     chart.set_xlabel("iteration" if width == 1 else f"iteration (a bar is {width} iterations)")
     chart.set_ylabel("downloads per iteration")
     parts = (
@@ -112,7 +112,7 @@ def _draw_iterations(chart: Axes, iterations: Sequence[Iteration]) -> None:
 
 def _draw_days(chart: Axes, days: Sequence[Day]) -> None:
     """Draw the new documents of each of the latest days, with their ratio to all documents at its end."""
-    late = days[-MOST_BARS:]
+    late = days[-MAX_BARS:]
     chart.set_xlabel("day (UTC)")
     chart.set_ylabel("new documents per day")
     parts = [Part("new documents", SKY, [day.documents for day in late])]
@@ -132,7 +132,7 @@ def _draw_bars(chart: Axes, names: Sequence[str], parts: Sequence[Part], shares:
     right = chart.twinx()
     right.grid(visible=False)
     _draw_line(right, list(zip(places, shares.values, strict=True)), "-", shares.colour, shares.name)
-    every = -(-len(names) // MOST_TICKS)
+    every = -(-len(names) // MAX_TICKS)
     chart.set_xticks(places[::every], names[::every])
     chart.set_xlim(-0.5, len(names) - 0.5)
     _scale_numbers(chart, max(base))
@@ -156,7 +156,7 @@ def _draw_comparison(above: Axes, below: Axes, curves: Sequence[NewsCurves]) -> 
     for number, curve in enumerate(curves):
         shares: list[tuple[float, float]] = []
         totals, pages = [(0.0, 0.0)], 0
-        for one in merged(curve.iterations, MOST_BARS):
+        for one in merged(curve.iterations, MAX_BARS):
             shares.append((pages + one.pages / 2, min(1.0, one.useful_share)))
             pages += one.pages
             totals.append((pages, one.total_documents))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
     from crawlers.schedulers.wakeup import Wakeup
 
-MOST_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
+MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
 
 
 class RequestFlow:
@@ -58,7 +58,7 @@ class RequestFlow:
 
     def _next(self) -> Request | None:
         self._foreign.drop_refused()
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             now = self._crawl.clock()
             if (robots := self._robots.take(now)) is not None:
                 return robots

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.inputs.topic_file import TopicSpec
 
-MOST_REDIRECTS = 5  # of an example
+MAX_REDIRECTS = 5  # of an example
 LARGEST_EXAMPLE = 4_000_000  # bytes of a file that are read
 
 
@@ -120,7 +120,7 @@ class TopicSpider(SiteSpider):
         engine = self.crawler.engine
         assert engine is not None
         address = url
-        for _ in range(MOST_REDIRECTS):
+        for _ in range(MAX_REDIRECTS):
             try:
                 request = Request(address, meta={"handle_httpstatus_all": True, "dont_redirect": True})
                 response = await engine.download_async(request)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
     from tests.contracts.scored_story import Links, Name
 
-MOST_CASH_APART = 1e-9
+MAX_CASH_APART = 1e-9
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,14 @@ class ScoredCrawl:
 
     def check(self, lease: Lease, allowed: dict[int, float]) -> None:
         assert lease.id in allowed
-        assert allowed[lease.id] >= max(allowed.values()) - MOST_CASH_APART
+        assert allowed[lease.id] >= max(allowed.values()) - MAX_CASH_APART
         assert lease.is_revisit == (self.scores.queue(lease.id) == 1)
         if self.url_history is not None and hasattr(self.scores, "cash"):
             cash = self.url_history.opic.cash
             name = name_of(lease.url)
-            assert abs(self.scores.cash(lease.id) - cash[name]) < MOST_CASH_APART
+            assert abs(self.scores.cash(lease.id) - cash[name]) < MAX_CASH_APART
             if self.scores._policy == "greedy":
-                assert cash[name] >= max(allowed.values()) - MOST_CASH_APART
+                assert cash[name] >= max(allowed.values()) - MAX_CASH_APART
 
     def release(self, lease: Lease) -> None:
         failed, until = self.rng.random() < 0.5, self.rng.choice([self.now, self.now + 3])
@@ -272,7 +272,7 @@ class ScoredCrawl:
     def check_cash(self) -> None:
         """Check that no cash is lost, and that every stored page waits or is done."""
         waiting = 0
-        assert abs(self.scores.total_cash() - 1.0) < MOST_CASH_APART
+        assert abs(self.scores.total_cash() - 1.0) < MAX_CASH_APART
         for name, row in self.rows().items():
             queue, state = self.scores.queue(row["id"]), State(row["state"])
             # A page that vanished is revisited; one that never existed is not.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.contracts.engines import Engine
 
-MOST_STEPS = 2_000  # more than any of these crawls needs
+MAX_STEPS = 2_000  # more than any of these crawls needs
 
 
 class GroupedSite(Site):
@@ -189,7 +189,7 @@ class Crawl:
 
     def run(self) -> int:
         """Crawl to the end; return the number of requested pages."""
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             self._accident()
             leases = self._frontier.lease(NOW, 1)
             for lease in leases:

@@ -15,7 +15,7 @@ from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.webs import (
     BANNED,
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     Kind,
     Outcome,
     PageSpec,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier import QueuedFrontier
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "150"))
-MOST_STEPS = 5_000  # far more than any of these crawls needs: one that takes longer does not end
+MAX_STEPS = 5_000  # far more than any of these crawls needs: one that takes longer does not end
 
 
 class Crawl:
@@ -76,7 +76,7 @@ class Crawl:
         self._is_paused = False
 
     def run(self) -> Outcome:
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             if self._accident():
                 continue
             leases = self._frontier.lease(self._now, self._rng.choice([1, 1, 3]))
@@ -133,7 +133,7 @@ class Crawl:
     def _end(self, lease: Lease) -> None:
         page = page_of(lease.key)
         if lease.attempts < self._web[page].failures:
-            if lease.attempts < MOST_ATTEMPTS:
+            if lease.attempts < MAX_ATTEMPTS:
                 self._asked.discard(lease.id)
                 self._frontier.release(lease, self._now + self._rng.choice([0, 2]), "no answer", failed=True)
             else:

@@ -19,7 +19,7 @@ from crawlers.items import State, Target
 
 SITE = "http://a.test"
 VARIANTS = ("/p{}/", "/p{}", "/p{}/?x", "//p{}/")  # ranks 0, 1, 2 and 2
-MOST_ATTEMPTS = 2  # the third failure is the last
+MAX_ATTEMPTS = 2  # the third failure is the last
 BANNED = 7  # this page is not admitted
 
 
@@ -115,7 +115,7 @@ def expected(web: Web, max_level: int | None) -> Outcome:
         turn = {page: way for page, way in found.pop(here, {}).items() if page not in settled}
         settled |= set(turn)
         for page, way in (turn | insisted.pop(here, {})).items():
-            if web[page].failures > MOST_ATTEMPTS:
+            if web[page].failures > MAX_ATTEMPTS:
                 rows[page] = Row(way.url, level, State.FAILED, None)
                 continue
             state, out, moved = answer(web, page, way.url)

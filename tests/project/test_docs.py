@@ -42,7 +42,7 @@ every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROO
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
 # An environment variable, a constant in an __all__, and reserved names that are refused.
-NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "URL_MAX", "FRONTIER_URL", "TOPIC_TERMS"}
+NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "MAX_URL", "FRONTIER_URL", "TOPIC_TERMS"}
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))

@@ -31,11 +31,11 @@ PROBED_BITS = 5  # least certain bits of a band, which small changes flip first;
 NUMBER_WEIGHT = 2  # in words: reports made from one template (weather, rates, results) differ only in their numbers
 SHINGLE_WORDS = 3
 # Resemblance of two near-duplicates:
-SHARED_MIN = 0.8  # of the shingles; changing five words of 150 leaves 0.82
-SHARED_NUMBERS_MIN = 0.5
+MIN_SHARED = 0.8  # of the shingles; changing five words of 150 leaves 0.82
+MIN_SHARED_NUMBERS = 0.5
 # Containment of the shorter text in the longer one, if a page declares itself to be a version of another:
-CONTAINED_MIN = 0.5  # of the shingles: menus and captions are in one of the texts only
-CONTAINED_NUMBERS_MIN = 0.8
+MIN_CONTAINED = 0.5  # of the shingles: menus and captions are in one of the texts only
+MIN_CONTAINED_NUMBERS = 0.8
 _WEIGHT_SCALE = 16  # weights are rounded to integers, so that sums do not depend on their order
 
 # Scripts without spaces, whose characters count as words: Thai, Lao, Burmese, Khmer, Chinese and Japanese.
@@ -133,7 +133,7 @@ def _band(seed: int, number: int, value: int) -> int:
 def nearly_same(one: list[str], other: list[str]) -> bool:
     """Return whether a text of these words is a reprint of the other one, with at most small edits.
 
-    They must have at least `SHARED_MIN` of their shingles and `SHARED_NUMBERS_MIN` of their numbers in common: a
+    They must have at least `MIN_SHARED` of their shingles and `MIN_SHARED_NUMBERS` of their numbers in common: a
     weather report that differs from yesterday's only in its numbers is a new report.
 
     >>> old = "the mayor opened a new bridge over the river on a cold monday morning before 300 guests".split()
@@ -141,16 +141,16 @@ def nearly_same(one: list[str], other: list[str]) -> bool:
     (True, False)
     """
     return (
-        _resemblance(_numbers(one), _numbers(other), spare=1) >= SHARED_NUMBERS_MIN  # first, because there are few
-        and _resemblance(_shingles(one), _shingles(other)) >= SHARED_MIN
+        _resemblance(_numbers(one), _numbers(other), spare=1) >= MIN_SHARED_NUMBERS  # first, because there are few
+        and _resemblance(_shingles(one), _shingles(other)) >= MIN_SHARED
     )
 
 
 def is_version(one: list[str], other: list[str]) -> bool:
     """Return whether the shorter text may be an excerpt of the longer one, as a mobile page is of the complete page."""
     return (
-        _containment(_numbers(one), _numbers(other), spare=1) >= CONTAINED_NUMBERS_MIN
-        and _containment(_shingles(one), _shingles(other)) >= CONTAINED_MIN
+        _containment(_numbers(one), _numbers(other), spare=1) >= MIN_CONTAINED_NUMBERS
+        and _containment(_shingles(one), _shingles(other)) >= MIN_CONTAINED
     )
 
 

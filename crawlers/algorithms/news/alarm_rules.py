@@ -14,9 +14,9 @@ DEAD_FEED, UNREACHABLE = "dead feed", "source unreachable"
 SILENT, EXTRACTION, DISCOVERY = "silent source", "failing extraction", "no discovery"
 
 SILENCE_FACTOR = 10  # times the usual interval: shorter silences are normal
-PAGES_MIN = 20  # per day: with fewer pages, the share of documents is not significant
-SHARE_MIN = 0.2  # of the pages of a day that look like articles must become documents
-DOCUMENTS_MIN = 5  # of a site: with fewer, its usual interval is unknown
+MIN_PAGES = 20  # per day: with fewer pages, the share of documents is not significant
+MIN_SHARE = 0.2  # of the pages of a day that look like articles must become documents
+MIN_DOCUMENTS = 5  # of a site: with fewer, its usual interval is unknown
 
 REMEDIES = {
     DEAD_FEED: (
@@ -112,7 +112,7 @@ def alarms_of(
 
 def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iterator[Alarm]:
     pages = site.failed + site.stored
-    if pages >= PAGES_MIN and site.stored < SHARE_MIN * pages:
+    if pages >= MIN_PAGES and site.stored < MIN_SHARE * pages:
         yield Alarm(
             EXTRACTION,
             site.site,
@@ -120,7 +120,7 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
             f"failed (for example: {site.reason}); if the site has a new layout, add content rules (content: in "
             "sources.yaml), otherwise check which URLs its rules match (scrapy sites test-rule)",
         )
-    if len(site.published) < DOCUMENTS_MIN:
+    if len(site.published) < MIN_DOCUMENTS:
         return
     silent_s = pause.watched_s(max(site.published), now)
     if silent_s >= patience_s(site.published, limits.silent_s):

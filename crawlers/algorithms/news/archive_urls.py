@@ -14,7 +14,7 @@ _PATH = re.compile(
     r"|(?:19|20)\d\d(?:[/-]?(?:0?[1-9]|1[0-2])(?:[/-]?(?:0?[1-9]|[12]\d|3[01]))?)?"  # a year, month or day
     r")/?$"
 )
-_CHARS_MAX = 200  # of a path or query: pages of 60,000 links are classified in the reactor
+_MAX_CHARS = 200  # of a path or query: pages of 60,000 links are classified in the reactor
 _SEGMENTS = 3  # only the last ones are searched: a date has up to three segments
 
 
@@ -30,9 +30,9 @@ def is_archive(url: str) -> bool:
     if start < 0:
         return False
     path, mark, query = url[start:].lower().partition("?")  # faster than a case-insensitive expression
-    if mark and _QUERY.search(f"?{query[:_CHARS_MAX]}"):
+    if mark and _QUERY.search(f"?{query[:_MAX_CHARS]}"):
         return True
     begin = len(path) - 1  # a trailing slash does not begin a segment
     for _ in range(_SEGMENTS):
         begin = max(0, path.rfind("/", 0, begin))
-    return len(path) < _CHARS_MAX and _PATH.search(path, begin) is not None
+    return len(path) < _MAX_CHARS and _PATH.search(path, begin) is not None

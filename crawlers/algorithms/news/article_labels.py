@@ -9,7 +9,7 @@ IN_FEED = 3.0  # the page is in RSS, Atom, JSON Feed or a news sitemap
 DATED = 1.5  # the page has a date of publication
 DENSE = 0.6  # a page with a larger share of its text in links is a list
 DETOUR = -3.0  # instead of all evidence, if the same content was found before at another URL of the site
-PREFIXES_MIN = 5  # a URL with which at least this many other URLs begin is a directory
+MIN_PREFIXES = 5  # a URL with which at least this many other URLs begin is a directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def log_odds(evidence: Evidence) -> float:
         (evidence.link_density > DENSE, -2.0),
         (evidence.og_website, -1.5),
         (evidence.has_pagination, -1.5),
-        (evidence.is_prefix_of >= PREFIXES_MIN, -2.0),
+        (evidence.is_prefix_of >= MIN_PREFIXES, -2.0),
     )
     return sum(weight for holds, weight in weights if holds)
 

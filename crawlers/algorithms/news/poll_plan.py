@@ -21,7 +21,7 @@ USUAL_WINDOW = 10  # items assumed for a feed before its first poll: few feeds s
 BURST = 2.0  # the busiest hours of a day may have this many times the items of those that the rate was learnt from
 DEVIATIONS = 3.0  # standard deviations: the probability of an overflowing window, and that of a rate above its bound
 HOST_SHARE = 0.5  # of the requests that the delay of a host allows, for polls; the rest is for items
-DRIFT_MAX = 0.05  # of the budget: if the polls per second changed by more in total, the prices are computed again
+MAX_DRIFT = 0.05  # of the budget: if the polls per second changed by more in total, the prices are computed again
 CYCLE = 16  # but only after one in 16 feeds was polled, so that the cost per poll does not grow with the feeds
 JITTER = 0.1  # of an interval, so that polls do not synchronise with feeds that publish on the hour
 GOLDEN = 0.6180339887498949  # multiples of the golden ratio are evenly distributed modulo 1
@@ -148,7 +148,7 @@ class PollPlan:
             rate = rate.after(new_items, elapsed_s, is_full=is_full)
         self._learn(row, PollState(now, shown or before.window, rate))
         self._polls += 1
-        if self._drift > DRIFT_MAX * self._budget and self._polls * CYCLE >= len(self._rows):
+        if self._drift > MAX_DRIFT * self._budget and self._polls * CYCLE >= len(self._rows):
             self._share_out()
         return now + self._interval_s(row, now)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     _Vector = NDArray[np.float64]
 
 TOLERANCE = 1e-8  # of the change of either vector, of length 1, in one step
-STEPS_MAX = 1000  # if two communities are equally strong, the iteration may not converge
+MAX_STEPS = 1000  # if two communities are equally strong, the iteration may not converge
 
 Node = TypeVar("Node", bound="Hashable")
 
@@ -73,7 +73,7 @@ def _converged(links: list[tuple[int, int]], pages: int) -> tuple[_Vector, _Vect
     transposed = matrix.T.tocsr()
     authorities, hubs = np.zeros(pages), np.full(pages, 1.0)
     steps, change = 0, 1.0
-    while change >= TOLERANCE and steps < STEPS_MAX:
+    while change >= TOLERANCE and steps < MAX_STEPS:
         steps += 1
         before = authorities, hubs
         authorities = _normalized(transposed @ hubs)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-GROUPS_MAX = 100  # per site; later groups share one with the home page. With more groups, learning takes longer
+MAX_GROUPS = 100  # per site; later groups share one with the home page. With more groups, learning takes longer
 BONUS = 0.3  # weight of the confidence term, in standard deviations of a page's log1p(reward)
 PRIOR_PULLS = 1.0  # with the mean of the site, as the prior of every group
 _DIGITS = re.compile(r"\d+")

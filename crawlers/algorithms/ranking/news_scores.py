@@ -28,9 +28,9 @@ FIT = 3  # classified as an article by a rule
 FRESH = 4  # recently published; ordered by the time of publication
 BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
-RISE_MIN = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
+MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
 _UNKNOWN = -2  # the queue of undiscovered pages
-_TIME_MIN = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
+_MIN_TIME = 1e6  # times of publication, in seconds since 1970, are larger; factors are smaller
 _INJECTED = 1.0  # Nutch's db.score.injected, the OPIC of start pages
 # The order of pages of different sites: due pages first, then fresh ones, the latest first, then all others.
 _DUE = 2e12
@@ -66,7 +66,7 @@ class NewsScores:
         if self._queues[page] < 0:
             if self._queues[page] == _UNKNOWN:
                 self._opic[page] = 0.0 if level else _INJECTED
-            if self._values[page] > _TIME_MIN:
+            if self._values[page] > _MIN_TIME:
                 self._queues[page] = FRESH
             else:
                 self.queued(page, QueueSlot(OTHER, self._else_factor))
@@ -83,7 +83,7 @@ class NewsScores:
             if self._queues[target] < 0 or target == page:
                 continue
             gains = self._gains[target] + gain
-            rises = gains > RISE_MIN * self._opic[target]
+            rises = gains > MIN_RISE * self._opic[target]
             self._gains[target] = 0.0 if rises else gains
             if rises:
                 self._opic[target] += gains

@@ -21,7 +21,7 @@ from crawlers.algorithms.ranking.page_values import PageValues
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_RESIDUAL_MIN = 1e-12  # smaller residuals are rounding errors, because every page begins with 1
+_MIN_RESIDUAL = 1e-12  # smaller residuals are rounding errors, because every page begins with 1
 _STALE = 4  # the heap is rebuilt when it has more entries per page
 
 
@@ -96,5 +96,5 @@ class ForwardPushPageRank:
             if -size == abs(
                 self._residuals[page]
             ):  # otherwise the residual has changed, and the page has another entry
-                return page if -size > _RESIDUAL_MIN else None
+                return page if -size > _MIN_RESIDUAL else None
         return None

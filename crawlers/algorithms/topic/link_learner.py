@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RATE = 0.3  # learning rate of the model: the words of a site are learnt within a few pages
 NOISE = 0.05  # as a share of the greatest similarity; with 0, learning does harm: see docs/measurements/topics.md
 PRIOR = 0.05  # the prediction before the first page: few pages are as relevant as the best one
-ANCHORS_MAX = 200_000  # URLs whose anchors are kept until they are read, 43 MB; for others only the URL is used
+MAX_ANCHORS = 200_000  # URLs whose anchors are kept until they are read, 43 MB; for others only the URL is used
 
 
 class LinkLearner:
@@ -56,7 +56,7 @@ class LinkLearner:
         self._best = max(self._best, similarity)
         features = link_features(self._terms(self._anchors.pop(url, "")), url)
         self._model.learn(features, similarity / self._best if self._best else 0.0, self._rate)
-        has_room = len(self._anchors) < ANCHORS_MAX
+        has_room = len(self._anchors) < MAX_ANCHORS
         values = {}
         for target, texts in links.items():
             value, anchor = max(((self._value(target, *text), text[0]) for text in texts), default=(0.0, ""))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
 BUCKETS = 1 << 16  # weights at most, some 6 MB; with 5,000 features in use, 1 in 13 shares its bucket with another
-FEATURES_MAX = 100  # per link: a URL of 8 kB must not cost more than the page that it leads to
+MAX_FEATURES = 100  # per link: a URL of 8 kB must not cost more than the page that it leads to
 # The learning rate. With 0.1, a word is learnt within some fifty pages, and predictions for random pages, of which one
 # in five is relevant, fluctuate by 0.04; with 0.5, within ten pages and by 0.12.
 RATE = 0.1
@@ -37,7 +37,7 @@ def link_features(anchor: Iterable[str], url: str) -> list[str]:
     """
     path = unquote(url.partition("://")[2].partition("/")[2]).lower()
     words = dict.fromkeys(_WORD.findall(path))
-    return [*(f"a:{term}" for term in anchor), *(f"u:{word}" for word in words)][:FEATURES_MAX]
+    return [*(f"a:{term}" for term in anchor), *(f"u:{word}" for word in words)][:MAX_FEATURES]
 
 
 class LinkModel:

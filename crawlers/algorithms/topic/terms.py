@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AUTO = "auto"
-CHARS_MAX = 100_000  # of a text: 15,000 words, a chapter of a book; more would hardly change the cosine
+MAX_CHARS = 100_000  # of a text: 15,000 words, a chapter of a book; more would hardly change the cosine
 LONGEST = 40  # letters of a word; longer ones are encoded data, or a script without spaces that is not supported
 STEM_CACHE = 50_000  # words, some 8 MB: stemming a word takes 20 µs, a cached one 0.1 µs
 
@@ -100,8 +100,8 @@ class Terms:
         self._term = lru_cache(STEM_CACHE)(self._new_term)
 
     def __call__(self, text: str) -> Counter[str]:
-        """Return the terms of the first `CHARS_MAX` characters of *text*, with their frequencies."""
-        plain = unicodedata.normalize("NFKC", text[:CHARS_MAX]).lower()
+        """Return the terms of the first `MAX_CHARS` characters of *text*, with their frequencies."""
+        plain = unicodedata.normalize("NFKC", text[:MAX_CHARS]).lower()
         plain = plain.replace("\u2019", "'").replace("\xad", "")  # one apostrophe; no soft hyphens
         counts = Counter(chain.from_iterable(map(_characters, _HAN_RUN.findall(plain))))
         for word, times in Counter(_WORD.findall(plain)).items():

@@ -24,13 +24,13 @@ __all__ = ["TrapWatch", "content_signature", "shape_reason", "url_pattern"]
 
 MIN_PAGES = 150  # fewer are not conclusive: the days of a year in a calendar have 84 texts (weekday, month)
 WINDOW_PAGES = 50  # the latest pages decide; a part with new content has more than 2 new pages among 50
-NEW_SHARE_MIN = 0.05  # a genuine listing has a far higher share of new pages, an endless part soon has none
+MIN_NEW_SHARE = 0.05  # a genuine listing has a far higher share of new pages, an endless part soon has none
 BROAD_FACTOR = 2  # a broad pattern needs more evidence, so that the narrow one that causes it is cut first
 EXEMPT_PAGES = 10  # a narrow pattern is exempt from the verdict on a broad one if it has this many pages,
 EXEMPT_SHARE = 0.5  # and this share of them is new (a pattern with a single text has one new page)
-SAMPLE_MAX = 2_048  # content signatures per pattern
-SIGNATURES_MAX = 50_000  # content signatures per site, 3 to 5 MB
-PATTERNS_MAX = 2_000  # per site, and new ones per level
+MAX_SAMPLE = 2_048  # content signatures per pattern
+MAX_SIGNATURES = 50_000  # content signatures per site, 3 to 5 MB
+MAX_PATTERNS = 2_000  # per site, and new ones per level
 
 # Digits and hexadecimal letters, because texts also contain session ids; and whitespace, for differences in layout.
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
@@ -56,7 +56,7 @@ def content_signature(text: str) -> int:
 class _Pattern:
     """The content of the pages of one pattern, level by level.
 
-    With more than `SAMPLE_MAX` signatures, only those whose last *depth* bits are 0 are kept: a sample that depends on
+    With more than `MAX_SAMPLE` signatures, only those whose last *depth* bits are 0 are kept: a sample that depends on
     the set of signatures, not on their order (Flajolet 1990, On adaptive sampling).
     """
 
@@ -89,7 +89,7 @@ class _Pattern:
         self.level_pages += 1
         if signature & ((1 << self.depth) - 1) == 0 and signature not in self.known:
             self.level_new.add(signature)
-            while len(self.known) + len(self.level_new) > SAMPLE_MAX:
+            while len(self.known) + len(self.level_new) > MAX_SAMPLE:
                 self.thin(self.depth + 1)
 
     def thin(self, depth: int) -> None:
@@ -114,7 +114,7 @@ class _Pattern:
 
     def is_endless(self) -> bool:
         enough = self.pages >= MIN_PAGES * self.factor and self.window >= self._window_pages()
-        return enough and self.new < NEW_SHARE_MIN * self.window
+        return enough and self.new < MIN_NEW_SHARE * self.window
 
     def is_exempt(self) -> bool:
         return self.pages >= EXEMPT_PAGES and self.new >= EXEMPT_SHARE * self.window
@@ -131,12 +131,12 @@ class TrapWatch:
     not depend on the order within levels, and a crawl that is resumed restores the watch by observing its stored pages
     in the order of their levels. A verdict is final.
 
-    Memory is bounded by *most_signatures* (and `SAMPLE_MAX` per pattern during a level) and by *most_patterns*: the
+    Memory is bounded by *most_signatures* (and `MAX_SAMPLE` per pattern during a level) and by *most_patterns*: the
     patterns with the most pages are kept, and of the new ones of a level those with the smallest hashes. The fewer
     signatures, the more pages are needed for the same confidence.
     """
 
-    def __init__(self, most_signatures: int = SIGNATURES_MAX, most_patterns: int = PATTERNS_MAX) -> None:
+    def __init__(self, most_signatures: int = MAX_SIGNATURES, most_patterns: int = MAX_PATTERNS) -> None:
         self._most_signatures = most_signatures
         self._most_patterns = most_patterns
         self._level = 0

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.url_rules.url_tokens import Token, UrlTokens
 
-G_MIN = 12.0  # test statistic: p < 0.0006 for one question, because many are tested
-BOUND_MIN = 0.5  # lower bound of a leaf's precision; with a fifth of the labels wrong, a pure leaf only has 0.8
+MIN_G = 12.0  # test statistic: p < 0.0006 for one question, because many are tested
+MIN_BOUND = 0.5  # lower bound of a leaf's precision; with a fifth of the labels wrong, a pure leaf only has 0.8
 Z = 1.28  # one-sided 90 %
 POSITIONS = 6  # segments tested from the front; of the others, only the last one is tested
-DEPTH_MAX = 12
+MAX_DEPTH = 12
 TEXT_BITS = 4.0  # description length of a literal text, against 1 bit of a kind
-TEXTS_MAX = 8  # in one question
-TEXT_LENGTH_MAX = 40  # longer ones are titles
-TEXT_SEEN_MIN = 2  # URLs with a text
-AGREED_MIN = 5  # URLs of a leaf that must agree on a common value
+MAX_TEXTS = 8  # in one question
+MAX_TEXT_LENGTH = 40  # longer ones are titles
+MIN_TEXT_SEEN = 2  # URLs with a text
+MIN_AGREED = 5  # URLs of a leaf that must agree on a common value
 AGREED_SHARE = 0.9  # of the URLs of a leaf that must agree
 LAST = -1
 NUMBERS = FAMILIES["digits"][0] | {"date"}
@@ -104,7 +104,7 @@ def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
     for leaf in leaves(samples_of(labels)):
         for pattern, samples in closed(leaf):
             articles = sum(sample.is_article for sample in samples)
-            if wilson_low(articles, len(samples)) >= BOUND_MIN:
+            if wilson_low(articles, len(samples)) >= MIN_BOUND:
                 found.append((pattern, articles, len(samples)))
     rules = [
         Learnt(regex_of(pattern), count, wilson_low(articles, count)) for pattern, articles, count in merged(found)
@@ -123,7 +123,7 @@ def leaves(samples: list[Sample]) -> Iterator[Leaf]:
     open_leaves = [Leaf((), samples)]
     while open_leaves:
         leaf = open_leaves.pop()
-        question = _best_question(leaf.samples) if len(leaf.path) < DEPTH_MAX else None
+        question = _best_question(leaf.samples) if len(leaf.path) < MAX_DEPTH else None
         if question is None:
             yield leaf
             continue
@@ -158,7 +158,7 @@ def _agreed(pattern: UrlPattern, samples: list[Sample]) -> Iterator[tuple[UrlPat
     for position in positions:
         for question in _agreements(samples, position):
             part = [sample for sample in samples if question.holds(sample.tokens)]
-            if len(part) < max(AGREED_MIN, AGREED_SHARE * len(samples)):
+            if len(part) < max(MIN_AGREED, AGREED_SHARE * len(samples)):
                 continue
             if len(part) < len(samples):
                 yield (
@@ -196,7 +196,7 @@ def _values(tokens: UrlTokens, about: str, position: int | str) -> tuple[Hashabl
 
 def _is_literal(text: str) -> bool:
     """Return whether *text* may be a literal: numbers would not match next year, and long texts are titles."""
-    return 0 < len(text) <= TEXT_LENGTH_MAX and kind_of(text) not in NUMBERS
+    return 0 < len(text) <= MAX_TEXT_LENGTH and kind_of(text) not in NUMBERS
 
 
 def _token(tokens: UrlTokens, position: int | str) -> Token | None:
@@ -215,7 +215,7 @@ def _best_question(samples: list[Sample]) -> Question | None:
     for question, counts in _questions(samples, total):
         gain = _gain_bits(total, counts)
         # The statistic G of the test is twice the gain in nats.
-        if 2 * math.log(2) * gain >= G_MIN and gain - question.bits > best_score + 1e-9:
+        if 2 * math.log(2) * gain >= MIN_G and gain - question.bits > best_score + 1e-9:
             best, best_score = question, gain - question.bits
     return best
 
@@ -271,8 +271,8 @@ def _text_sets(texts: Mapping[Hashable, tuple[int, int]], total: tuple[int, int]
         chosen = [
             (_gain_bits(total, counts), str(text))
             for text, counts in texts.items()
-            if sum(counts) >= TEXT_SEEN_MIN and _is_literal(str(text)) and indicates(counts[1] / sum(counts))
+            if sum(counts) >= MIN_TEXT_SEEN and _is_literal(str(text)) and indicates(counts[1] / sum(counts))
         ]
-        ranked = [text for _, text in sorted(chosen, key=lambda one: (-one[0], one[1]))[:TEXTS_MAX]]
+        ranked = [text for _, text in sorted(chosen, key=lambda one: (-one[0], one[1]))[:MAX_TEXTS]]
         for size in range(1, len(ranked) + 1):
             yield frozenset(ranked[:size])

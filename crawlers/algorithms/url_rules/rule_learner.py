@@ -13,12 +13,12 @@ from crawlers.algorithms.url_rules.url_tokens import target_of_url
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-LABELS_MAX = 2_000  # 0.3 MB; learning from them takes 0.1 s
-KIND_MIN = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
+MAX_LABELS = 2_000  # 0.3 MB; learning from them takes 0.1 s
+MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
 DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
 JUDGED = 50  # latest matching URLs by which precision is measured
-PRECISION_MIN = 0.8  # of the rules: with a lower one, they have failed
-NEW_LABELS_MIN = 20  # before failed rules are learnt again, because the same labels give the same rules
+MIN_PRECISION = 0.8  # of the rules: with a lower one, they have failed
+MIN_NEW_LABELS = 20  # before failed rules are learnt again, because the same labels give the same rules
 
 HAND, LEARNT = "hand", "learnt"  # origins of rules
 
@@ -44,7 +44,7 @@ class UrlRule:
 class RuleLearner:
     """Learns the rules of one *domain* from labels, and decides when they should be learnt again.
 
-    It keeps `LABELS_MAX` labels, one per URL; beyond that, the oldest label of the more frequent kind (articles or
+    It keeps `MAX_LABELS` labels, one per URL; beyond that, the oldest label of the more frequent kind (articles or
     others) is dropped.
     """
 
@@ -65,7 +65,7 @@ class RuleLearner:
         self._others.pop(target, None)
         (self._articles if is_article else self._others)[target] = None
         self._seen += not known
-        if len(self._articles) + len(self._others) > LABELS_MAX:
+        if len(self._articles) + len(self._others) > MAX_LABELS:
             larger = max(self._articles, self._others, key=len)
             del larger[next(iter(larger))]
 
@@ -77,10 +77,10 @@ class RuleLearner:
     @property
     def is_due(self) -> bool:
         """Whether rules should be learnt now: there are enough new labels, or the rules have failed."""
-        if min(len(self._articles), len(self._others)) < KIND_MIN:
+        if min(len(self._articles), len(self._others)) < MIN_KIND:
             return False
-        has_failed = len(self._judged) == JUDGED and sum(self._judged) < PRECISION_MIN * JUDGED
-        return self._seen >= self._due_at or (has_failed and self._seen - self._learnt_from >= NEW_LABELS_MIN)
+        has_failed = len(self._judged) == JUDGED and sum(self._judged) < MIN_PRECISION * JUDGED
+        return self._seen >= self._due_at or (has_failed and self._seen - self._learnt_from >= MIN_NEW_LABELS)
 
     def has_learnt(self) -> None:
         """Mark the labels as learnt, so that rules are not due before there are more labels."""
@@ -96,7 +96,7 @@ class RuleLearner:
         labels.
         """
         self.has_learnt()
-        if min(len(self._articles), len(self._others)) < KIND_MIN:
+        if min(len(self._articles), len(self._others)) < MIN_KIND:
             return []
         forbidden = {rule.regex for rule in known if rule.origin == HAND and rule.weight == 0}
         labels = dict.fromkeys(self._articles, True) | dict.fromkeys(self._others, False)

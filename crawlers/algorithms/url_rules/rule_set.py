@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
 
-SITES_MAX = 65_536  # sites with a cached domain; beyond that the cache is cleared
-RULES_MAX = 1_000  # manual rules per domain; a learner creates fewer
-COMPILED_MAX = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
+MAX_SITES = 65_536  # sites with a cached domain; beyond that the cache is cleared
+MAX_RULES = 1_000  # manual rules per domain; a learner creates fewer
+MAX_COMPILED = 10_000  # rules in memory; some 10 KB each after many URLs, at most `url_expressions.MEMORY_BYTES`
 
 
 class _Matcher(NamedTuple):
@@ -84,7 +84,7 @@ class RuleSet:
         return max(weights) if min(weights) > 0.0 else 0.0
 
     def _cached(self, site: str) -> _Matcher | None:
-        if len(self._of_site) >= SITES_MAX:
+        if len(self._of_site) >= MAX_SITES:
             self._of_site.clear()
         domain = self._domain(_host(site))
         matcher = self._of_site[site] = None if domain is None else self._matcher(domain)
@@ -101,7 +101,7 @@ class RuleSet:
     def _compile(self, texts: tuple[str, ...]) -> UrlExpressions:
         expressions = self._expressions.get(texts)
         if expressions is None:
-            if self._compiled + len(texts) > COMPILED_MAX:
+            if self._compiled + len(texts) > MAX_COMPILED:
                 for cache in (self._expressions, self._matchers, self._of_site):
                     cache.clear()
                 self._compiled = 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlers.items import Target
 
-HREF_MAX = 2000  # characters; longer links are not cached, as most are data: and javascript:
+MAX_HREF = 2000  # characters; longer links are not cached, as most are data: and javascript:
 
 _OF_THE_SITE = ("/", "http://", "https://")
 # Relative to the page: an empty link, a query or a fragment, also after the page's own scheme (`http:?q`). The standard
@@ -64,7 +64,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
 
     def __missing__(self, href: str) -> Target | BadUrl:
         found = self._directory.get(href) or self._site.get(href) or self._resolve(href)
-        if len(href) <= HREF_MAX:
+        if len(href) <= MAX_HREF:
             self[href] = found
         return found
 
@@ -78,7 +78,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
                 found = target_of(url, self._resolver.options)
             except BadUrl as error:
                 found = BadUrl(str(error))  # without the traceback, which would keep stack frames alive
-        if len(href) > HREF_MAX:
+        if len(href) > MAX_HREF:
             return found
         if href.startswith(_OF_THE_SITE):
             self._resolver.keep(self._site, href, found)

@@ -19,7 +19,7 @@ from crawlers.errors import BadUrl
 from crawlers.items import Target
 
 __all__ = [
-    "URL_MAX",
+    "MAX_URL",
     "Normalization",
     "join",
     "normalize",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # Characters; longer URLs are errors of scripts, as servers accept request lines of 8 kB (Apache's LimitRequestLine).
-URL_MAX = 8192
+MAX_URL = 8192
 
 _SCHEME = re.compile(r"[\x00-\x20]*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,7 +45,7 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
     """Return the normal form of the absolute *url*, which all its variants share.
 
     The function is idempotent, because dot segments are removed before slashes are merged, and the trailing slash is
-    added last. Raises `BadUrl` unless *url* is http or https and has at most `URL_MAX` characters.
+    added last. Raises `BadUrl` unless *url* is http or https and has at most `MAX_URL` characters.
 
     >>> normalize("HTTP://eXaMplE.com:80/f1/../f2//%3a?b=1&a=3&c#x")
     'http://example.com/f2/%3A/?a=3&b=1'
@@ -57,7 +57,7 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
     standard = parsed(url).href
     check_web(standard)
     form = key_form(as_written(url, standard, options), options)
-    if len(form) > URL_MAX:
+    if len(form) > MAX_URL:
         raise _too_long(form)
     return form
 
@@ -113,7 +113,7 @@ def variant_rank(target: Target) -> int:
 
 def parsed(url: str) -> can_ada.URL:
     """Return the parsed absolute *url*; raise `BadUrl` if it is invalid or too long."""
-    if len(url) > URL_MAX:
+    if len(url) > MAX_URL:
         raise _too_long(url)
     try:
         return can_ada.parse(url)
@@ -129,7 +129,7 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
         href = href[: href.index("#")]
         if href and href[-1] <= " ":
             href += "#"  # otherwise blanks before the fragment would be stripped like trailing ones
-    if len(href) > URL_MAX:
+    if len(href) > MAX_URL:
         raise _too_long(href)
     if codec and not href.isascii():
         scheme = _SCHEME.match(href)
@@ -143,7 +143,7 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
         raise _no_url(href) from None
     if href and href[-1] == "#":
         url = url.partition("#")[0]
-    if len(url) > URL_MAX:
+    if len(url) > MAX_URL:
         raise _too_long(url)
     return url
 
@@ -154,7 +154,7 @@ def target_of(url: str, options: Normalization) -> Target:
     normalized = key_form(url, options)
     if normalized == url:
         normalized = url  # one string in memory instead of two
-    elif len(normalized) > URL_MAX:
+    elif len(normalized) > MAX_URL:
         raise _too_long(normalized)
     site = normalized[: normalized.find("/", 8)]
     if "@" in site:
@@ -209,7 +209,7 @@ def check_web(url: str) -> None:
 
 
 def _too_long(url: str) -> BadUrl:
-    return _other_scheme(url) or BadUrl(f"longer than {URL_MAX} characters")
+    return _other_scheme(url) or BadUrl(f"longer than {MAX_URL} characters")
 
 
 def _no_url(url: str) -> BadUrl:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 HELP = "shows the results of the iterations of news crawls: scrapy lab news [CRAWL or URL of a store …]."
-MOST_LINES = 30  # of a table; the file has all iterations
+MAX_LINES = 30  # of a table; the file has all iterations
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -70,19 +70,19 @@ def _tables(found: NewsCurves) -> str:
 def _iterations(iterations: Sequence[Iteration]) -> list[str]:
     names = ("iteration", "began (UTC)", "fit", "not fit", "errors", "polls", "documents", "duplicates", "useful")
     lines = ["{:>9}  {:16} {:>8} {:>8} {:>8} {:>8} {:>10} {:>10} {:>7}".format(*names)]
-    for one in merged(iterations, MOST_LINES):
+    for one in merged(iterations, MAX_LINES):
         lines.append(
             f"{one.number:>9}  {_minute(one.began_at):16} {one.fit:>8,} {one.not_fit:>8,} {one.errors:>8,} "
             f"{one.polls:>8,} {one.documents:>10,} {one.duplicates:>10,} {one.useful_share:>7.1%}"
         )
-    if len(iterations) > MOST_LINES:
-        lines.append(f"a line is {-(-len(iterations) // MOST_LINES)} iterations; --out FILE.csv has each")
+    if len(iterations) > MAX_LINES:
+        lines.append(f"a line is {-(-len(iterations) // MAX_LINES)} iterations; --out FILE.csv has each")
     return lines
 
 
 def _days(days: Sequence[Day]) -> list[str]:
     lines = [f"{'day (UTC)':>10} {'documents':>10} {'in all':>10} {'ratio':>7}"]
-    for day in days[-MOST_LINES:]:
+    for day in days[-MAX_LINES:]:
         name = f"{datetime.fromtimestamp(day.began_at, UTC):%Y-%m-%d}"
         lines.append(f"{name:>10} {day.documents:>10,} {day.total_documents:>10,} {day.ratio:>7.1%}")
     return lines

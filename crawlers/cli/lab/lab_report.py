@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, also while it runs."
 LATE = 50  # last pulls of a site, for its current yield
-MOST_SITES = 40  # lines of the table; the file has all
+MAX_SITES = 40  # lines of the table; the file has all
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -80,7 +80,7 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
         late.setdefault(number, []).append(reward)
     about = {number: (name, why) for number, name, why in log.sites}
     lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'per page':>8} {'recent':>8} {'index':>9}"]
-    for moment in sorted(last, key=lambda one: -one.own_pulls)[:MOST_SITES]:
+    for moment in sorted(last, key=lambda one: -one.own_pulls)[:MAX_SITES]:
         assert isinstance(moment.arm, int)
         name, why = about[moment.arm]
         recent = late.get(moment.arm, [])[-LATE:]
@@ -89,8 +89,8 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
             f"{_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} {_index(moment.index)}"
             + (f"  not available: {why}" if why else "")
         )
-    if len(last) > MOST_SITES:
-        lines.append(f"and {len(last) - MOST_SITES} sites with fewer pages; --out FILE.csv has all")
+    if len(last) > MAX_SITES:
+        lines.append(f"and {len(last) - MAX_SITES} sites with fewer pages; --out FILE.csv has all")
     return "\n".join(lines)
 
 

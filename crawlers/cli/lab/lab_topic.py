@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawlers.cli.lab.lab_topic_runs import Runs
 
 HELP = "compares topic crawls as they ran, or replays other strategies on the web of one."
-MOST_POINTS = 12
+MAX_POINTS = 12
 COLUMNS = 6  # of the table if no --points are given
 TITLES = {
     "similarity": "average similarity of the pages read",
@@ -111,8 +111,8 @@ def _points(text: str) -> list[int]:
         points = sorted({int(one) for one in text.split(",")})
     except ValueError:
         points = []
-    if not points or points[0] < 1 or len(points) > MOST_POINTS:
-        raise ConfigError(f"--points {text}: expected at most {MOST_POINTS} numbers of at least 1, separated by commas")
+    if not points or points[0] < 1 or len(points) > MAX_POINTS:
+        raise ConfigError(f"--points {text}: expected at most {MAX_POINTS} numbers of at least 1, separated by commas")
     return points
 
 

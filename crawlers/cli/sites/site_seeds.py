@@ -11,7 +11,7 @@ from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_named, table
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
-from crawlers.inputs.sources_file import MOST_BYTES, read_sources
+from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
@@ -79,7 +79,7 @@ def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace)
     if Path(files[0]).suffix.lower() in SOURCES:
         _import_sources(settings, files[0])
         return
-    changes = parse_seeds(read_text(files[0], MOST_BYTES, "split it into several files"), files[0])
+    changes = parse_seeds(read_text(files[0], MAX_BYTES, "split it into several files"), files[0])
     with opened(settings, create=True) as database:
         _show_saved(save_seeds(database, changes))
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.uncommitted import Commits
 
-MOST_REMEMBERED = 200_000  # announced URLs
-MOST_UNSURE = 10_000  # pages that may not be committed yet
+MAX_REMEMBERED = 200_000  # announced URLs
+MAX_UNSURE = 10_000  # pages that may not be committed yet
 
 
 class StoredItems(NamedTuple):
@@ -79,7 +79,7 @@ class Announcements:
         for key in keys:
             self._announced.pop(key, None)
             self._announced[key] = None
-        while len(self._announced) > MOST_REMEMBERED:
+        while len(self._announced) > MAX_REMEMBERED:
             del self._announced[next(iter(self._announced))]
         return [item for item in items if item.target.key not in stored.known]
 
@@ -87,7 +87,7 @@ class Announcements:
         """Record that the page with that *key* was read, and is not a document; it is submitted after this."""
         self._read.pop(key, None)
         self._read[key] = self._commits.submitted
-        if len(self._read) > MOST_UNSURE:
+        if len(self._read) > MAX_UNSURE:
             oldest, following = islice(self._read, 2)
             self._commits.wait_for(self._read[following])  # so many pages ago that it need not wait
             del self._read[oldest]

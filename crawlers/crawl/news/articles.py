@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawlers.storage.schema.news_tables import DocumentRow
 
 
-MOST_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked up, some 100 bytes each
+MAX_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked up, some 100 bytes each
 
 
 class StoredArticle(NamedTuple):
@@ -102,7 +102,7 @@ class ArticlePolicy:
         self._drop_outdated()
         if query.moment == self._moment:
             self._holders.update(zip(query.keys, holders, strict=True))
-        while len(self._holders) > MOST_LOOKED_UP:
+        while len(self._holders) > MAX_LOOKED_UP:
             self._holders.popitem(last=False)
 
     def _drop_outdated(self) -> None:

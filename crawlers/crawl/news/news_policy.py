@@ -39,12 +39,12 @@ _FIGURES = re.compile(r"\d[\d.,]*")
 LISTS = (FEED, SITEMAP)
 
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
-MOST_LISTS = 20  # sitemaps of an index that are read before articles; the others are archives
-MOST_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
+MAX_LISTS = 20  # sitemaps of an index that are read before articles; the others are archives
+MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
 LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
 CHECK_S = 60.0  # between two checks whether there is time for all polls
 REPEAT_S = 3600.0  # after which a warning is repeated
-LEAST_NEW = 2  # articles that a page must show to be worth another visit
+MIN_NEW = 2  # articles that a page must show to be worth another visit
 
 
 class NewsPolicy(CrawlPolicy):
@@ -201,7 +201,7 @@ class NewsPolicy(CrawlPolicy):
         if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
             feeds = self._feeds.of_home(page.url, news.feeds)
         else:
-            nested = news.kind in LISTS and lease.level > MOST_NESTED
+            nested = news.kind in LISTS and lease.level > MAX_NESTED
             feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
         if feeds:  # of few pages, so that most pages are not copied
             here = site_of(page.url)
@@ -216,7 +216,7 @@ class NewsPolicy(CrawlPolicy):
         """Return the queue slots of the page's new and announced links."""
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update(
-            (target.key, BEFORE_ARTICLES if n < MOST_LISTS else LATE) for n, target in enumerate(news.feeds)
+            (target.key, BEFORE_ARTICLES if n < MAX_LISTS else LATE) for n, target in enumerate(news.feeds)
         )
         links = (target for target, _ in (*page.links, *page.cross_site_links))
         slots: dict[int, QueueSlot] = {}
@@ -319,7 +319,7 @@ class NewsPolicy(CrawlPolicy):
             return None  # an older sitemap of an index, which is read once
         is_home = lease.level == 0 or news.kind == SITEMAP
         is_near = found.fits or lease.level == 1  # without rules, the sections
-        is_worth = count >= LEAST_NEW and is_near and self._polls.has_room(lease.site_id)
+        is_worth = count >= MIN_NEW and is_near and self._polls.has_room(lease.site_id)
         if not (is_poll or is_home) and (not is_worth or news.outcome == NEW):
             return None
         kind, new = news.kind or (HOME if is_home else PAGE), count if is_poll else 0

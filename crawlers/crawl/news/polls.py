@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.poll_plan import PollPlan
     from crawlers.storage.change_set import ChangeSet
 
-MOST_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
+MAX_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
 FADED_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
 
 
@@ -119,7 +119,7 @@ class Polls:
         poll.failures += 1
         due_at = self._plan.failed(page_id, now, poll.failures)
         self._row(page_id, due_at, now, changes, problem)
-        if poll.kind == PAGE and poll.failures >= MOST_FAILURES:
+        if poll.kind == PAGE and poll.failures >= MAX_FAILURES:
             self._remove(page_id)
             return None
         return due_at

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 BLOCK_CHARS = 800  # of adjacent paragraphs: an article, not teasers
 SPARSE = 0.3  # of the text in links: a higher share is a list of teasers
-_MOST_LINKS = 1_000  # whose texts are read; a page with more links is a list anyway
-_MOST_JSON = 100_000  # characters of JSON-LD: longer ones are catalogues, and too slow for the reactor
+_MAX_LINKS = 1_000  # whose texts are read; a page with more links is a list anyway
+_MAX_JSON = 100_000  # characters of JSON-LD: longer ones are catalogues, and too slow for the reactor
 _NEAR_H1 = 6  # levels from the h1 up to the element with the date
 
 _ITEM = '[itemtype*="Article"],[itemtype*="BlogPosting"]'
@@ -68,7 +68,7 @@ def _head(tree: LexborHTMLParser) -> tuple[bool, str, bool]:
 def _is_structured(parsed: ParsedPage) -> bool:
     """Tell whether the page is marked up as one article; several articles in microdata do not count."""
     scripts = parsed.json_ld
-    if scripts and sum(map(len, scripts)) <= _MOST_JSON and any(map(is_article, statements(scripts))):
+    if scripts and sum(map(len, scripts)) <= _MAX_JSON and any(map(is_article, statements(scripts))):
         return True
     return len(parsed.tree.css(_ITEM)) == 1
 
@@ -88,7 +88,7 @@ def _has_date_near(heading: LexborNode) -> bool:
 
 def _link_density(parsed: ParsedPage, text: str) -> float:
     whole = _bytes(text)
-    linked = _bytes("".join([parsed.node(index).text() for index in range(min(_MOST_LINKS, len(parsed.hrefs)))]))
+    linked = _bytes("".join([parsed.node(index).text() for index in range(min(_MAX_LINKS, len(parsed.hrefs)))]))
     return min(linked / whole, 1.0) if whole else 0.0
 
 

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-LEAST_CHARS = 200  # the shortest article measured has 302 (docs/measurements/articles.md)
-MOST_BYTES = 4 * 1024 * 1024  # of a page; the rest is not read
-MOST_TEXT = 200_000  # characters, some 60 pages of a book
-MOST_TITLE = 500
-MOST_SECTION = 200
+MIN_CHARS = 200  # the shortest article measured has 302 (docs/measurements/articles.md)
+MAX_BYTES = 4 * 1024 * 1024  # of a page; the rest is not read
+MAX_TEXT = 200_000  # characters, some 60 pages of a book
+MAX_TITLE = 500
+MAX_SECTION = 200
 
-_MOST_TIMES = 5  # <time> elements; later ones belong to other articles
+_MAX_TIMES = 5  # <time> elements; later ones belong to other articles
 _LANGUAGE = re.compile(r"([a-z]{2})(?:[-_]|\Z)", re.I)
 
 # They log a warning for every page without text, which is a normal result here.
@@ -54,14 +54,14 @@ def extract_article(
     content_type: str | None,
     rules: Mapping[str, str],
     now: float,
-    least_chars: int = LEAST_CHARS,
+    least_chars: int = MIN_CHARS,
 ) -> Article | str:
     """Return the article of the page *body* at *url*, or the reason for having none: "no text", "no title" …
 
     *content_type* is the HTTP header, which may name a charset; *rules* are the site's own, see `content_rules`;
     dates after *now* and texts shorter than *least_chars* are ignored. Never raises.
     """
-    utf8, _ = decode(body[:MOST_BYTES], content_type)
+    utf8, _ = decode(body[:MAX_BYTES], content_type)
     try:
         # libxml2 limits the depth to 256, so the page need not be flattened as for Lexbor.
         tree = load_html(thin(utf8).decode("utf-8", "replace"))
@@ -90,7 +90,7 @@ class _Page:
         text, extractor = self._text()
         if len(text) < least_chars:
             return "no text"
-        title = self._title()[:MOST_TITLE].rstrip()
+        title = self._title()[:MAX_TITLE].rstrip()
         if not title:
             return "no title"
         # Names come before dates because htmldate removes elements from the tree.
@@ -98,11 +98,11 @@ class _Page:
         published_at, published = self._published() or (None, "")
         return Article(
             title=title,
-            text=text[:MOST_TEXT],
+            text=text[:MAX_TEXT],
             published_at=published_at,
             published=published,
             authors=names,
-            section=" ".join(self._first("section").split())[:MOST_SECTION].rstrip(),
+            section=" ".join(self._first("section").split())[:MAX_SECTION].rstrip(),
             language=self._language(),
             canonical_url=self._canonical(),
             image=self._absolute(parts.image for parts in self._sources),
@@ -129,7 +129,7 @@ class _Page:
         return headline(declared, visible, self._meta.title, window, self._site_names, self._url)
 
     def _published(self) -> tuple[float, str] | None:
-        times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MOST_TIMES]
+        times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MAX_TIMES]
         for declared in (self._rule.published, self._meta.published, self._json.published, self._micro.published):
             if publication([declared], self._now) is not None:
                 others = (self._meta.published, self._json.published, self._micro.published, *times)

@@ -19,10 +19,10 @@ _MARKUP = re.compile(r"</?(?:p|br|div|h[1-6]|li|ul|a|b|i|em|strong|span)\b[^>]*>
 _CUT_OFF = re.compile(r"(?:…|\.\.\.|\[\+?\d* ?\w*\])\s*\Z")
 _WORD = re.compile(r"\w+")
 
-_LEAST_SHARE = 0.8  # of the length of the visible text: a shorter machine-readable text is only its beginning
-_LEAST_COMMON = 0.5  # of its words: otherwise it is a different text
+_MIN_SHARE = 0.8  # of the length of the visible text: a shorter machine-readable text is only its beginning
+_MIN_COMMON = 0.5  # of its words: otherwise it is a different text
 _LINE_HEAD = 40  # characters that identify a line: the rest may differ in blanks
-_LEAST_LEAD = 80  # characters: long enough for a sentence, too long for a name or date
+_MIN_LEAD = 80  # characters: long enough for a sentence, too long for a name or date
 
 
 def lines_of(node: HtmlElement) -> str:
@@ -58,10 +58,10 @@ def whole_text(declared: str, seen: str) -> str | None:
     if _MARKUP.search(declared):
         declared = lines_of(html.fragment_fromstring(declared, create_parent="div"))
     declared = as_lines(declared)
-    if not declared or len(declared) < _LEAST_SHARE * len(seen) or _CUT_OFF.search(declared):
+    if not declared or len(declared) < _MIN_SHARE * len(seen) or _CUT_OFF.search(declared):
         return None
     words = set(_WORD.findall(seen.lower()))
-    if words and len(words & set(_WORD.findall(declared.lower()))) < _LEAST_COMMON * len(words):
+    if words and len(words & set(_WORD.findall(declared.lower()))) < _MIN_COMMON * len(words):
         return None
     return _in_paragraphs(declared, seen)
 
@@ -79,7 +79,7 @@ def _in_paragraphs(declared: str, seen: str) -> str:
             if declared.startswith(line, found):
                 start = found + len(line)
                 breaks.add(start)
-        elif not breaks and len(line) >= _LEAST_LEAD:
+        elif not breaks and len(line) >= _MIN_LEAD:
             before.append(line)
     ends = sorted(breaks - {0, len(declared)})
     parts = [declared[one:other] for one, other in zip([0, *ends], [*ends, len(declared)], strict=True)]

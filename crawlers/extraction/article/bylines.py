@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_AUTHORS = 20
+MAX_AUTHORS = 20
 _LONGEST_NAME = 80  # letters; longer ones are sentences
 
 _TAG = re.compile(r"<[^>]*>")
@@ -33,7 +33,7 @@ _LETTERS = re.compile(r"[\W\d_]+")
 
 
 def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first of *sources* that has any, without duplicates, at most `MOST_AUTHORS`.
+    """Return the names in the first of *sources* that has any, without duplicates, at most `MAX_AUTHORS`.
 
     The site (one of *site_names*) or its staff is the author only if no source has another name.
 
@@ -46,7 +46,7 @@ def authors(sources: Iterable[Iterable[str]], site_names: Iterable[str]) -> tupl
         names = _names(declared)
         persons = [name for letters, name in names.items() if letters not in sites and not _is_staff(name)]
         if persons:
-            return tuple(persons[:MOST_AUTHORS])
+            return tuple(persons[:MAX_AUTHORS])
         anybody = anybody or tuple(names.values())[:1]
     return anybody
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?|ǀ|｜|_)\s*|\s*:\s+(?=\S+\Z)|:\s+")
 _NO_LETTERS = re.compile(r"[\W_]+")
-_LEAST_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
+_MIN_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
 _SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
 _LONGEST_NAME = 4  # words
-_LEAST_SHARE = 0.6  # of an h1 that is the title, after a kicker
+_MIN_SHARE = 0.6  # of an h1 that is the title, after a kicker
 
 
 def headline(declared: str, visible: Sequence[str], shared: str, window: str, names: Iterable[str], url: str) -> str:
@@ -45,7 +45,7 @@ def headline(declared: str, visible: Sequence[str], shared: str, window: str, na
 
 def _site_names(names: Iterable[str], url: str) -> set[str]:
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    labels = [label for label in host.split(".") if len(label) >= _LEAST_LABEL]
+    labels = [label for label in host.split(".") if len(label) >= _MIN_LABEL]
     known = [part for name in names for part in (name, *_SEPARATOR.split(name))]
     return {letters for name in (*known, host, *labels) if len(letters := _letters(name)) > 1}
 
@@ -85,7 +85,7 @@ def _ends(titles: Iterable[str]) -> set[str]:
 
 def _is_most_of(title: str, visible: str) -> bool:
     """Tell whether the h1 *visible* is *title* after a kicker."""
-    return _letters(visible).endswith(_letters(title)) and len(title) > _LEAST_SHARE * len(visible)
+    return _letters(visible).endswith(_letters(title)) and len(title) > _MIN_SHARE * len(visible)
 
 
 def _letters(text: str) -> str:

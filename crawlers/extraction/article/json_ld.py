@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-_MOST_SCRIPTS = 50  # pages have one to five
-_MOST_CHARS = 2_000_000  # of a script; an article with all its comments is shorter
-_MOST_NODES = 5_000  # of a page: a list of a hundred products has some thousands
+_MAX_SCRIPTS = 50  # pages have one to five
+_MAX_CHARS = 2_000_000  # of a script; an article with all its comments is shorter
+_MAX_NODES = 5_000  # of a page: a list of a hundred products has some thousands
 _DEEPEST = 12  # @graph, article, author, name is 4; also ends reference loops
 
 _WRAPPING = re.compile(r"[\s\ufeff;]*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)?\s*")
@@ -67,13 +67,13 @@ def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
 
 def statements(scripts: list[str]) -> list[dict[str, Any]]:
     """Return the objects in the JSON-LD *scripts* of a page that describe the page, not pages that it lists."""
-    nodes = (node for text in scripts[:_MOST_SCRIPTS] for value in _values(text) for node in _nodes(value, _DEEPEST))
-    return list(islice(nodes, _MOST_NODES))
+    nodes = (node for text in scripts[:_MAX_SCRIPTS] for value in _values(text) for node in _nodes(value, _DEEPEST))
+    return list(islice(nodes, _MAX_NODES))
 
 
 def microdata(tree: HtmlElement) -> ArticleParts | None:
     """Return the parts of the first article marked up in microdata on the page *tree*; None if there is none."""
-    for item in tree.xpath(_ARTICLE_ITEM)[:_MOST_SCRIPTS]:
+    for item in tree.xpath(_ARTICLE_ITEM)[:_MAX_SCRIPTS]:
         found: dict[str, list[Any]] = {}
         for node in item.iterdescendants():
             names = node.get("itemprop")
@@ -111,7 +111,7 @@ def _plain_value(node: HtmlElement) -> str:
 
 def _values(text: str) -> Iterator[Any]:
     """Yield the JSON values of a script, repaired in obvious cases."""
-    text = text[:_MOST_CHARS]
+    text = text[:_MAX_CHARS]
     for mended in (text, _EXTRA_COMMA.sub("", text)):
         decoder = json.JSONDecoder(strict=False)  # line breaks in strings are common
         values = []

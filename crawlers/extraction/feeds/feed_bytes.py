@@ -7,7 +7,7 @@ import zlib
 
 from crawlers.extraction.charset import decode
 
-INFLATED_MAX = 50_000_000  # bytes; the limit of the sitemap protocol
+MAX_INFLATED = 50_000_000  # bytes; the limit of the sitemap protocol
 GZIP = b"\x1f\x8b"
 
 _CHUNK = 1024  # lost before a damaged position
@@ -23,7 +23,7 @@ _REFERENCE = re.compile(
 )
 
 
-def inflated(body: bytes, limit: int = INFLATED_MAX) -> tuple[bytes, str]:
+def inflated(body: bytes, limit: int = MAX_INFLATED) -> tuple[bytes, str]:
     """Return *body* without gzip, at most *limit* bytes of it, and a description of the problem, if any.
 
     Truncated or damaged data is returned up to that point.

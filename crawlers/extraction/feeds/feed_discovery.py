@@ -13,8 +13,8 @@ USUAL_PLACES = (
     "/feed", "/rss.xml", "/rss", "/sitemap.xml", "/feed.xml", "/atom.xml", "/index.xml", "/sitemap_index.xml",
     "/news-sitemap.xml", "/sitemap-news.xml", "/feeds/posts/default", "/feed.json",
 )  # fmt: skip
-FEEDS_MAX = 20  # of a page; a page with more is a directory of feeds
-SITEMAPS_MAX = 1000
+MAX_FEEDS = 20  # of a page; a page with more is a directory of feeds
+MAX_SITEMAPS = 1000
 
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 # These types are also used for other purposes, such as APIs.
@@ -37,7 +37,7 @@ def feeds_of(parsed: ParsedPage) -> list[str]:
             continue
         if not _COMMENTS.search(href) and not _COMMENTS.search(attributes.get("title") or ""):
             feeds.setdefault(_without_feed_scheme(href))
-    return list(feeds)[:FEEDS_MAX]
+    return list(feeds)[:MAX_FEEDS]
 
 
 def sitemaps_of_robots(text: str) -> list[str]:
@@ -46,7 +46,7 @@ def sitemaps_of_robots(text: str) -> list[str]:
     >>> sitemaps_of_robots("User-agent: *\\nSitemap: https://example.com/news.xml # daily")
     ['https://example.com/news.xml']
     """
-    return list(dict.fromkeys(_SITEMAP.findall(text)))[:SITEMAPS_MAX]
+    return list(dict.fromkeys(_SITEMAP.findall(text)))[:MAX_SITEMAPS]
 
 
 def _without_feed_scheme(href: str) -> str:

@@ -11,7 +11,7 @@ from crawlers.errors import BadUrl
 from crawlers.extraction.feeds.feed_dates import seconds_of
 from crawlers.extraction.link_context import collapse
 
-ITEMS_MAX = 50_000  # the limit of the sitemap protocol; feeds have tens
+MAX_ITEMS = 50_000  # the limit of the sitemap protocol; feeds have tens
 TITLE_CHARS = 500
 LANGUAGE_CHARS = 35  # the buffer size required by RFC 5646
 
@@ -61,7 +61,7 @@ class Gathering:
     @property
     def is_full(self) -> bool:
         """Return whether no more items are accepted."""
-        return max(len(self._items), len(self._further)) >= ITEMS_MAX
+        return max(len(self._items), len(self._further)) >= MAX_ITEMS
 
     def __bool__(self) -> bool:
         return bool(self._items or self._further)

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from crawlers.extraction.feeds.feed_items import ITEMS_MAX
+from crawlers.extraction.feeds.feed_items import MAX_ITEMS
 
 if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
@@ -44,7 +44,7 @@ def _whole_items(text: str, decoder: json.JSONDecoder) -> list[Any]:
     start = _ITEMS.search(text)
     at = len(text) if start is None else start.end()
     try:
-        while at < len(text) and len(items) < ITEMS_MAX:
+        while at < len(text) and len(items) < MAX_ITEMS:
             item, at = decoder.raw_decode(text, at)
             items.append(item)
             blank = _SEPARATOR.match(text, at)

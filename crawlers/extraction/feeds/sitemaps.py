@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from crawlers.extraction.feeds.feed_items import ITEMS_MAX
+from crawlers.extraction.feeds.feed_items import MAX_ITEMS
 from crawlers.items import SITEMAP
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def is_text_sitemap(utf8: bytes) -> bool:
 
 def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
     """Return the addresses of a text sitemap."""
-    for line in utf8.decode("utf-8", "replace").splitlines()[:ITEMS_MAX]:
+    for line in utf8.decode("utf-8", "replace").splitlines()[:MAX_ITEMS]:
         if line.lstrip()[:4].lower() == "http":
             into.item(line.strip(), None, is_article=False)
     return into.content(SITEMAP)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.writer import Writer
 
-MOST_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
+MAX_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
 ID_BLOCK = 10_000  # a reservation is a separate commit
 
 _KNOWN = f"""
@@ -164,7 +164,7 @@ class SqlFrontierStore:
         if changes[OrderTotalsRow]:  # only orders with scores look back
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
             self._changed.update(row.id for row in (*changes[NewPage], *updates))
-            if len(self._changed) > MOST_CHANGED:
+            if len(self._changed) > MAX_CHANGED:
                 self.flush()
 
     def flush(self) -> None:

@@ -9,7 +9,7 @@ from crawlers.algorithms.urls.keys import url_key
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-STEM_MAX = 200  # a file name has 255 bytes at most, and a suffix
+MAX_STEM = 200  # a file name has 255 bytes at most, and a suffix
 
 
 def file_stem(site: str, sites: Collection[str] = ()) -> str:
@@ -30,6 +30,6 @@ def file_stem(site: str, sites: Collection[str] = ()) -> str:
     else:
         host = host.replace("_", "__")
     stem = f"{host}_{port}" if port else host
-    if len(stem) > STEM_MAX:
-        stem = f"{stem[: STEM_MAX - 20]}_{url_key(stem) & (1 << 64) - 1:016x}"
+    if len(stem) > MAX_STEM:
+        stem = f"{stem[: MAX_STEM - 20]}_{url_key(stem) & (1 << 64) - 1:016x}"
     return f"{stem}_https" if scheme == "https" and f"http://{authority}" in sites else stem

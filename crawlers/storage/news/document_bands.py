@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.uncommitted import Commits
 
-MOST_UNCOMMITTED = 10_000  # documents, some 800 bytes each
+MAX_UNCOMMITTED = 10_000  # documents, some 800 bytes each
 
 # An array, because PostgreSQL would scan the whole table for "IN (SELECT …)".
 _LIKE = {
@@ -44,7 +44,7 @@ class DocumentBands:
         database: Database,
         commits: Commits,
         most_distance: int,
-        most_uncommitted: int = MOST_UNCOMMITTED,
+        most_uncommitted: int = MAX_UNCOMMITTED,
     ) -> None:
         self._database = database
         self._statement = _text(_LIKE[database.engine.dialect.name])

@@ -34,8 +34,8 @@ SAME_CANONICAL = "same canonical URL"
 SAME_TEXT = "same text"
 NEARLY_SAME = "nearly the same text"
 
-MOST_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
-MOST_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template may have more candidates
+MAX_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
+MAX_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template may have more candidates
 
 _DOCUMENTS = {
     "sqlite": "SELECT page_id, url, title, text FROM document WHERE page_id IN (SELECT value FROM json_each(:pages))",
@@ -102,11 +102,11 @@ class Duplicates:
         self._statement = _text(_DOCUMENTS[database.engine.dialect.name])
         self._keys = keys
         self._bands = DocumentBands(database, commits, most_distance)
-        self._accepted: Uncommitted[int, Document] = Uncommitted(commits, MOST_UNCOMMITTED)
+        self._accepted: Uncommitted[int, Document] = Uncommitted(commits, MAX_UNCOMMITTED)
 
     def query(self, page_id: int, fingerprint: DocumentFingerprint, content_hash: bytes = b"") -> CopyQuery:
         """Return the query for `judge`."""
-        near = self._bands.near(fingerprint.domain, fingerprint.simhash, {})[:MOST_COMPARED]
+        near = self._bands.near(fingerprint.domain, fingerprint.simhash, {})[:MAX_COMPARED]
         return self._query(_keys_of(fingerprint, content_hash), fingerprint, {page_id, *near})
 
     def query_of_bytes(self, url: str, content_hash: bytes) -> CopyQuery:
@@ -130,7 +130,7 @@ class Duplicates:
         distances: dict[int, int] = {}
         if query.fingerprint is not None:
             distances = self._bands.look_up(query.fingerprint.domain, query.fingerprint.simhash)
-            pages.update(nearest(distances)[:MOST_COMPARED])
+            pages.update(nearest(distances)[:MAX_COMPARED])
         return StoredCopies(query.moment, holders, distances, dict.fromkeys(pages) | self._read(pages))
 
     def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
@@ -224,7 +224,7 @@ class Duplicates:
             return Copy(page, SAME_CANONICAL, documents[page].url)
         if (page := holders.get(fingerprint.text)) is not None:
             return Copy(page, SAME_TEXT, documents[page].url)
-        near = self._bands.near(fingerprint.domain, fingerprint.simhash, stored.distances)[:MOST_COMPARED]
+        near = self._bands.near(fingerprint.domain, fingerprint.simhash, stored.distances)[:MAX_COMPARED]
         compared = self._documents(near, stored)
         for page in near:
             if page in compared and nearly_same(compared[page].words(), words):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.uncommitted import Commits
 
-MOST_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
+MAX_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
 
 # The JSON rows drive the join, so each takes one index look-up.
 _HOLDERS = {
@@ -110,7 +110,7 @@ class SqlDocumentKeys(DocumentKeys):
     within a second.
     """
 
-    def __init__(self, database: Database, commits: Commits, most_remembered: int = MOST_UNCOMMITTED) -> None:
+    def __init__(self, database: Database, commits: Commits, most_remembered: int = MAX_UNCOMMITTED) -> None:
         super().__init__(commits, most_remembered)
         self._database = database
         self._statement = _text(_HOLDERS[database.engine.dialect.name])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.storage.news.document_keys import MOST_UNCOMMITTED, DocumentKeys, SqlDocumentKeys
+from crawlers.storage.news.document_keys import MAX_UNCOMMITTED, DocumentKeys, SqlDocumentKeys
 from crawlers.storage.schema.tables import crawl
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class RedisDocumentKeys(DocumentKeys):
     """
 
     def __init__(self, url: str, hash_bits: int = HASH_BITS) -> None:
-        super().__init__(None, MOST_UNCOMMITTED)
+        super().__init__(None, MAX_UNCOMMITTED)
         try:
             import redis
         except ImportError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
-from crawlers.algorithms.url_rules.rule_set import RULES_MAX
+from crawlers.algorithms.url_rules.rule_set import MAX_RULES
 from crawlers.algorithms.url_rules.url_expressions import check_expression
 from crawlers.algorithms.urls.domains import is_in_domain
 from crawlers.errors import ConfigError
@@ -137,7 +137,7 @@ def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Seque
     """Replace the rules of *origin* by *rules*, given by domain; pinned rules and those of other origins are kept.
 
     A rule that is in both keeps its number. Manual rules take precedence over learnt ones. Raises `ConfigError` for
-    more than `RULES_MAX` rules of a domain.
+    more than `MAX_RULES` rules of a domain.
     """
     for domain, its in rules.items():
         _check_number(domain, len(its))
@@ -236,8 +236,8 @@ def remove_rule(database: Database, number: int) -> StoredRule:
 
 
 def _check_number(domain: str, number: int) -> None:
-    if number > RULES_MAX:
-        raise ConfigError(f"{domain} would have {number:,} manual rules; keep at most {RULES_MAX:,}, join some with |")
+    if number > MAX_RULES:
+        raise ConfigError(f"{domain} would have {number:,} manual rules; keep at most {MAX_RULES:,}, join some with |")
 
 
 def _changed(connection: Connection, number: int, values: Mapping[str, Any]) -> StoredRule:

@@ -83,7 +83,7 @@ def test_page_that_comes_back_is_no_second_page(shown: list[str]) -> None:
 def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(
     shown: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sites_module, "MOST_WATCHES", 1)
+    monkeypatch.setattr(sites_module, "MAX_WATCHES", 1)
     sites = watched(goes_by_level=True)
     show(sites, 1, 5)
     show(sites, 2, 5)
@@ -101,7 +101,7 @@ def test_without_levels_each_site_has_its_share_of_memory(shown: list[str]) -> N
 
 
 def test_without_levels_sites_met_longest_ago_begin_anew(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sites_module, "MOST_SHARING", 1)
+    monkeypatch.setattr(sites_module, "MAX_SHARING", 1)
     sites = watched(goes_by_level=False)
     show(sites, 1, 600)
     show(sites, 2, 5)

@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
-from crawlers.extensions.progress import MOST_SITES, Progress, table
+from crawlers.extensions.progress import MAX_SITES, Progress, table
 from crawlers.items import State
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.queries import NamedCrawl, SiteProgress
@@ -50,7 +50,7 @@ def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
 def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
     sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
     shown = text(sites)
-    assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MOST_SITES for n in range(40)]
+    assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MAX_SITES for n in range(40)]
     assert line_of("40 sites", shown)[1:3] == ["40", str(sum(range(40)))]
 
 

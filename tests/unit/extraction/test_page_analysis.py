@@ -90,7 +90,7 @@ def test_links_within_the_scope_are_analysed_and_external_ones_are_not(analysis)
 
 
 def test_links_beyond_the_limit_have_no_relevance(analysis, monkeypatch):
-    monkeypatch.setattr(page_analysis, "MOST_TEXTS", 2)
+    monkeypatch.setattr(page_analysis, "MAX_TEXTS", 2)
     page = read(analysis, "".join(f'<p><a href="/{n}">unicode</a></p>' for n in range(4)))
     assert len(page.links) == 4
     assert worth(page) == {"http://a.example/0": 1.0, "http://a.example/1": 1.0}

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.frontier.url_cache import (
-    LEAST_SETTLED,
     MAX_GROUP,
     MAX_LEVEL,
+    MIN_SETTLED,
     TAKEN,
     TOO_DEEP,
     UrlCache,
@@ -65,22 +65,22 @@ def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes: list[dict[i
 
 
 def test_few_urls_stay_in_the_dict_and_many_move_to_the_arrays() -> None:
-    seen = _with({key: 2 * key for key in range(LEAST_SETTLED - 1)})
+    seen = _with({key: 2 * key for key in range(MIN_SETTLED - 1)})
     seen.settle()
-    assert len(seen.lately) == LEAST_SETTLED - 1
+    assert len(seen.lately) == MIN_SETTLED - 1
     seen.lately[1000] = 5
     seen.settle()
     assert not seen.lately
-    assert len(seen) == LEAST_SETTLED
+    assert len(seen) == MIN_SETTLED
     assert seen.settled([1000, 3, 999]) == {1000: 5, 3: 6}
 
 
 def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> None:
-    seen = _with(dict.fromkeys(range(LEAST_SETTLED), 7))
+    seen = _with(dict.fromkeys(range(MIN_SETTLED), 7))
     seen.settle()
     seen.lately[3] = 8
     assert seen.known([3, 4]) == {3: 8, 4: 7}
-    seen.lately.update(dict.fromkeys(range(1000, 1000 + LEAST_SETTLED), 9))
+    seen.lately.update(dict.fromkeys(range(1000, 1000 + MIN_SETTLED), 9))
     seen.settle()
     assert not seen.lately
     assert seen.settled([3, 4]) == {3: 8, 4: 7}
@@ -109,6 +109,6 @@ def test_variant_is_forgotten_with_its_url() -> None:
 
 def test_largest_page_number_fits_into_the_arrays() -> None:
     value = pack(2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, MAX_HOPS), 2, TOO_DEEP)
-    seen = _with(dict.fromkeys(range(LEAST_SETTLED), value))
+    seen = _with(dict.fromkeys(range(MIN_SETTLED), value))
     seen.settle()
     assert id_of(seen.settled([0])[0]) == 2**32 - 1

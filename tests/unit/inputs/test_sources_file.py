@@ -10,7 +10,7 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.inputs import sources_file
 from crawlers.inputs.source_fields import check_rule, feed_address
-from crawlers.inputs.sources_file import MOST_BYTES, parse_sources, read_sources
+from crawlers.inputs.sources_file import MAX_BYTES, parse_sources, read_sources
 from crawlers.inputs.text_file import shortened_list
 from crawlers.items import SiteLimits
 
@@ -178,7 +178,7 @@ def test_unreadable_files_are_reported(tmp_path):
     for content, message in (
         (b"sources: [\xe9]", "is not UTF-8 text"),
         (utf_16, "is not UTF-8 text"),
-        (b" " * (MOST_BYTES + 1), "is larger than"),
+        (b" " * (MAX_BYTES + 1), "is larger than"),
     ):
         path.write_bytes(content)
         with pytest.raises(ConfigError, match=message):

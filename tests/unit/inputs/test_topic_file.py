@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.errors import ConfigError
 from crawlers.inputs import topic_file
-from crawlers.inputs.topic_file import MOST_BYTES, TopicSpec, parse_topic, read_topic
+from crawlers.inputs.topic_file import MAX_BYTES, TopicSpec, parse_topic, read_topic
 
 LEAST = "keywords: [unicode]\nroots: [http://a.example/]\n"
 
@@ -211,7 +211,7 @@ def test_unreadable_file_is_reported_in_one_sentence(tmp_path):
     assert "cannot be read: embedded null byte" in read("a\0b")
     file.write_bytes("ключ".encode("cp1251"))
     assert read(file).startswith(f"{file} is not UTF-8 text (invalid")
-    file.write_bytes("я".encode() * MOST_BYTES)
+    file.write_bytes("я".encode() * MAX_BYTES)
     assert read(file).startswith(f"{file} is larger than")
     file.write_text("a: [", "utf-8")
     assert read(file).startswith(f"{file}:1: not valid YAML")

@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
-from crawlers.reports.news_curves import MOST_BARS, NewsCurves, draw_curves
+from crawlers.reports.news_curves import MAX_BARS, NewsCurves, draw_curves
 from crawlers.storage.queries import NamedCrawl
 
 DAYS = [Day(0.0, 30, 30), Day(86_400.0, 10, 40)]
@@ -74,18 +74,18 @@ def test_axis_ends_at_a_round_number_above_all_bars(drawn, largest, end):
 
 
 def test_many_iterations_share_bars_and_the_label_says_so(drawn):
-    iterations = [Iteration(n, n - 1.0, n, fit=10, documents=5) for n in range(1, 10 * MOST_BARS + 1)]
+    iterations = [Iteration(n, n - 1.0, n, fit=10, documents=5) for n in range(1, 10 * MAX_BARS + 1)]
     above, shares = drawn(curves("mine", iterations)).axes  # no days: no second chart
-    assert stacks(above)["fit"] == [(0, 100)] * MOST_BARS
-    assert len(line(shares)) == MOST_BARS
+    assert stacks(above)["fit"] == [(0, 100)] * MAX_BARS
+    assert len(line(shares)) == MAX_BARS
     assert above.get_xlabel() == "iteration (a bar is 10 iterations)"
     assert ticks(above.xaxis) == [str(number) for number in range(10, 1200, 100)]
 
 
 def test_only_the_latest_of_many_days_are_drawn(drawn):
-    days = [Day(86_400.0 * n, 1, n + 1) for n in range(MOST_BARS + 31)]
+    days = [Day(86_400.0 * n, 1, n + 1) for n in range(MAX_BARS + 31)]
     _, below, *_ = drawn(curves("mine", [Iteration(1, 0.0, 1.0)], days)).axes
-    assert len(stacks(below)["new documents"]) == MOST_BARS
+    assert len(stacks(below)["new documents"]) == MAX_BARS
     assert ticks(below.xaxis)[0] == "01.02."
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STATICS = ("about", "contacts", "advertising", "imprint", "privacy", "subscribe", "jobs")
 LISTED = 8  # articles on a list page
-MOST_READ = 5
+MAX_READ = 5
 _FRESH = 60  # latest articles from which the sidebar is drawn, at most
 _FRESH_S = 2 * 86_400
 FEED_TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
@@ -90,7 +90,7 @@ def _side(room: Newsroom, hour: int) -> str:
     desk = Desk(room, hour * 3600.0, ())
     fresh = [head for head in desk.newest(_FRESH) if head.published_at > desk.now - _FRESH_S]
     rng = rng_of(f"most read {desk.plan.number} {hour}")
-    read, said = (rng.sample(fresh, min(MOST_READ, len(fresh))) for _ in range(2))
+    read, said = (rng.sample(fresh, min(MAX_READ, len(fresh))) for _ in range(2))
     comments = (desk.url("comments", id=head.id, article=head.address) for head in said)
     towns = sorted({tag for head in desk.newest(_FRESH) for tag in head.tags})
     dates = sorted({f"{head.published:%Y-%m-%d}" for head in desk.newest(_FRESH)})

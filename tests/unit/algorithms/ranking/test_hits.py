@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.hits import STEPS_MAX, hits
+from crawlers.algorithms.ranking.hits import MAX_STEPS, hits
 
 graphs = st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 9), max_size=6), max_size=10)
 
@@ -18,7 +18,7 @@ def test_scores_are_those_of_networkx(seed):
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     scores = hits({page: list(graph[page]) for page in graph})
     hubs, authorities = nx.hits(graph, max_iter=1000, tol=1e-12)
-    assert scores.steps < STEPS_MAX
+    assert scores.steps < MAX_STEPS
     for ours, theirs in ((scores.hubs, hubs), (scores.authorities, authorities)):
         total = sum(ours.values())
         assert sum(value**2 for value in ours.values()) == pytest.approx(1.0)
@@ -49,14 +49,14 @@ def test_links_of_a_page_to_itself_and_parallel_links_do_not_count(links):
 @given(graphs)
 def test_scores_are_shares_and_steps_are_bounded(links):
     scores = hits(links)
-    assert scores.steps <= STEPS_MAX
+    assert scores.steps <= MAX_STEPS
     assert all(0.0 <= value <= 1.0 + 1e-12 for part in scores[:2] for value in part.values())
 
 
 def test_iteration_ends_after_a_thousand_steps_if_two_communities_are_almost_equally_strong():
     links = {community: [f"{community}{number}" for number in range(200 + community)] for community in (0, 1)}
     scores = hits(links)
-    assert scores.steps == STEPS_MAX == 1000
+    assert scores.steps == MAX_STEPS == 1000
     assert scores.hubs[1] > 100 * scores.hubs[0]
 
 

@@ -88,7 +88,7 @@ def test_values_do_not_depend_on_the_order_within_a_page():
 
 
 def test_memory_for_anchors_is_bounded(monkeypatch):
-    monkeypatch.setattr(link_learner, "ANCHORS_MAX", 2)
+    monkeypatch.setattr(link_learner, "MAX_ANCHORS", 2)
     learning = learner()
     for number in range(9):
         learning.read(f"{SITE}/{number}", 0.1, link(f"{SITE}/to/{number}", "charset"))

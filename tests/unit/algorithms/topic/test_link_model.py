@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.topic.link_model import BUCKETS, FEATURES_MAX, LinkModel, link_features
+from crawlers.algorithms.topic.link_model import BUCKETS, MAX_FEATURES, LinkModel, link_features
 
 features = st.lists(st.sampled_from([f"a:{letter}" for letter in "abcdefgh"]), max_size=5)
 lessons = st.lists(st.tuples(features, st.floats(0, 1), st.floats(0.01, 1)), max_size=40)
@@ -30,7 +30,7 @@ def test_features_are_the_terms_of_the_anchor_and_the_words_of_the_path():
 
 def test_number_of_features_of_a_long_url_is_bounded():
     assert (
-        len(link_features(["utf"], "http://a.example/" + "/".join(f"x{'abc' * n}" for n in range(500)))) == FEATURES_MAX
+        len(link_features(["utf"], "http://a.example/" + "/".join(f"x{'abc' * n}" for n in range(500)))) == MAX_FEATURES
     )
 
 

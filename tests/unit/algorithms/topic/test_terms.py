@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.topic.terms import AUTO, CHARS_MAX, LANGUAGES, Terms, language_code
+from crawlers.algorithms.topic.terms import AUTO, LANGUAGES, MAX_CHARS, Terms, language_code
 from crawlers.errors import ConfigError
 
 auto = Terms()
@@ -72,7 +72,7 @@ def test_long_runs_of_letters_are_encoded_data():
 
 
 def test_only_the_beginning_of_a_text_is_read():
-    assert auto("word " * CHARS_MAX) == {"word": CHARS_MAX // 5}
+    assert auto("word " * MAX_CHARS) == {"word": MAX_CHARS // 5}
 
 
 def test_configured_language_determines_the_stemmer():

@@ -257,7 +257,7 @@ def run(pages):
 @pytest.fixture
 def tiny(monkeypatch):
     """Lower all bounds so that sites of a few hundred pages reach them."""
-    for name, value in {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "SAMPLE_MAX": 16}.items():
+    for name, value in {"MIN_PAGES": 20, "WINDOW_PAGES": 10, "MAX_SAMPLE": 16}.items():
         monkeypatch.setattr(trap_watch, name, value)
     monkeypatch.setattr(TrapWatch.__init__, "__defaults__", (20, 5))
 
@@ -337,10 +337,10 @@ def test_memory_stays_bounded_on_a_site_of_many_patterns_and_texts():
     for number in range(60_000):
         word = "".join(chr(0x430 + int(digit)) for digit in str(number))
         watch.observe(f"http://h/{word if number % 2 else 'x'}?id=1", number // 9_000, content_signature(word))
-        assert len(watch._patterns) + len(watch._new) <= 3 * trap_watch.PATTERNS_MAX
+        assert len(watch._patterns) + len(watch._new) <= 3 * trap_watch.MAX_PATTERNS
     assert watch.verdict("http://h/x?id=1", 100) is None
-    assert len(watch._patterns) <= trap_watch.PATTERNS_MAX
-    assert sum(len(one.known) for one in watch._patterns.values()) <= trap_watch.SIGNATURES_MAX
+    assert len(watch._patterns) <= trap_watch.MAX_PATTERNS
+    assert sum(len(one.known) for one in watch._patterns.values()) <= trap_watch.MAX_SIGNATURES
 
 
 def test_trap_is_found_among_a_flood_of_patterns():

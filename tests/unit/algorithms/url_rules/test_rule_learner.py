@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from bench.news.url_rules import labelled
-from crawlers.algorithms.url_rules.rule_learner import HAND, LABELS_MAX, RuleLearner, UrlRule
+from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule
 from crawlers.algorithms.url_rules.url_expressions import matches
 
 SITE = "https://www.example.org"
@@ -85,18 +85,18 @@ def test_nothing_is_learnt_from_articles_alone() -> None:
 
 
 def test_labels_of_articles_are_not_displaced_by_others() -> None:
-    learner = taught(100, 3 * LABELS_MAX)
+    learner = taught(100, 3 * MAX_LABELS)
     (rule,) = learner.learn(0.0)
     assert rule.support == 100
 
 
 def test_newest_labels_count_when_a_site_changes_its_urls() -> None:
-    learner = taught(LABELS_MAX, LABELS_MAX)
-    for number in range(LABELS_MAX // 2):
+    learner = taught(MAX_LABELS, MAX_LABELS)
+    for number in range(MAX_LABELS // 2):
         learner.label(f"{SITE}/2026/the-new-title-{number}-of-it", True)
     (rule,) = learner.learn(0.0)
     assert matches(rule.regex, "/2026/the-newest-title-of-all")
-    assert rule.support == LABELS_MAX // 2
+    assert rule.support == MAX_LABELS // 2
 
 
 def test_manually_forbidden_rule_is_not_learnt_again() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.url_rules import rule_set as module
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
-from crawlers.algorithms.url_rules.rule_set import RULES_MAX, RuleSet
+from crawlers.algorithms.url_rules.rule_set import MAX_RULES, RuleSet
 
 SITE = "https://www.example.org"
 
@@ -83,7 +83,7 @@ def test_new_rules_apply_at_once_and_a_domain_without_rules_uses_its_parent() ->
 
 
 def test_sites_are_evicted_from_the_cache_and_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SITES_MAX", 3)
+    monkeypatch.setattr(module, "MAX_SITES", 3)
     found = made(example_org=rules(("/x", 0.5)))
     for number in (*range(10), *range(10)):
         site = f"https://h{number}.example.org"
@@ -107,7 +107,7 @@ def test_only_changed_rules_are_compiled_again() -> None:
 
 
 def test_number_of_compiled_rules_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "COMPILED_MAX", 6)
+    monkeypatch.setattr(module, "MAX_COMPILED", 6)
     found = RuleSet()
     sites = [f"https://h{number}.example" for number in range(9)]
     for number in range(9):
@@ -132,7 +132,7 @@ def test_domains_with_the_same_rules_share_compiled_expressions_and_keep_their_w
 
 def test_largest_number_of_rules_for_a_domain_is_matched_correctly() -> None:
     found = made(
-        example_org=rules(*((f"/dir{number}/[^/]+/.*", 0.5) for number in range(RULES_MAX)), ("/dir7/x/.*", 0.0))
+        example_org=rules(*((f"/dir{number}/[^/]+/.*", 0.5) for number in range(MAX_RULES)), ("/dir7/x/.*", 0.0))
     )
     assert [found.weight(SITE, SITE + path) for path in ("/dir999/a/b", "/dir7/a/b", "/dir7/x/b", "/d/a/b")] == [
         0.5,

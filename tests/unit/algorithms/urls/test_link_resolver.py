@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.urls.link_resolver import HREF_MAX, LinkResolver
+from crawlers.algorithms.urls.link_resolver import MAX_HREF, LinkResolver
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
 
@@ -100,7 +100,7 @@ def test_cached_errors_hold_no_frames():
 def test_long_links_are_not_cached():
     resolver = LinkResolver()
     links = resolver.directory("http://h/")
-    href = "data:" + "x" * HREF_MAX
+    href = "data:" + "x" * MAX_HREF
     assert str(links[href]) == "scheme data"
     assert not links
     assert not any(resolver._shared.values())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.algorithms.urls.resolution import (
-    URL_MAX,
+    MAX_URL,
     Normalization,
     join,
     normalize,
@@ -99,12 +99,12 @@ def test_text_that_is_not_a_web_url_is_a_bad_url(text):
 
 
 def test_longest_url_is_accepted_and_one_more_is_not():
-    url = "http://h/" + "a" * (URL_MAX - 14) + ".html"
+    url = "http://h/" + "a" * (MAX_URL - 14) + ".html"
     assert normalize(url) == url
     with pytest.raises(BadUrl, match="longer than 8192 characters"):
-        normalize("http://h/" + "a" * (URL_MAX - 13) + ".html")
+        normalize("http://h/" + "a" * (MAX_URL - 13) + ".html")
     with pytest.raises(BadUrl, match="longer than 8192 characters"):
-        normalize("http://h/" + "a" * (URL_MAX - 9))  # the slash is one too many
+        normalize("http://h/" + "a" * (MAX_URL - 9))  # the slash is one too many
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.keys import url_key
-from crawlers.crawl.news.announcements import MOST_REMEMBERED, MOST_UNSURE, Announcements
+from crawlers.crawl.news.announcements import MAX_REMEMBERED, MAX_UNSURE, Announcements
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
@@ -116,7 +116,7 @@ def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
 
 
 def test_the_latest_announcements_are_remembered(announcements: Announcements) -> None:
-    items = numbered(MOST_REMEMBERED)
+    items = numbered(MAX_REMEMBERED)
     new_of(announcements, items, lease())
     assert 0 in announcements
     new_of(announcements, items[:1], lease())  # once more: it is the latest
@@ -169,7 +169,7 @@ def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(
 def test_so_many_pages_are_remembered_until_they_are_committed(
     announcements: Announcements, commits: NothingPending
 ) -> None:
-    for number in range(MOST_UNSURE):
+    for number in range(MAX_UNSURE):
         announcements.was_read(number)
         commits.submitted += 1
     assert commits.waits == 0

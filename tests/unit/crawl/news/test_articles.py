@@ -201,7 +201,7 @@ def test_document_that_is_stored_after_the_look_up_is_known_as_well(database: Da
 def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document_copies, "MOST_UNCOMMITTED", 1)
+    monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 1)
     policy = Desk(database, has_earlier=True)
     page = replace(policy.page("/"), links=[(resolve(SITE, "/news/1-story"), 1)])
     outdated = policy.policy.look_up_links(page)

@@ -12,7 +12,7 @@ from crawlers.algorithms.news.article_labels import DETOUR
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import REMOVED
-from crawlers.crawl.news.news_policy import MOST_LISTS
+from crawlers.crawl.news.news_policy import MAX_LISTS
 from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
@@ -87,7 +87,7 @@ def test_item_that_was_announced_before_is_not_new(runs):
 
 def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
     crawl = runs()
-    many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
+    many = tuple(f"/{n}.xml" for n in range(MAX_LISTS + 1))
     crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
     crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
     assert crawl.slot(many[-2]) == (FRESH, BEFORE_ARTICLES.value)
@@ -113,7 +113,7 @@ def test_given_feed_that_leads_to_itself_is_tried_again(runs, status):
 
 def test_older_sitemaps_are_no_feeds_of_the_next_run(runs):
     crawl = runs()
-    many = tuple(f"/{n}.xml" for n in range(MOST_LISTS + 1))
+    many = tuple(f"/{n}.xml" for n in range(MAX_LISTS + 1))
     crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
     crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
     for path, lease in crawl.leases().items():

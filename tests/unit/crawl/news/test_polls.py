@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
-from crawlers.crawl.news.polls import FADED_S, MOST_FAILURES, Polls
+from crawlers.crawl.news.polls import FADED_S, MAX_FAILURES, Polls
 from crawlers.items import FEED, PAGE, SITEMAP
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
@@ -41,7 +41,7 @@ def test_busy_feed_comes_back_sooner():
 def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
     changes = ChangeSet()
     polls.ended(7, 1, PAGE, NOW, changes, new_items=3, shown=30)
-    due = [polls.failed(7, 1, PAGE, NOW, changes, "timeout") for _ in range(MOST_FAILURES)]
+    due = [polls.failed(7, 1, PAGE, NOW, changes, "timeout") for _ in range(MAX_FAILURES)]
     assert all(time is not None and time > NOW for time in due[:-1])
     assert due[-1] is None
     assert polls.kind(7) == ""
@@ -51,7 +51,7 @@ def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
 def test_feed_is_never_given_up(polls):
     changes = ChangeSet()
     polls.ended(7, 1, FEED, NOW, changes, new_items=3, shown=20)
-    assert all(polls.failed(7, 1, PAGE, NOW + n * DAY_S, changes, "timeout") for n in range(3 * MOST_FAILURES))
+    assert all(polls.failed(7, 1, PAGE, NOW + n * DAY_S, changes, "timeout") for n in range(3 * MAX_FAILURES))
 
 
 def test_hub_that_brings_nothing_new_fades(polls):

@@ -133,14 +133,14 @@ def test_canonical_url_must_be_a_web_address(href):
 
 
 def test_texts_are_bounded(monkeypatch):
-    monkeypatch.setattr(module, "MOST_TEXT", 300)
-    monkeypatch.setattr(module, "MOST_TITLE", 7)
+    monkeypatch.setattr(module, "MAX_TEXT", 300)
+    monkeypatch.setattr(module, "MAX_TITLE", 7)
     article = extract(page())
     assert (len(article.text), article.title) == (300, "A storm")
 
 
 def test_page_is_read_up_to_the_limit(monkeypatch):
-    monkeypatch.setattr(module, "MOST_BYTES", 40)
+    monkeypatch.setattr(module, "MAX_BYTES", 40)
     assert extract(page()) == "no text"
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.extraction.article.bylines import MOST_AUTHORS, authors
+from crawlers.extraction.article.bylines import MAX_AUTHORS, authors
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_site_is_the_author_only_if_there_is_no_other():
 
 def test_names_are_unique_and_bounded():
     assert authors([["Ann Lee", "ann lee"]], []) == ("Ann Lee",)
-    assert len(authors([[f"Ann L{'e' * n}" for n in range(50)]], [])) == MOST_AUTHORS
+    assert len(authors([[f"Ann L{'e' * n}" for n in range(50)]], [])) == MAX_AUTHORS

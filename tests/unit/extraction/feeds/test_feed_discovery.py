@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.extraction.feeds.feed_discovery import FEEDS_MAX, SITEMAPS_MAX, USUAL_PLACES, feeds_of, sitemaps_of_robots
+from crawlers.extraction.feeds.feed_discovery import MAX_FEEDS, MAX_SITEMAPS, USUAL_PLACES, feeds_of, sitemaps_of_robots
 from crawlers.extraction.html import ParsedPage, parse_page
 
 RSS = "rel=alternate type=application/rss+xml"
@@ -52,7 +52,7 @@ def test_feed_scheme_of_old_readers_is_accepted() -> None:
 
 
 def test_feeds_are_bounded() -> None:
-    assert len(feeds("".join(f"<link {RSS} href=/{i}>" for i in range(50)))) == FEEDS_MAX
+    assert len(feeds("".join(f"<link {RSS} href=/{i}>" for i in range(50)))) == MAX_FEEDS
 
 
 def test_robots_names_sitemaps_anywhere_in_any_case() -> None:
@@ -64,7 +64,7 @@ sitemap: /relative.xml
 # Sitemap: https://example.com/c.xml
 Sitemap: https://example.com/a.xml"""
     assert sitemaps_of_robots(text) == ["https://example.com/a.xml", "https://example.com/b.xml.gz"]
-    assert len(sitemaps_of_robots("\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000)))) == SITEMAPS_MAX
+    assert len(sitemaps_of_robots("\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000)))) == MAX_SITEMAPS
 
 
 def test_usual_paths_are_few() -> None:

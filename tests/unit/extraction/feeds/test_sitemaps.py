@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.extraction.feeds import feed_bytes
-from crawlers.extraction.feeds.feed_items import ITEMS_MAX, FeedContent
+from crawlers.extraction.feeds.feed_items import MAX_ITEMS, FeedContent
 from crawlers.extraction.feeds.feed_reader import read_feed
 
 NOON = 1795262400.0
@@ -160,8 +160,8 @@ def test_gzip_nested_three_times_is_not_inflated() -> None:
 
 
 def test_items_are_bounded() -> None:
-    content = read(urlset(*(f"/{i}" for i in range(ITEMS_MAX + 10))))
-    assert len(content.items) == ITEMS_MAX
+    content = read(urlset(*(f"/{i}" for i in range(MAX_ITEMS + 10))))
+    assert len(content.items) == MAX_ITEMS
     assert content.problem == ""
 
 

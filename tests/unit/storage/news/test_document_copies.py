@@ -337,7 +337,7 @@ def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl,
 @pytest.mark.parametrize("seed", range(4))
 def test_time_of_the_look_up_does_not_change_the_result(any_crawl, monkeypatch, seed):
     """Half of the look-ups are outdated: the documents that they lack were committed and forgotten in the meantime."""
-    monkeypatch.setattr(document_copies, "MOST_UNCOMMITTED", 3)
+    monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 3)
     rng = random.Random(seed)
     pages = []
     for number in range(60):

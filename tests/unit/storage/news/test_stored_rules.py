@@ -123,7 +123,7 @@ def test_unknown_numbers_and_existing_expressions_are_refused(sqlite):
 
 
 def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, monkeypatch):
-    monkeypatch.setattr(stored_rules, "RULES_MAX", 2)
+    monkeypatch.setattr(stored_rules, "MAX_RULES", 2)
     learn(sqlite, A, [learnt("/x"), learnt("/y")])
     add_rule(sqlite, A, "/a", 1.0)
     add_rule(sqlite, A, "/b", 1.0)
