@@ -70,18 +70,6 @@ class LinkModel:
         for bucket in buckets:
             self._weights[bucket] = self._weights.get(bucket, 0.0) + step / sqrt(len(buckets))
 
-    def record(self) -> list[float]:
-        """Return the state as numbers: the bias, then bucket and weight of each known feature."""
-        return [self._bias, *(number for item in sorted(self._weights.items()) for number in item)]
-
-    @classmethod
-    def restored(cls, record: Sequence[float]) -> LinkModel:
-        """Return the model with this `record`; raise `ValueError` if it is truncated."""
-        model = cls()
-        model._bias = record[0]
-        model._weights = {int(bucket): weight for bucket, weight in zip(record[1::2], record[2::2], strict=True)}
-        return model
-
     def _predict(self, buckets: Sequence[int]) -> float:
         weights = sum([self._weights.get(bucket, 0.0) for bucket in buckets])
         return _logistic(self._bias + weights / sqrt(max(len(buckets), 1)))

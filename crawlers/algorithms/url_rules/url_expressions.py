@@ -103,11 +103,6 @@ def is_expression(text: str) -> bool:
     return True
 
 
-def matches(text: str, target: str) -> bool:
-    """Return whether *target*, a path and query, matches the expression *text*; `ConfigError` if that is invalid."""
-    return bool(UrlExpressions([text]).matching(target))
-
-
 def _problem(part: str) -> str:
     """Return why RE2 rejects *part*, and the remedy."""
     message = ""

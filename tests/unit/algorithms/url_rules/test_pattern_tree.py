@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from bench.news.url_rules import SCHEMAS, UNSEEN, labelled, quality
 from crawlers.algorithms.url_rules.pattern_tree import closed, learn_patterns, leaves, samples_of, wilson_low
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression, matches
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression
 from crawlers.algorithms.url_rules.url_pattern import merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import tokens_of
+from tests.support.expressions import matches
 
 segments = st.sampled_from(
     ["news", "tag", "print", "2024", "05", "20240501", "2024-05-01", "cup-final", "who-won-the-cup", "cup-123456",

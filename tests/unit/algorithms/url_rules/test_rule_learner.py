@@ -6,7 +6,7 @@ import random
 
 from bench.news.url_rules import labelled
 from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule
-from crawlers.algorithms.url_rules.url_expressions import matches
+from tests.support.expressions import matches
 
 SITE = "https://www.example.org"
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.url_rules import url_expressions as module
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression, is_expression, matches
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression, is_expression
 from crawlers.errors import ConfigError
+from tests.support.expressions import matches
 
 
 def test_expression_is_matched_in_full() -> None:
