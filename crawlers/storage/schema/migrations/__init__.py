@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-HEAD = "0006"
+HEAD = max(entry.name[:4] for entry in files(f"{__package__}.versions").iterdir() if entry.name[:4].isdigit())
 _LOCK = 0x6372_6177  # "craw"; the locks of storage.locks are pairs, a separate key space in PostgreSQL
 
 

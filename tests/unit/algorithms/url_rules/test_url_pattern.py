@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, matches
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, UrlPattern, escaped, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import KINDS, OTHER, Shape, kind_of
+from tests.support.expressions import matches
 
 TWO = Shape(2, "", None)
 
