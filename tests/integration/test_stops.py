@@ -1,4 +1,4 @@
-"""A crawl that is stopped in good order goes on where it stopped, and ends as if it had not been."""
+"""A crawl that is stopped gracefully resumes where it stopped, and ends as if it had never been stopped."""
 
 from __future__ import annotations
 

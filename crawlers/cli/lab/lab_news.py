@@ -81,7 +81,7 @@ def _iterations(iterations: Sequence[Iteration]) -> list[str]:
 
 
 def _days(days: Sequence[Day]) -> list[str]:
-    lines = [f"{'day (UTC)':>10} {'documents':>10} {'in all':>10} {'ratio':>7}"]
+    lines = [f"{'day (UTC)':>10} {'documents':>10} {'total':>10} {'ratio':>7}"]
     for day in days[-MAX_LINES:]:
         name = f"{datetime.fromtimestamp(day.began_at, UTC):%Y-%m-%d}"
         lines.append(f"{name:>10} {day.documents:>10,} {day.total_documents:>10,} {day.ratio:>7.1%}")

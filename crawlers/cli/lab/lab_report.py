@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.simulation.pull_trace import Moment
     from crawlers.reports.pull_log import PullLog
 
-HELP = "shows pulls, yields and index of each site of a crawl over time, also while it runs."
+HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
 LATE = 50  # last pulls of a site, for its current yield
 MAX_SITES = 40  # lines of the table; the file has all
 

@@ -104,10 +104,10 @@ def _import_sources(settings: BaseSettings, name: str) -> None:
     for number, source, is_new in saved:
         print(f"{number} {source.limits.start_url} {'added' if is_new else 'changed'}")
     for problem in shortened_list(problems):
-        print(f"Left out: {problem}", file=sys.stderr)
+        print(f"Skipped: {problem}", file=sys.stderr)
     if problems:
         print(
-            f"Left out: {len(problems)} of {len(problems) + len(saved)} entries; fix them, and import the file again",
+            f"Skipped: {len(problems)} of {len(problems) + len(saved)} entries; fix them, and import the file again",
             file=sys.stderr,
         )
 

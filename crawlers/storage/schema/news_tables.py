@@ -51,11 +51,11 @@ class FoundFeed(NamedTuple):
 
 
 class PollRow(NamedTuple):
-    """A scheduled page of a crawl: a feed, a sitemap, or a page that shows new articles."""
+    """A page that is fetched at scheduled times: a feed, a sitemap, a page with new articles, or an article."""
 
     page_id: RowId
     site_id: int
-    kind: Name  # feed, sitemap, page
+    kind: Name  # home, feed, sitemap, page, article
     due_at: float  # seconds since 1970, as every time here
     polled_at: float
     polls: int
@@ -211,7 +211,8 @@ alarm = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("crawl_id", Integer, nullable=False),
-    Column("kind", String, nullable=False),  # dead feed, silent source, failing extraction, no discovery
+    # dead feed, source unreachable, silent source, failing extraction, no discovery
+    Column("kind", String, nullable=False),
     Column("subject", Text, nullable=False),  # the feed or the site
     Column("message", Text, nullable=False),
     Column("raised_at", Float, nullable=False),

@@ -102,11 +102,11 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
     status, lines, errors = sites("import", "new.yml")
     assert (status, lines) == (0, ["3 http://b.example/ added", "4 http://c.example/ added"])
     assert errors == [
-        "Left out: new.yml:3: site is missing; write `site: https://example.org`",
-        "Left out: new.yml:5: 'ftp://d': not the address of a site; write http://host[:port]/ or https://host[:port]/",
-        "Left out: new.yml:9: Invalid selector 'div[' for text; write CSS or XPath (Expected ident or '*', got "
+        "Skipped: new.yml:3: site is missing; write `site: https://example.org`",
+        "Skipped: new.yml:5: 'ftp://d': not the address of a site; write http://host[:port]/ or https://host[:port]/",
+        "Skipped: new.yml:9: Invalid selector 'div[' for text; write CSS or XPath (Expected ident or '*', got "
         "<EOF at 4>)",
-        "Left out: 3 of 5 entries; fix them, and import the file again",
+        "Skipped: 3 of 5 entries; fix them, and import the file again",
     ]
     (tmp_path / "new.yml").write_text("sites: []")
     status, lines, errors = sites("import", "new.yml")
