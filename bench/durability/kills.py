@@ -30,7 +30,7 @@ SHOWN = 20
 def _run(crawl: Crawl) -> None:
     ended = crawl.run()
     if ended.status or crawl.states != ["finished"]:
-        raise SystemExit(f"the crawl ended with status {ended.status}, {crawl.states}:\n{ended.stderr}")
+        raise SystemExit(f"the crawl ended with status {ended.status}, {crawl.states}:\n{ended.log}")
 
 
 def _compare(wanted: Crawl, found: Crawl) -> list[str]:

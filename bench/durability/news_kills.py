@@ -141,7 +141,7 @@ class Killer:
         if status == -signal.SIGKILL:
             self.kills[kind] += 1
         elif status != 0:
-            raise SystemExit(f"a run ended with status {status}:\n{run.stderr[-3000:]}")
+            raise SystemExit(f"a run ended with status {status}:\n{run.log[-3000:]}")
 
 
 def _nth(number: int, then: Callable[[], None]) -> Callable[[], None]:
@@ -163,7 +163,7 @@ def go_on(crawl: Crawl, press: WatchedPress) -> None:
     for _ in range(MAX_RUNS):
         ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
         if ended.status:
-            raise SystemExit(f"a run ended with status {ended.status}:\n{ended.stderr[-3000:]}")
+            raise SystemExit(f"a run ended with status {ended.status}:\n{ended.log[-3000:]}")
         if over_at is not None:
             ((due,),) = crawl.query(
                 "SELECT count(*) FROM poll JOIN news_score USING (page_id) "

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlers.frontier.protocols import Lease
-    from crawlers.items import Article, Page, Target
+    from crawlers.items import Article, DocumentFingerprint, Page, Target
 
 LINKS_A_PAGE = 10  # known URLs are a tenth of the links
 BEGUN = made.Shape(pages_a_site=64, documents=0, links=0)
@@ -157,13 +157,14 @@ class Growing:
         article = made.article(title, text)
         return answer, (article, document_fingerprint(lease.url, article))  # which the pool of processes makes
 
-    def _store(self, lease: Lease, page: Page, changes: ChangeSet, article: Article, fingerprint: object) -> None:
+    def _store(
+        self, lease: Lease, page: Page, changes: ChangeSet, article: Article, fingerprint: DocumentFingerprint
+    ) -> None:
         """Add the rows of a document, as `ArticlePolicy` does."""
         assert self._duplicates.same_bytes(lease.id, page.url, page.content_hash) is None
         copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash)
         assert copy is None
-        where = (lease.id, lease.site_id, page.url, article, fingerprint, self._now)
-        add_document(self.database, changes, *where, is_revisit=False)
+        add_document(changes, lease.id, lease.site_id, page.url, article, fingerprint, self._now, previous=None)
 
     def close(self) -> None:
         self._writer.close()

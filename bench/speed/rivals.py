@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urljoin
 
@@ -86,17 +87,16 @@ class FloorSpider(Spider):
 
 
 class WithoutLinks:
-    """Ours, but no link is stored: the pages' rows alone, as the yardstick for what links cost."""
+    """This project without storing any link, to measure the cost of links."""
 
     def __init__(self) -> None:
-        from crawlers.storage import bulk_writer
+        from crawlers.storage.schema.rows import written_by
+        from crawlers.storage.schema.tables import PageLinks, link
 
-        bulk_writer._write_links = lambda connection, links: None
+        written_by(link, lambda connection, rows: None)(PageLinks)  # declared again: its rows are dropped
 
     def process_item(self, item: Any) -> Any:
-        item.external.clear()
-        item.bad.clear()
-        return item
+        return replace(item, external=(), bad=())
 
 
 def main() -> None:

@@ -271,12 +271,15 @@ class Crawl:
         try:
             await self.session.settle_levels(self.clock)
         except StoreError as error:
-            if self.session.writer.is_closed:
-                return  # the crawl was closed in the meantime
-            self._fail(error)
-        self._is_settling = False
-        self._has_settled = not self.frontier.is_waiting
-        self._wake()
+            if not self.session.writer.is_closed:  # else the crawl was closed in the meantime
+                self.abort(error)
+        except Exception as error:
+            self.abort_by_bug("the levels can't be corrected", error)
+        else:
+            self._has_settled = not self.frontier.is_waiting
+            self._wake()
+        finally:
+            self._is_settling = False
 
     def close(self, reason: str, outputs: Iterable[Callable[[], None]]) -> None:
         """Commit everything, write the *outputs*, and record how the crawl ended.

@@ -21,7 +21,7 @@ from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
-from crawlers.errors import ConfigError, StoreError
+from crawlers.errors import ConfigError, FrontierError, StoreError
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows
@@ -274,10 +274,10 @@ class CrawlSession:
             found = (Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer)
             self.frontier.add(found, clock())
 
-    def add_site(self, name: str) -> SiteRow | None:
-        """Submit and return the row of a discovered site; None if the host list omits it."""
+    def add_site(self, name: str) -> SiteRow:
+        """Submit and return the row of a discovered site, which must not be one that the host list omits."""
         if name in self.row.excluded:
-            return None
+            raise FrontierError(f"{name} is a site of the crawl that the host list omits")
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
         self.writer.submit(found_site(self.row.id, row))
         return row

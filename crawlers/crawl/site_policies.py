@@ -80,15 +80,8 @@ class SitePolicies:
     def id_of(self, site: str, now: float) -> int:
         """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""
         if site not in self._ids:
-            self._open_new(site, now)
+            self.open(self._session.add_site(site), now)
         return self._ids[site]
-
-    def _open_new(self, site: str, now: float) -> bool:
-        """Open a discovered site; return whether it is open, which it is not if the host list omits it."""
-        row = self._session.add_site(site)
-        if row is not None:
-            self.open(row, now)
-        return row is not None
 
     def name_of(self, site_id: int) -> str:
         """Return the site (scheme://host[:port]) with that id."""
@@ -97,20 +90,21 @@ class SitePolicies:
     def open_cross_site(self, page: Page, now: float) -> Page:
         """Open the sites of the scope to which *page* leads, and return it.
 
-        Links to sites that can't be opened become external ones: those that the host list omits, and those beyond
-        SCOPE_MOST_SITES.
+        Links to other sites become external ones: to those that the host list omits, and those beyond SCOPE_MOST_SITES.
         """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
-        new = [name for name in names if name not in self._ids]
-        if not new:
+        unknown = [name for name in names if name not in self._ids]
+        if not unknown:
             return page
+        new = [name for name in unknown if name not in self._session.row.excluded]
         room = max(0, self._most_sites - len(self._ids))
-        opened = [self._open_new(name, now) for name in new[:room]]
+        for name in new[:room]:
+            self.open(self._session.add_site(name), now)
         if len(new) > room:
             self._warn_of_most_sites(new[room])
-        return self._without_closed_sites(page) if len(new) > sum(opened) else page
+        return page if len(new) == len(unknown) <= room else self._without_closed_sites(page)
 
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:

@@ -18,6 +18,9 @@ THRESHOLDS = (10_000, 20, 50)  # Python's are 700, 10, 10: with 3,000 feeds it t
 class GcTuning:
     """While a spider is open, earlier objects are not scanned, and new ones less often."""
 
+    def __init__(self) -> None:
+        self._before = gc.get_threshold()
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         extension = cls()
@@ -26,7 +29,6 @@ class GcTuning:
         return extension
 
     def opened(self) -> None:
-        self._before = gc.get_threshold()
         gc.collect()
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)

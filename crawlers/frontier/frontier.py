@@ -198,7 +198,7 @@ class QueuedFrontier:
         site = self._end(lease, asked=asked)
         self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
-            return Acknowledged(0, self._retry_variant(site, lease, page, now))
+            return Acknowledged(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
         acknowledged = self._acknowledgements.take(site, lease, decision, now, changes)
         self._discovery.forget_reasons()
@@ -215,11 +215,12 @@ class QueuedFrontier:
             self._schedule.settle(other, now)
         return acknowledged
 
-    def _retry_variant(self, site: SiteQueue, lease: Lease, page: Page, now: float) -> Page:
-        """Queue the variant of the same URL to which the server redirects; return *page*, which waits again."""
+    def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
+        """Queue the variant of the same URL to which the server redirects; return the page, which waits again."""
+        page = decision.page
         assert page.moved_to is not None
         variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
-        self._failed(site, variant, f"redirected to {variant.url}", now, ChangeSet())  # it was a download
+        self._failed(site, variant, f"redirected to {variant.url}", now, decision.changes)  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
         self._schedule.settle(site, now)

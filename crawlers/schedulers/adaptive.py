@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.core.scheduler import BaseScheduler
 
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.pending_callbacks import pending_callbacks
 from crawlers.schedulers.request_flow import RequestFlow
 from crawlers.schedulers.wakeup import Wakeup
 
@@ -23,25 +24,27 @@ if TYPE_CHECKING:
     from scrapy.spiders import Spider
 
     from crawlers.extensions.crawl_owner import CrawlOwner
+    from crawlers.extensions.pending_callbacks import PendingCallbacks
 
 
 class AdaptiveScheduler(BaseScheduler):
     """Site rule x page order. *owner* opens and closes the crawl."""
 
-    def __init__(self, crawler: Crawler, owner: CrawlOwner) -> None:
+    def __init__(self, crawler: Crawler, owner: CrawlOwner, callbacks: PendingCallbacks) -> None:
         self._crawler = crawler
         self._owner = owner
+        self._callbacks = callbacks
         self._wakeup = Wakeup(crawler)
         self._flow: RequestFlow | None = None  # None: not open yet, or the crawl could not begin
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, owner_of(crawler))
+        return cls(crawler, owner_of(crawler), pending_callbacks(crawler))
 
     def open(self, spider: Spider) -> None:
         crawl = self._owner.open(spider, self._wake)
         if crawl is not None:
-            self._flow = RequestFlow(self._crawler, spider, crawl, self._wakeup)
+            self._flow = RequestFlow(self._crawler, spider, crawl, self._callbacks, self._wakeup)
 
     def _wake(self) -> None:
         self._wakeup.at(0.0, 0.0)

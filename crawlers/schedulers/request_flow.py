@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import StoreError
-from crawlers.extensions.pending_callbacks import pending_callbacks
 from crawlers.inputs.url_settings import normalization
 from crawlers.schedulers.errbacks import ErrorHandlers
 from crawlers.schedulers.foreign.queue import ForeignRequests
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy.spiders import Spider
 
     from crawlers.crawl.running_crawl import Crawl
+    from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.frontier.protocols import Lease
     from crawlers.schedulers.wakeup import Wakeup
 
@@ -28,7 +28,9 @@ MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't b
 class RequestFlow:
     """The requests of *crawl*, which runs in *crawler*. *wakeup* lets the engine ask again when something is due."""
 
-    def __init__(self, crawler: Crawler, spider: Spider, crawl: Crawl, wakeup: Wakeup) -> None:
+    def __init__(
+        self, crawler: Crawler, spider: Spider, crawl: Crawl, callbacks: PendingCallbacks, wakeup: Wakeup
+    ) -> None:
         settings = crawler.settings
         self._crawl = crawl
         self._wakeup = wakeup
@@ -40,7 +42,6 @@ class RequestFlow:
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
-        callbacks = pending_callbacks(crawler)
         errors = ErrorHandlers(crawl, self._robots, callbacks, crawler.signals)
         self._pages = PageRequests(crawl.retries, errors.download_failed)
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)

@@ -79,6 +79,11 @@ class Writer:
         return self._submitted
 
     @property
+    def committed(self) -> int:
+        """The number of committed change sets and jobs, always the first ones."""
+        return self._committed
+
+    @property
     def is_closed(self) -> bool:
         """Whether `close` was called, so that nothing more can be submitted."""
         return self._closing
@@ -176,6 +181,8 @@ class Writer:
             self._fail(error)
 
     def _do(self, job: _Job) -> None:
+        if not job.result.set_running_or_notify_cancel():
+            return
         try:
             with self._database.write() as connection:
                 result = job.call(connection)
@@ -193,7 +200,8 @@ class Writer:
             jobs = [work for work in self._queue if isinstance(work, _Job)]
             self._changed.notify_all()
         for job in jobs:
-            job.result.set_exception(self.store_error(error))
+            if job.result.set_running_or_notify_cancel():
+                job.result.set_exception(self.store_error(error))
 
     def _next(self) -> _Batch | _Job | None:
         with self._changed:

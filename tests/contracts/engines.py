@@ -135,6 +135,14 @@ class Held:
 
     def __init__(self) -> None:
         self._pending: list[ChangeSet] = []
+        self.committed = 0  # change sets
+
+    @property
+    def submitted(self) -> int:
+        return self.committed + self.pending
+
+    def wait_for(self, number: int) -> None:
+        self.commit(max(0, number - self.committed))
 
     def submit(self, changes: ChangeSet) -> None:
         self._pending.append(changes)
@@ -144,10 +152,11 @@ class Held:
 
     def commit(self, number: int) -> None:
         """Write the first *number* change sets, as one transaction."""
-        batch = ChangeSet()
-        for changes in self._pending[:number]:
+        batch, first = ChangeSet(), self._pending[:number]
+        for changes in first:
             batch.extend(changes)
         del self._pending[:number]
+        self.committed += len(first)
         self.write(batch)
 
     def lose(self) -> None:

@@ -136,7 +136,9 @@ class NewsPolicy(CrawlPolicy):
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         article, items = self._stored.pop(lease.id, _Stored(None, None))
         if redirects_to_variant(lease, page):
-            return Decision(page)  # the frontier requests that variant instead
+            changes = ChangeSet()
+            self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
+            return Decision(page, changes=changes)  # the frontier requests that variant instead
         changes = ChangeSet()
         self._requeue.add_site(lease.site_id, site_of(lease.url))
         self._requeue.step(changes, now)

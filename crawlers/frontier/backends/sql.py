@@ -89,7 +89,7 @@ class SqlFrontierStore:
         self._database = database
         self._writer = writer
         self._among = _AMONG[database.engine.dialect.name]
-        self._changed: set[int] = set()  # pages whose latest row may not be committed yet
+        self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._ids = ReservedIds(writer, page.c.id, ID_BLOCK)
         self._ids.reserve()
 
@@ -123,13 +123,11 @@ class SqlFrontierStore:
         return [QueueEntry(*row) for row in rows]
 
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
-        if not self._changed.isdisjoint(page_ids):
-            self.flush()
+        self._wait_for(page_ids)
         return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
 
     def previous(self, page_id: int) -> PreviousVisit:
-        if page_id in self._changed:
-            self.flush()
+        self._wait_for([page_id])
         rows = self._read(_PREVIOUS, page=page_id)
         first, _, *last_visit = rows[0]
         links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
@@ -163,9 +161,20 @@ class SqlFrontierStore:
         self._writer.submit(changes)
         if changes[OrderTotalsRow]:  # only orders with scores look back
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
-            self._changed.update(row.id for row in (*changes[NewPage], *updates))
+            number = self._writer.submitted
+            self._changed.update((row.id, number) for row in (*changes[NewPage], *updates))
             if len(self._changed) > MAX_CHANGED:
-                self.flush()
+                self._forget_committed()
+
+    def _wait_for(self, page_ids: Iterable[int]) -> None:
+        """Wait until the rows of these pages are committed, but not for later ones."""
+        self._writer.wait_for(max((self._changed.get(page_id, 0) for page_id in page_ids), default=0))
+
+    def _forget_committed(self) -> None:
+        committed = self._writer.committed
+        self._changed = {page_id: number for page_id, number in self._changed.items() if number > committed}
+        if 2 * len(self._changed) > MAX_CHANGED:
+            self.flush()
 
     def flush(self) -> None:
         self._writer.flush()

@@ -16,11 +16,12 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
     """Those of a crawl, and the names of the sites that it opened."""
     opened: list[str] = []
 
-    def add_site(name: str) -> SiteRow | None:
-        return None if name == left_out else SiteRow(len(opened) + 1, name, 1, None, 0.0)
+    def add_site(name: str) -> SiteRow:
+        assert name != left_out
+        return SiteRow(len(opened) + 1, name, 1, None, 0.0)
 
     frontier = SimpleNamespace(open_site=lambda state, now: opened.append(state.site))
-    session = SimpleNamespace(frontier=frontier, add_site=add_site)
+    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=SimpleNamespace(excluded=frozenset([left_out])))
     settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us", "SCOPE_MOST_SITES": most})
     return SitePolicies(session, settings, "us", False, lambda: 0.0), opened  # type: ignore[arg-type]
 
@@ -52,4 +53,10 @@ def test_no_more_sites_are_opened_than_allowed() -> None:
     sites, opened = policies("", most=2)
     sites.open_cross_site(page("b", "c", "d"), 0.0)
     sites.open_cross_site(page("e", "c"), 0.0)
+    assert opened == ["http://b.test", "http://c.test"]
+
+
+def test_sites_that_the_list_omits_do_not_count_towards_the_limit() -> None:
+    sites, opened = policies("http://gone.test", most=2)
+    sites.open_cross_site(page("gone", "b", "c"), 0.0)
     assert opened == ["http://b.test", "http://c.test"]

@@ -325,3 +325,14 @@ def test_wait_returns_when_that_many_are_committed(database: Database, make: Cal
     assert commits.number == 0, "what is committed already needs no commit"
     writer.wait_for(writer.submitted)
     assert stored(database) == [1, 2, 3]
+
+
+def test_cancelled_job_is_not_run_and_the_writer_continues(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make()
+    called: list[str] = []
+    with database.write():  # so that the first job waits
+        first = writer.run(lambda connection: called.append("first"))
+        second = writer.run(lambda connection: called.append("second"))
+        assert second.cancel()
+    writer.flush()
+    assert (called, first.done()) == (["first"], True)

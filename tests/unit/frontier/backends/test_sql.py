@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,10 @@ from sqlalchemy import text
 
 from crawlers.frontier.backends.sql import _AMONG, _KNOWN, _WAITING, _WAITING_GROUPS, SqlFrontierStore
 from crawlers.storage import crawls
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
+from crawlers.storage.schema.score_tables import OrderTotalsRow
+from crawlers.storage.schema.tables import UnchangedPage
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -49,3 +53,34 @@ def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: st
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
     assert any(index in line for line in plan)
     assert not any(line.startswith(("SCAN page", "USE TEMP B-TREE")) for line in plan)
+
+
+class Commits:
+    """A writer that never commits by itself, and notes how many change sets it was asked to commit."""
+
+    def __init__(self) -> None:
+        self.submitted = self.committed = 0
+        self.waited: list[int] = []
+
+    def submit(self, changes: ChangeSet) -> None:
+        self.submitted += 1
+
+    def wait_for(self, number: int) -> None:
+        self.waited.append(number)
+        self.committed = max(self.committed, number)
+
+    def run(self, job: object) -> Future[range]:
+        result: Future[range] = Future()
+        result.set_result(range(1, 100))
+        return result
+
+
+def test_look_back_waits_for_the_rows_of_the_page_only(sqlite: Database) -> None:
+    commits = Commits()
+    store = SqlFrontierStore(sqlite, commits, 1)  # type: ignore[arg-type]
+    for page_id in (7, 8, 7, 9):
+        store.submit(ChangeSet(OrderTotalsRow(1, "[]"), UnchangedPage(page_id, None, 0.0, None, None)))
+    assert store.entries([8]) == []
+    assert store.entries([7, 8]) == []
+    assert store.entries([5]) == []
+    assert commits.waited == [2, 3, 0]
