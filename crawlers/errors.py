@@ -1,7 +1,7 @@
-"""Our exceptions.
+"""The exceptions of this project.
 
     CrawlersError
-    ├── ConfigError         our side: what the user gave us can't be used
+    ├── ConfigError         our side: invalid user input
     │   └── StoreVersionError   a database that another version of this program wrote
     ├── FrontierError       our side: the frontier was used against its contract
     ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 
 class CrawlersError(Exception):
-    """Anything that this project raises on purpose."""
+    """Anything that this project raises deliberately."""
 
 
 class ConfigError(CrawlersError):
-    """What the user gave us (a file, a setting, a database) can't be used."""
+    """Invalid user input: a file, a setting or a database."""
 
 
 class StoreVersionError(ConfigError):

@@ -145,7 +145,7 @@ class Article:
     """The essential content of a news page. Texts are bounded, and empty if the page does not state them."""
 
     title: str
-    text: str  # paragraphs, one a line
+    text: str  # paragraphs, one per line
     published_at: float | None  # seconds since 1970; None: no date was found
     published: str  # ISO 8601: a day, or a time with its zone if the page gives one
     authors: tuple[str, ...]
@@ -186,7 +186,7 @@ class KnownCopy(NamedTuple):
     """Why an article is a copy of a stored document."""
 
     reason: str
-    is_detour: bool  # the page is another URL of the site for the same document
+    is_alternate_url: bool  # the page is another URL of the site for the same document
 
 
 class Announced(NamedTuple):
@@ -226,7 +226,7 @@ class News:
     article: Article | None = None
     fingerprint: DocumentFingerprint | None = None  # of the article
     reason: str = ""  # why it is not a document
-    is_detour: bool = False  # its article is that of another URL of the site; URLs like this one bring nothing new
+    is_alternate_url: bool = False  # its article is that of another URL of the site
     outcome: str = ""  # `NEW`, `CHANGED`, `DUPLICATE`; "": no document
     version: int = 0  # of the document, from 1
     stored_at: float = 0.0  # seconds since 1970, of this version

@@ -36,7 +36,7 @@ RETRY_REST_TIMES = 10  # retries after a response with status 429 or 503
 # What is fetched
 
 HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types of pages
-FEED_TYPES: list[str] = []  # parts of the names of further content types whose bodies are read; news: those of feeds
+FEED_TYPES: list[str] = []  # substrings of other content types whose bodies are read; news: those of feeds
 IGNORED_EXTENSIONS = (  # never requested
     "7z aac ai apk asc asf asx atom au avi bin bmp bz2 cab css csv deb djvu dmg doc docm docx dot dotx dvi dwg "
     "eot eps epub exe f4v flac flv gem gif gz ico ics iso jar jpeg jpg js json jsonld key less lz lzma m3u m3u8 "

@@ -1,4 +1,4 @@
-"""Reports the errors of our commands as a message and an exit status."""
+"""Reports the errors of project commands as a message and an exit status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
-    """Print an error of ours that the block raises, and set the exit status of *command* to 2.
+    """Print a `CrawlersError` that the block raises, and set the exit status of *command* to 2.
 
     A closed standard output, as with `head`, is not an error.
     """

@@ -225,7 +225,7 @@ class Crawl:
             decision = replace(decision, page=page)
         new, page = self.frontier.acknowledge(lease, decision, now, earned)
         if self.frontier.is_drained(lease.site_id):
-            self.sites.drained(lease.site_id)
+            self.sites.release_watch(lease.site_id)
         self._stats.ended(lease, page, new, now)
         return page
 

@@ -103,15 +103,15 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
 class CrawlSession:
     """Open from construction until `close_all`. Raises `ConfigError`.
 
-    *admit* returns why a new URL must not be fetched, or None. *versions* are the versions of further software, by
-    name, that are stored with the crawl.
+    *reason_against* returns why a new URL must not be fetched, or None. *versions* are the versions of further
+    software, by name, that are stored with the crawl.
     """
 
     def __init__(
         self,
         settings: SettingValues,
         mission: CrawlSpec,
-        admit: Callable[[Target], str | None],
+        reason_against: Callable[[Target], str | None],
         now: float,
         versions: Mapping[str, str],
     ) -> None:
@@ -160,7 +160,7 @@ class CrawlSession:
                 self.row.id,
                 rule,
                 self._order,
-                admit=admit,
+                reason_against=reason_against,
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
                 page_budget=mission.page_budget,
@@ -198,7 +198,7 @@ class CrawlSession:
         settings = {name: self._settings.get(name) for name in RECORDED}
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
-            settings |= {TOPIC: _in_short(mission.topic), "SCOPE": mission.topic.scope}
+            settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope}
         return {
             "versions": {
                 "crawlers": __version__,
@@ -246,7 +246,10 @@ class CrawlSession:
         if self.frontier.is_spent:
             return "has used its PAGE_BUDGET; continue with a larger one, or start another crawl with CRAWL=name"
         if not self.frontier.is_waiting and self._left_out()[0]:
-            return "lacks sites that are missing from the host list; add them, or start another crawl with CRAWL=name"
+            return (
+                "has URLs of sites that are missing from the host list; add these sites, "
+                "or start another crawl with CRAWL=name"
+            )
         return "is stored; the same command resumes it"
 
     def recall_pulls(self) -> None:
@@ -306,6 +309,6 @@ class CrawlSession:
         self.database.close()
 
 
-def _in_short(topic: TopicSpec) -> str:
+def _summary(topic: TopicSpec) -> str:
     """Return the parts of *topic* on which scores depend, as one text."""
     return json.dumps([topic.keywords, topic.examples, astuple(topic.weights), topic.language], sort_keys=True)

@@ -202,7 +202,7 @@ class SitePolicies:
         """Return the level; under an order without levels, a number that grows every STAGE_PAGES pages."""
         return level if self._session.goes_by_level else self._observed[site_id] // STAGE_PAGES
 
-    def drained(self, site_id: int) -> None:
+    def release_watch(self, site_id: int) -> None:
         """Drop the watch of a site without waiting pages; it can be rebuilt from the store."""
         if site_id in self._watches:
             self._unwatch(site_id)

@@ -24,7 +24,10 @@ class StatsCounter(Protocol):
 
 
 class CrawlStats:
-    """With *warns_of_home_pages*, unavailable sites are logged as warnings, because the user listed them."""
+    """Counts pages in the stats of Scrapy, and logs them.
+
+    With *warns_of_home_pages*, unavailable sites are logged as warnings, because the user listed them.
+    """
 
     def __init__(self, stats: StatsCounter, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
         self._stats = stats

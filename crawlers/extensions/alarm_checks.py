@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MIN_REST = 50  # the pause between two checks, as a multiple of the duration of the last one
+PAUSE_FACTOR = 50  # the pause between two checks, as a multiple of the duration of the last one
 
 
 class AlarmChecks:
@@ -65,8 +65,8 @@ class AlarmChecks:
         self._pause = Pause()
         self._next_at = 0.0
         self._thread = ThreadPoolExecutor(1, "alarms")
-        self._looking: Future[None] | None = None
-        self._loop = create_looping_call(self._look_aside)
+        self._running_check: Future[None] | None = None
+        self._loop = create_looping_call(self._schedule_check)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -88,7 +88,7 @@ class AlarmChecks:
             fails=settings.getbool("NEWS_FAIL_ON_ALARM"),
         )
         crawler.signals.connect(extension._opened, signals.spider_opened)
-        add_output(crawler, extension._stored)
+        add_output(crawler, extension._final_check)
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
 
@@ -104,24 +104,27 @@ class AlarmChecks:
         if self._interval_s:
             self._loop.start(self._interval_s, now=False)
 
-    def _look_aside(self) -> None:
+    def _schedule_check(self) -> None:
         """Check in the thread, unless the last check is still running, or took so long that it would load the store."""
-        if time.monotonic() >= self._next_at and (self._looking is None or self._looking.done()):
-            self._looking = self._thread.submit(self._look)
+        if time.monotonic() >= self._next_at and (self._running_check is None or self._running_check.done()):
+            self._running_check = self._thread.submit(self._check_in_thread)
 
-    def _look(self) -> None:
+    def _check_in_thread(self) -> None:
         began = time.monotonic()
         writer = self._writer
         assert writer is not None
         try:
-            self._now_open(writer.submit)
+            self._check(writer.submit)
         except CrawlersError as error:
             if not writer.is_closed:  # else the crawl ends, and the last check is still to come
                 logger.warning("Alarm check failed: %s", error)
-        self._next_at = time.monotonic() + MIN_REST * (time.monotonic() - began)
+        self._next_at = time.monotonic() + PAUSE_FACTOR * (time.monotonic() - began)
 
-    def _now_open(self, store: Callable[[ChangeSet], None] | None = None) -> int:
-        """Check once, and *store* what changed; without it directly, which is for a crawl that has ended."""
+    def _check(self, store: Callable[[ChangeSet], None] | None = None) -> int:
+        """Check once, and *store* the changes; without *store*, write them directly, because the crawl has ended.
+
+        Returns the number of open alarms.
+        """
         database = Database(self._database_url, create=False)
         try:
             crawl = crawl_named(database, self._name)
@@ -137,12 +140,12 @@ class AlarmChecks:
             self._stats.inc_value("news/alarms")
             logger.warning("Alarm, %s: %s: %s", alarm.kind, alarm.subject, alarm.message)
         for alarm in seen.ended:
-            logger.info("Alarm is over, %s: %s", alarm.kind, alarm.subject)
+            logger.info("Alarm cleared, %s: %s", alarm.kind, alarm.subject)
         return len(seen.open)
 
-    def _stored(self) -> None:
+    def _final_check(self) -> None:
         self._stop()
-        number = self._now_open()
+        number = self._check()
         if number and self._fails:
             raise CrawlersError(
                 f"NEWS_FAIL_ON_ALARM: {number} alarms are open; see the warnings above and `scrapy sites alarms`. "

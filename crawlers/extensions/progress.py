@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from scrapy.crawler import Crawler
 
-MIN_REST = 50  # the pause between two queries, as a multiple of the duration of the last one
+PAUSE_FACTOR = 50  # the pause between two queries, as a multiple of the duration of the last one
 MAX_SITES = 15  # lines; the busiest are shown, the others are in the sums
 
 
@@ -41,7 +41,7 @@ class Progress:
         self._crawler = crawler
         self._interval_s = interval_s
         self._live = Live(console=Console(stderr=True), auto_refresh=False, redirect_stdout=False)
-        self._loop = create_looping_call(self._look)
+        self._loop = create_looping_call(self._refresh)
         self._next_at = 0.0
 
     @classmethod
@@ -75,13 +75,13 @@ class Progress:
             self._live.stop()
             self._database.close()
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """Update the display, unless a query takes so long (millions of pages) that it would slow down the crawl."""
         now = time.monotonic()
         if now >= self._next_at:
             self._show()
             took_s = time.monotonic() - now
-            self._next_at = now + MIN_REST * took_s
+            self._next_at = now + PAUSE_FACTOR * took_s
 
     def _show(self) -> None:
         sites = progress(self._database, self._crawl.id)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 0.5
+CHECK_INTERVAL_S = 0.5
 
 
 class Stopping:
@@ -31,7 +31,7 @@ class Stopping:
         self._crawler = crawler
         self._timeout_s = timeout_s
         self._stop_file = stop_file
-        self._loop = create_looping_call(self._look)
+        self._loop = create_looping_call(self._check)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -48,13 +48,13 @@ class Stopping:
 
     def _opened(self) -> None:
         self._started = time.monotonic()
-        self._loop.start(LOOK_EVERY_S)
+        self._loop.start(CHECK_INTERVAL_S)
 
     def _closed(self) -> None:
         if self._loop.running:
             self._loop.stop()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop("stop_file")

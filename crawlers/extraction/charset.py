@@ -106,7 +106,7 @@ def _is_charset(name: str) -> bool:
 
 
 def _fits(body: bytes, charset: str) -> bool:
-    """Tell whether almost no characters are broken if *body* is read as *charset*."""
+    """Return whether almost no characters are broken if *body* is read as *charset*."""
     text = _read(body, charset)
     broken = text.count("\ufffd")
     return broken == 0 or broken * _BROKEN_ONE_IN <= len(text) - len(text.encode("ascii", "ignore"))

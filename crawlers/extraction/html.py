@@ -290,7 +290,7 @@ def thin(body: bytes) -> bytes:
 
 
 def _is_crowded(body: bytes) -> bool:
-    """Tell whether an unusually long tag has too many attributes."""
+    """Return whether an unusually long tag has too many attributes."""
     for start in range(0, len(body) - _BLOCK_BYTES, _BLOCK_BYTES):
         if body.find(b">", start, start + _BLOCK_BYTES) < 0:
             tag = body.rfind(b"<", max(0, start - _BLOCK_BYTES), start + 1)

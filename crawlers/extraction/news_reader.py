@@ -74,10 +74,10 @@ class NewsReader:
         if not self._reader.holds(site):
             page = replace(page, links=())  # the host only has feeds of the crawl's sources
         if page.state is State.DONE and not page.is_unchanged:
-            news = await self._judged(response, page, news, site, is_announced, is_in_feed, now)
+            news = await self._with_article(response, page, news, site, is_announced, is_in_feed, now)
         return replace(page, news=news)
 
-    async def _judged(
+    async def _with_article(
         self,
         response: WebResponse,
         page: Page,
@@ -100,7 +100,7 @@ class NewsReader:
             return news
         copy = await self._copy_of(page)
         if copy is not None:
-            return replace(news, outcome=DUPLICATE, reason=copy.reason, is_detour=copy.is_detour)
+            return replace(news, outcome=DUPLICATE, reason=copy.reason, is_alternate_url=copy.is_alternate_url)
         return await self._article(news, response, site, now)
 
     def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:

@@ -36,17 +36,17 @@ def _is_loop(lease: Lease, target: Target) -> bool:
 
 
 class Acknowledgements:
-    """Writes pages into change sets. *site_called* returns a site by its name; None if the crawl does not have it."""
+    """Writes pages into change sets. *site_by_name* returns a site by its name; None if the crawl does not have it."""
 
     def __init__(
         self,
         discovery: UrlDiscovery,
         scoring: Scoring | None,
-        site_called: Callable[[str], SiteQueue | None],
+        site_by_name: Callable[[str], SiteQueue | None],
     ) -> None:
         self._discovery = discovery
         self._scoring = scoring
-        self._site_called = site_called
+        self._site_by_name = site_by_name
 
     def take(self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet) -> Acknowledged:
         """Add all rows of a page to *changes*, and update the scores."""
@@ -55,7 +55,7 @@ class Acknowledgements:
             reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
             page = replace(page, state=State.FAILED, reason=reason)
         elif page.moved_to is not None:
-            there = self._site_called(page.moved_to.site) or site
+            there = self._site_by_name(page.moved_to.site) or site
             moved_to, new = self._discovery.follow(there, lease, page.moved_to, now, changes, decision.slots)
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
@@ -71,12 +71,12 @@ class Acknowledgements:
                 changes.add(OutdatedBadLinks(lease.id))
             if links:
                 changes.add(PageLinks(lease.id, links))
-            was_asked = page.state is not State.REJECTED
+            was_requested = page.state is not State.REJECTED
             add_page_rows(
                 changes,
                 page,
-                attempts=lease.attempts + was_asked,
-                fetched_at=lease.leased_at if was_asked else None,
+                attempts=lease.attempts + was_requested,
+                fetched_at=lease.leased_at if was_requested else None,
                 now=now,
                 moved_to=moved_to,
             )
@@ -100,7 +100,7 @@ class Acknowledgements:
         names = {target.site for target, _ in page.cross_site_links}
         if page.moved_to is not None:
             names.add(page.moved_to.site)
-        found = (self._site_called(name) for name in sorted(names))
+        found = (self._site_by_name(name) for name in sorted(names))
         return [*(other for other in found if other is not None and other is not site), site]
 
     def _discover(
@@ -120,7 +120,7 @@ class Acknowledgements:
         for target, count in page.cross_site_links:
             by_site.setdefault(target.site, []).append((target, count))
         by_queue: list[tuple[SiteQueue | None, Sequence[tuple[Target, int]]]] = [
-            (self._site_called(name), found) for name, found in by_site.items()
+            (self._site_by_name(name), found) for name, found in by_site.items()
         ]
         if page.links:
             by_queue.insert(0, (site, page.links))

@@ -53,14 +53,14 @@ class UrlDiscovery:
         self,
         store: FrontierStore,
         order: PageOrder,
-        admit: Callable[[Target], str | None],
+        reason_against: Callable[[Target], str | None],
         cache_urls: int,
         held: Container[int],
         scoring: Scoring | None = None,
     ) -> None:
         self._store = store
         self._order = order
-        self._admit = admit
+        self._reason_against = reason_against
         self._held = held
         self._scoring = scoring
         self._cache_urls = cache_urls
@@ -133,7 +133,7 @@ class UrlDiscovery:
         page_id = self._store.new_id()
         url, variant = target.url, variant_rank(target)
         priority = self._order.priority(level, hops)
-        reason = self._reasons.pop(target.key) if target.key in self._reasons else self._admit(target)
+        reason = self._reasons.pop(target.key) if target.key in self._reasons else self._reason_against(target)
         flags = 0
         if reason is not None:
             flags = TAKEN
@@ -260,7 +260,7 @@ class UrlDiscovery:
                 return []
             for key in known:
                 del by_key[key]
-        self._reasons.update((key, self._admit(target)) for key, target in by_key.items())
+        self._reasons.update((key, self._reason_against(target)) for key, target in by_key.items())
         return [target for key, target in by_key.items() if self._reasons[key] is None]
 
     def forget_reasons(self) -> None:

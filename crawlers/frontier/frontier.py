@@ -44,9 +44,9 @@ LARGEST_QUEUE = 500  # one read of the store for this many pages of a site costs
 class QueuedFrontier:
     """A frontier of one process. See `protocols.CrawlFrontier` for the contract.
 
-    *admit* returns the reason why a new URL must not be fetched, or None; it is called once per URL. *cache_urls*
-    bounds the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it
-    is not 0. With *records_pulls* each pull is written to the store.
+    *reason_against* returns why a new URL must not be fetched, or None; it is called once per URL. *cache_urls* bounds
+    the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it is not 0.
+    With *records_pulls* each pull is written to the store.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class QueuedFrontier:
         rule: SiteRule,
         order: PageOrder,
         *,
-        admit: Callable[[Target], str | None] = lambda target: None,
+        reason_against: Callable[[Target], str | None] = lambda target: None,
         cache_urls: int = 12_000_000,
         head_urls: int = 100_000,
         page_budget: int = 0,
@@ -70,8 +70,8 @@ class QueuedFrontier:
         self._scoring: Scoring | None = None
         if order.scores is not None:
             self._scoring = Scoring(order.scores, store, self._schedule.sites, self._held)
-        self._discovery = UrlDiscovery(store, order, admit, cache_urls, self._held, self._scoring)
-        self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.called)
+        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, self._held, self._scoring)
+        self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.by_name)
         self._leases: dict[int, Lease] = {}
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
@@ -194,8 +194,8 @@ class QueuedFrontier:
 
     def acknowledge(self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING) -> Acknowledged:
         page = decision.page
-        asked = page.state is not State.REJECTED
-        site = self._end(lease, asked=asked)
+        requested = page.state is not State.REJECTED
+        site = self._end(lease, requested=requested)
         self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
             return Acknowledged(0, self._retry_variant(site, lease, decision, now))
@@ -206,7 +206,7 @@ class QueuedFrontier:
             self._held.discard(lease.id)
         else:
             self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
-        if asked:
+        if requested:
             self.pulls.ended(site, lease, earned, now, changes)
         else:
             self.pulls.cancelled(site, lease)
@@ -246,13 +246,13 @@ class QueuedFrontier:
         self.pulls.ended(site, lease, NOTHING, now, changes)
         self._submit(changes, now)
 
-    def _end(self, lease: Lease, *, asked: bool = True) -> SiteQueue:
+    def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
         if self._leases.get(lease.id) is not lease:
             raise FrontierError(f"the lease of page {lease.id} ({lease.url}) has already ended")
         del self._leases[lease.id]
         site = self._schedule.site(lease.site_id)
         site.ended(self._priority(lease))
-        if asked:
+        if requested:
             site.gate.ended()
         else:
             site.gate.cancelled(lease.leased_at)
@@ -316,7 +316,7 @@ class QueuedFrontier:
         return [
             one
             for name, its in by_site.items()
-            for one in self._discovery.unseen(self._schedule.called(name), its, level)
+            for one in self._discovery.unseen(self._schedule.by_name(name), its, level)
         ]
 
     def requeue(
@@ -340,7 +340,7 @@ class QueuedFrontier:
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         """Queue fetched *pages* of a site without a scheduled revisit for one more complete fetch."""
-        its = self._schedule.called(site)
+        its = self._schedule.by_name(site)
         if self._scoring is None or its is None:  # a site that the host list omits
             return
         changes = ChangeSet()

@@ -163,18 +163,18 @@ class Scoring:
     def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:
         """Add changed rows to *changes*, and requeue pages whose score rose; return the sites with a better page."""
         scores, sites, held, site_of = self.scores, self._sites, self._held, self._site_of
-        bettered: dict[int, SiteQueue] = {}
+        improved: dict[int, SiteQueue] = {}
         for page_id in self._changed:
             queue = scores.queue(page_id)
             if queue == GONE or page_id in held:
                 continue
             site = sites.get(site_of[page_id])
             if site is not None and site.rise(queue, page_id, head_urls):
-                bettered[site.id] = site
+                improved[site.id] = site
         changes.add(*self._rows(self._changed))
         changes.add(OrderTotalsRow(self._store.crawl_id, json.dumps(scores.totals())))
         self._changed.clear()
-        return list(bettered.values())
+        return list(improved.values())
 
     def _rewrite(self, pages: Iterable[int]) -> None:
         self._store.submit(ChangeSet(*self._rows(pages)))

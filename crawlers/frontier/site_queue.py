@@ -138,7 +138,7 @@ class SiteQueue:
         if not queue.rise(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
-        found = (self._beyond(group) - self._scores.score(page_id), group)
+        found = (self._offset(group) - self._scores.score(page_id), group)
         if found >= self._best:
             return False
         self._best = found
@@ -156,10 +156,10 @@ class SiteQueue:
                 continue
             self.ready.add(group)
             self.needs_refill.discard(group)
-            best = min(best, (first[0] + self._beyond(group), group))
+            best = min(best, (first[0] + self._offset(group), group))
         self._best = best
 
-    def _beyond(self, group: int) -> float:
+    def _offset(self, group: int) -> float:
         """Return the offset that makes scores of *group* comparable with group 0; it only grows, see `PageScores`."""
         assert self._scores is not None
         return self._scores.offset(0) - self._scores.offset(group) if group else 0.0

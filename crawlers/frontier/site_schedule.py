@@ -38,11 +38,11 @@ class SiteSchedule:
         self._awake: set[int] = set()
 
     def open(self, site: SiteQueue, name: str) -> None:
-        """Add *site*, which is called *name*; it sleeps until it is settled."""
+        """Add *site* under its *name*; it sleeps until it is settled."""
         self.sites[site.id] = site
         self._ids[name] = site.id
 
-    def called(self, name: str) -> SiteQueue | None:
+    def by_name(self, name: str) -> SiteQueue | None:
         """Return the site of that *name*; None if it is not open."""
         return self.sites.get(self._ids.get(name, 0))  # no site has number 0
 

@@ -56,7 +56,7 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin)
 
 
-class _Wrong(Exception):
+class _InvalidLine(Exception):
     """The problem of one line."""
 
 
@@ -71,8 +71,8 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
         try:
             limits = _limits(text)
             if limits.site in found:
-                raise _Wrong(f"{limits.site} is already listed at {places[limits.site]}; keep one of the two")
-        except _Wrong as wrong:
+                raise _InvalidLine(f"{limits.site} is already listed at {places[limits.site]}; keep one of the two")
+        except _InvalidLine as wrong:
             problems.append(f"{place}: {shown(text)}: {wrong}")
             continue
         found[limits.site] = limits
@@ -89,7 +89,7 @@ def _limits(text: str) -> SiteLimits:
     while fields and not fields[-1]:
         fields.pop()
     if len(fields) > len(_FIELDS):
-        raise _Wrong(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
+        raise _InvalidLine(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
     site = _site(address)
     fields += [""] * (len(_FIELDS) - len(fields))
     parallel, max_level, delay_ms = (
@@ -103,7 +103,7 @@ def _number(text: str, name: str, least: int, most: int) -> int | None:
         return None
     # The length is checked first because int() rejects thousands of digits with a different error.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
-        raise _Wrong(f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}")
+        raise _InvalidLine(f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}")
     return int(text)
 
 
@@ -113,22 +113,22 @@ def _site(address: str) -> str:
     scheme, host_port, rest = match.groups()
     scheme = "http" if scheme is None else scheme.lower()
     if scheme not in ("http", "https"):
-        raise _Wrong(f"unsupported protocol {scheme[:20]!r}; expected http or https")
+        raise _InvalidLine(f"unsupported protocol {scheme[:20]!r}; expected http or https")
     if "@" in address:
-        raise _Wrong("user names are not supported; remove everything up to the @")
+        raise _InvalidLine("user names are not supported; remove everything up to the @")
     if rest not in ("", "/"):
-        raise _Wrong("a site must not have a path; remove it, since a crawl starts at /")
+        raise _InvalidLine("a site must not have a path; remove it, since a crawl starts at /")
     if not host_port:
-        raise _Wrong("the host is missing")
+        raise _InvalidLine("the host is missing")
     if any(one <= " " for one in host_port):  # the URL standard removes tabs silently
-        raise _Wrong("a host name must not contain blanks; remove them")
+        raise _InvalidLine("a host name must not contain spaces; remove them")
     try:
         site = site_of(f"{scheme}://{host_port}/")
         host = parsed(site).hostname
     except BadUrl:
-        raise _Wrong("invalid host name or port; write host or host:port") from None
+        raise _InvalidLine("invalid host name or port; write host or host:port") from None
     if not _HOST.fullmatch(host):
-        raise _Wrong("a host name may contain only letters, digits, dots and hyphens")
+        raise _InvalidLine("a host name may contain only letters, digits, dots and hyphens")
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
-        raise _Wrong(f"incomplete IP address (browsers read it as {host}); write it in full")
+        raise _InvalidLine(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site

@@ -33,7 +33,7 @@ _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
-class _Wrong(Exception):
+class _InvalidRow(Exception):
     """The problem of one row."""
 
 
@@ -47,7 +47,7 @@ def seed_address(text: str) -> tuple[str, str]:
     """
     try:
         return _address(text)
-    except _Wrong as wrong:
+    except _InvalidRow as wrong:
         raise ConfigError(f"{shown(text)}: {wrong}") from None
 
 
@@ -55,7 +55,7 @@ def seed_limit(text: str, name: str) -> int:
     """Return the limit *name* (a key of `LIMITS`) given as *text*; raises `ConfigError`."""
     try:
         return _number(text, name, *LIMITS[name])
-    except _Wrong as wrong:
+    except _InvalidRow as wrong:
         raise ConfigError(str(wrong)) from None
 
 
@@ -145,8 +145,8 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
             change = _change(cells, names)
             first = places.setdefault(change["site"], row_number)
             if first != row_number:
-                raise _Wrong(f"{change['site']} is already listed in row {first}; keep one of the two")
-        except _Wrong as wrong:
+                raise _InvalidRow(f"{change['site']} is already listed in row {first}; keep one of the two")
+        except _InvalidRow as wrong:
             problems.append(f"{origin}, row {row_number}: {wrong}")
         else:
             changes.append(change)
@@ -159,7 +159,7 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
 
 def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
     if len(cells) != len(names):
-        raise _Wrong(f"{len(cells)} cells, expected {len(names)} as in the header line")
+        raise _InvalidRow(f"{len(cells)} cells, expected {len(names)} as in the header line")
     texts = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
     site, start_url = _address(texts["start_url"])
     change: SeedChange = {"site": site, "start_url": start_url}
@@ -183,7 +183,7 @@ def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
 def _is_yes(text: str) -> bool:
     word = text.lower() or _YES[0]
     if word not in _YES + _NO:
-        raise _Wrong(f"enabled is {shown(text)}, expected yes or no")
+        raise _InvalidRow(f"enabled is {shown(text)}, expected yes or no")
     return word in _YES
 
 
@@ -194,22 +194,22 @@ def _limit(text: str, name: str) -> int | None:
 def _number(text: str, name: str, least: int, most: int) -> int:
     # The length is checked first because int() rejects thousands of digits with a different error.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
-        raise _Wrong(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
+        raise _InvalidRow(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
     return int(text)
 
 
 def _address(text: str) -> tuple[str, str]:
     url = text if "://" in text else f"http://{text}"
     if "@" in url.split("/", 3)[2]:
-        raise _Wrong("user names are not supported; remove everything up to the @")
+        raise _InvalidRow("user names are not supported; remove everything up to the @")
     if min(url) <= " ":  # the URL standard removes some of them silently
-        raise _Wrong("an address must not contain blanks; remove them")
+        raise _InvalidRow("an address must not contain spaces; remove them")
     try:
         target = resolve(url, "")
         parse_hosts(target.site, "")  # a seed must not name a host that a hosts file must not name
     except (BadUrl, ConfigError):
-        raise _Wrong("not the address of a site; write http://host[:port]/ or https://host[:port]/") from None
+        raise _InvalidRow("not the address of a site; write http://host[:port]/ or https://host[:port]/") from None
     host = str(parsed(target.site).hostname)
     if host.replace(".", "").isdigit() and not url.split("/", 3)[2].startswith(host):
-        raise _Wrong(f"incomplete IP address (browsers read it as {host}); write it in full")
+        raise _InvalidRow(f"incomplete IP address (browsers read it as {host}); write it in full")
     return target.site, target.url

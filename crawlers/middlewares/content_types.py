@@ -31,8 +31,8 @@ SMALL_BODY = 64_000  # bytes; reading an unwanted body up to this size costs les
 class ContentTypeMiddleware:
     """Filters responses to the leases of missions; requests of plain Scrapy spiders are left alone.
 
-    *pages* are the content types of pages, *parts* parts of the names of further wanted types. The position of this
-    middleware is nearer to the downloader than that of decompression.
+    *pages* are the content types of pages, *parts* substrings of other wanted types. The position of this middleware is
+    nearer to the downloader than that of decompression.
     """
 
     def __init__(self, pages: Iterable[str], parts: Iterable[str] = ()) -> None:

@@ -23,7 +23,7 @@ class Document:
     url: str
     canonical_url: str
     title: str
-    text: str  # paragraphs, one a line
+    text: str  # paragraphs, one per line
     published: str  # ISO 8601, with the time zone that the page gives
     authors: list[str]
     section: str

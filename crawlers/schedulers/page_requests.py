@@ -18,7 +18,7 @@ PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": Tru
 
 
 class PageRequests:
-    """*failed* is the errback of the requests."""
+    """Makes the requests for leases; *failed* is their errback."""
 
     def __init__(self, retries: RetryPolicy, failed: Callable[..., Any]) -> None:
         self._retries = retries

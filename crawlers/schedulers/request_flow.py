@@ -70,7 +70,7 @@ class RequestFlow:
                         self._wakeup.at(now + due_s, now)
                 return None
             if isinstance(following, RobotsNeeded):
-                self._robots.ask(*following)
+                self._robots.enqueue(*following)
             elif (request := self._request(following)) is not None:
                 return request
         self._wakeup.at(now, now)

@@ -53,9 +53,9 @@ class RobotsFetch:
         self._serial = 0
         self.in_flight = 0  # requests without a response yet
 
-    def ask(self, site_id: int, site: str) -> None:
+    def enqueue(self, site_id: int, site: str) -> None:
         """Queue the request for the robots.txt of *site*."""
-        self._ask(f"{site}/robots.txt", site_id, attempt=1, hops=0)
+        self._enqueue(f"{site}/robots.txt", site_id, attempt=1, hops=0)
 
     def take(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
@@ -68,7 +68,7 @@ class RobotsFetch:
         """Return the seconds until a request is due; None if none is queued, or a response must arrive first."""
         return max(0.0, self._queue[0][0] - now) if self._queue and self.in_flight < self._most else None
 
-    def _ask(self, url: str, site_id: int, attempt: int, hops: int, delay_s: float = 0.0) -> None:
+    def _enqueue(self, url: str, site_id: int, attempt: int, hops: int, delay_s: float = 0.0) -> None:
         request = Request(
             url,
             callback=self._received,
@@ -92,14 +92,14 @@ class RobotsFetch:
         site_id, attempt, hops = response.request.meta["robots"]
         redirect: Redirect | None = response.request.meta.get(REDIRECT)
         if redirect is not None and redirect.target is not None and hops < MAX_REDIRECTS:
-            self._ask(redirect.target.url, site_id, attempt, hops + 1)
+            self._enqueue(redirect.target.url, site_id, attempt, hops + 1)
             return  # a target that can't be followed is not a robots.txt, as if the status were 404
         if RobotsRules(response.status, None, self._agent).is_unreachable:
             delay_s = retry_delay_s(self._retries, response.status, attempt)
             if delay_s is not None:
                 asked_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
                 rest_s = min(asked_s if asked_s is not None else self._retries.backoff_s * attempt, LONGEST_REST_S)
-                self._ask(response.url, site_id, attempt + 1, hops, max(delay_s, rest_s))
+                self._enqueue(response.url, site_id, attempt + 1, hops, max(delay_s, rest_s))
                 return
         text = response.body[:LARGEST_BYTES].decode("utf-8", "replace") if response.status == 200 else None
         if text is not None:
@@ -121,7 +121,7 @@ class RobotsFetch:
         reason = reason_of(failure.value)
         delay_s = retry_delay_s(self._retries, 0, attempt) if reason.is_transient else None
         if delay_s is not None:
-            self._ask(request.url, site_id, attempt + 1, hops, delay_s)
+            self._enqueue(request.url, site_id, attempt + 1, hops, delay_s)
             return
         self._on_rules(site_id, RobotsRules(UNREACHABLE, reason.text, self._agent), reason.text)
 

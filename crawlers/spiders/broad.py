@@ -1,4 +1,4 @@
-"""Large slices of the web, by the importance of pages, computed as they are fetched (AOPIC)."""
+"""Large parts of the web, by the importance of pages, computed as they are fetched (AOPIC)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As many external links as possible within a budget, over the sites of a theme (BeeBot)."""
+"""As many external links as possible within a budget, over the sites on a subject (BeeBot)."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _check(settings: BaseSettings) -> None:
     chosen_rule(settings)
     if not isinstance(chosen_order(settings).scores, NewsScores):
         raise ConfigError(
-            f"ORDER={settings.get('ORDER')} does not know articles; use fit or fit*opic for scrapy crawl news"
+            f"ORDER={settings.get('ORDER')} does not rank articles; use fit or fit*opic for scrapy crawl news"
         )
     if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
         raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")

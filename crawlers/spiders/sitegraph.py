@@ -6,6 +6,6 @@ from crawlers.spiders.base import SiteSpider
 
 
 class SiteGraphSpider(SiteSpider):
-    """`scrapy crawl sitegraph -a hosts=hosts.txt`: breadth first, duplicates folded, one graph a site."""
+    """`scrapy crawl sitegraph -a hosts=hosts.txt`: breadth first, duplicates folded, one graph per site."""
 
     name = "sitegraph"

@@ -164,7 +164,7 @@ def test_too_deep_url_is_rejected_and_revived_by_a_shorter_path(engine: Engine) 
 
 
 def test_url_that_is_not_admitted_is_rejected_permanently(engine: Engine) -> None:
-    frontier = engine.frontier(admit=lambda target: "extension pdf" if target.url.endswith("pdf") else None)
+    frontier = engine.frontier(reason_against=lambda target: "extension pdf" if target.url.endswith("pdf") else None)
     site = Site(engine, frontier)
     assert site.add("/x.pdf", "/y/", level=2) == 2
     assert site.add("/x.pdf", level=1) == 0
@@ -173,7 +173,7 @@ def test_url_that_is_not_admitted_is_rejected_permanently(engine: Engine) -> Non
 
 
 def test_url_that_is_not_admitted_is_stored_in_normal_form(engine: Engine) -> None:
-    frontier = engine.frontier(admit=lambda target: "no")
+    frontier = engine.frontier(reason_against=lambda target: "no")
     for path in VARIANTS:
         site = Site(engine, frontier)
         site.add(path)

@@ -57,7 +57,7 @@ class Crawl:
     def _open(self) -> None:
         rng = self._rng
         self._frontier: QueuedFrontier = self._engine.frontier(
-            admit=lambda found: "banned" if page_of(found.key) == BANNED else None,
+            reason_against=lambda found: "banned" if page_of(found.key) == BANNED else None,
             cache_urls=rng.choice([1, 2, 10, 1000]),
         )
         state = SiteState(

@@ -87,7 +87,7 @@ class Crawl:
             begun.id,
             RoundRobin(),
             ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)),
-            admit=lambda url: self.policy.reason_against(url),
+            reason_against=lambda url: self.policy.reason_against(url),
         )
         self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
         classifier = UrlClassifier({"one.test": rules}, learns=False, fit_factor=1.0, else_factor=0.01)

@@ -47,9 +47,9 @@ class UCB1(IndexRule[Arm]):
 class BatchGreedy(IndexRule[Arm]):
     """R2: *batch* pages of every site, then batches of that size from the site with the largest mean s_i/t_i.
 
-    A batch ends early if its site falls asleep; the next choice begins a new one. Despite its published name, the rule
-    uses no Gittins index but is greedy: a site whose first batch earned nothing is never read again while another site
-    has earned anything. O(K) per choice for few sites, O(log K) for many, exact for any number.
+    A batch ends early if its site becomes unavailable; the next choice begins a new one. Despite its published name,
+    the rule uses no Gittins index but is greedy: a site whose first batch earned nothing is never read again while
+    another site has earned anything. O(K) per choice for few sites, O(log K) for many, exact for any number.
     """
 
     pools: ClassVar[bool] = False

@@ -43,8 +43,8 @@ class _TurnArm(Arm):
 class RoundRobin(ArmRule[_TurnArm]):
     """The awake site whose last turn ended longest ago; a turn is *quantum* >= 1 pages.
 
-    A site that falls asleep during its turn continues it when it wakes: sites sleep between two pages out of
-    politeness, so a turn would otherwise never be longer than one page. O(log K) per choice among K sites.
+    A site that becomes unavailable during its turn continues it when it is available again: sites sleep between two
+    pages out of politeness, so a turn would otherwise never be longer than one page. O(log K) per choice among K sites.
 
     >>> rule = RoundRobin()
     >>> rule.wake("a"), rule.wake("b")

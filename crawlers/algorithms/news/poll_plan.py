@@ -19,7 +19,7 @@ from crawlers.algorithms.news.revisit_rates import best_visits, lambda_crawl
 NEVER = -math.inf
 USUAL_WINDOW = 10  # items assumed for a feed before its first poll: few feeds show less
 BURST = 2.0  # the busiest hours of a day may have this many times the items of those that the rate was learnt from
-DEVIATIONS = 3.0  # standard deviations: the probability of an overflowing window, and that of a rate above its bound
+Z_BOUND = 3.0  # standard deviations: the probability of an overflowing window, and that of a rate above its bound
 HOST_SHARE = 0.5  # of the requests that the delay of a host allows, for polls; the rest is for items
 MAX_DRIFT = 0.05  # of the budget: if the polls per second changed by more in total, the prices are computed again
 CYCLE = 16  # but only after one in 16 feeds was polled, so that the cost per poll does not grow with the feeds
@@ -55,8 +55,8 @@ def safe_s(rate: ArrivalRate, window: int) -> float:
     >>> round(safe_s(ArrivalRate(30, 3600), 10))  # 24 items per hour, the last 10 are shown
     181
     """
-    root = (math.sqrt(DEVIATIONS**2 + 4.0 * max(1, window)) - DEVIATIONS) / 2  # mean + 3 deviations = window
-    return root * root / (BURST * rate.upper_per_s(DEVIATIONS))
+    root = (math.sqrt(Z_BOUND**2 + 4.0 * max(1, window)) - Z_BOUND) / 2  # mean + 3 standard deviations = window
+    return root * root / (BURST * rate.upper_per_s(Z_BOUND))
 
 
 class PollPlan:

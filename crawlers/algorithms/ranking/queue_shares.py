@@ -30,7 +30,7 @@ class QueueShares:
     def __init__(self, explore: float, archive: float) -> None:
         self._shares = {OTHER: explore, ARCHIVE: archive}
         self._taken = {OTHER: 0, ARCHIVE: 0}  # downloads by queue
-        self._all = 0  # downloads but for revisits
+        self._all = 0  # downloads except revisits
 
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
         """Return one of the queues that are *waiting*, each with the number of its first page."""

@@ -62,20 +62,20 @@ class _Pattern:
 
     __slots__ = (
         "depth",
-        "factor",
+        "evidence_factor",
         "known",
         "level_new",
         "level_pages",
         "levels",
         "new",
         "pages",
-        "text",
+        "pattern",
         "window",
     )
 
-    def __init__(self, text: str, factor: int, depth: int) -> None:
-        self.text = text
-        self.factor = factor
+    def __init__(self, pattern: str, evidence_factor: int, depth: int) -> None:
+        self.pattern = pattern
+        self.evidence_factor = evidence_factor
         self.depth = depth
         self.pages = 0  # of complete levels
         self.known: set[int] = set()  # signatures of complete levels
@@ -113,7 +113,7 @@ class _Pattern:
             self.new -= new
 
     def is_endless(self) -> bool:
-        enough = self.pages >= MIN_PAGES * self.factor and self.window >= self._window_pages()
+        enough = self.pages >= MIN_PAGES * self.evidence_factor and self.window >= self._window_pages()
         return enough and self.new < MIN_NEW_SHARE * self.window
 
     def is_exempt(self) -> bool:
@@ -121,7 +121,7 @@ class _Pattern:
 
     def _window_pages(self) -> int:
         # A sample of one in 2^depth needs 2^depth times as many pages for the same confidence.
-        return (WINDOW_PAGES * self.factor) << self.depth
+        return (WINDOW_PAGES * self.evidence_factor) << self.depth
 
 
 class TrapWatch:
@@ -205,18 +205,20 @@ class TrapWatch:
         self._limit_memory()
 
     def _decide(self, touched: Collection[_Pattern]) -> None:
-        endless = [pattern for pattern in touched if pattern.factor == 1 and pattern.is_endless()]
+        endless = [pattern for pattern in touched if pattern.evidence_factor == 1 and pattern.is_endless()]
         # The pages of an endless narrow pattern do not count against its neighbours: its broad patterns are reset.
-        reset = {broad for pattern in endless for broad in broad_patterns(pattern.text)}
+        reset = {broad for pattern in endless for broad in broad_patterns(pattern.pattern)}
         for text in reset:
             self._patterns.pop(url_key(text), None)
         endless += [
-            pattern for pattern in touched if pattern.factor > 1 and pattern.text not in reset and pattern.is_endless()
+            pattern
+            for pattern in touched
+            if pattern.evidence_factor > 1 and pattern.pattern not in reset and pattern.is_endless()
         ]
         for pattern in endless:
-            reason = f"trap: {pattern.pages} pages like {pattern.text[:200]} repeat the same content"
-            self._endless[pattern.text] = reason
-            self._patterns.pop(url_key(pattern.text), None)
+            reason = f"trap: {pattern.pages} pages like {pattern.pattern[:200]} repeat the same content"
+            self._endless[pattern.pattern] = reason
+            self._patterns.pop(url_key(pattern.pattern), None)
 
     def _limit_memory(self) -> None:
         if len(self._patterns) > self._most_patterns:

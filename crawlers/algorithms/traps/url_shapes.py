@@ -27,7 +27,7 @@ def shape_reason(
     -----
     Heritrix has PathologicalPathDecideRule (a sequence of segments 3 times in a row) and TooManyPathSegmentsDecideRule
     (20 segments); Nutch's regex-urlfilter.txt drops URLs in which a segment occurs 3 times with others in between. Our
-    limit is higher by one, because a page dropped by mistake is lost, whereas one fetched in vain costs little.
+    limit is higher by one, because a page dropped by mistake is lost, whereas one fetched needlessly costs little.
     Sitemaps.org allows URLs of up to 2,048 characters.
     """
     if len(url) > length:

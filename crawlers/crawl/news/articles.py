@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.items import News, Page, Target
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.news.document_copies import Duplicates, Moment, StoredCopies
+    from crawlers.storage.news.document_copies import Duplicates, Snapshot, StoredCopies
     from crawlers.storage.reader_threads import Run
     from crawlers.storage.schema.news_tables import DocumentRow
 
@@ -42,7 +42,7 @@ class StoredArticle(NamedTuple):
 class LinkQuery(NamedTuple):
     """A query for the documents of earlier crawls at some URLs."""
 
-    moment: Moment
+    snapshot: Snapshot
     keys: tuple[int, ...]  # of the URLs
     read: Callable[[], list[int | None]]  # returns the pages of these documents
 
@@ -71,7 +71,7 @@ class ArticlePolicy:
         self._database = database
         self._languages = languages
         self._has_earlier = has_earlier
-        self._moment = duplicates.moment
+        self._snapshot = duplicates.snapshot
         self._holders: OrderedDict[int, int | None] = OrderedDict()  # pages with documents of earlier crawls, by key
 
     def reason_against(self, target: Target) -> str | None:
@@ -95,19 +95,19 @@ class ArticlePolicy:
         }
         if not urls:
             return None
-        return LinkQuery(self._moment, tuple(urls), partial(self._duplicates.stored_holders, tuple(urls.values())))
+        return LinkQuery(self._snapshot, tuple(urls), partial(self._duplicates.stored_holders, tuple(urls.values())))
 
     def keep_holders(self, query: LinkQuery, holders: Iterable[int | None]) -> None:
         """Remember the result of `look_up_links`."""
         self._drop_outdated()
-        if query.moment == self._moment:
+        if query.snapshot == self._snapshot:
             self._holders.update(zip(query.keys, holders, strict=True))
         while len(self._holders) > MAX_LOOKED_UP:
             self._holders.popitem(last=False)
 
     def _drop_outdated(self) -> None:
-        if self._moment != self._duplicates.moment:
-            self._moment = self._duplicates.moment
+        if self._snapshot != self._duplicates.snapshot:
+            self._snapshot = self._duplicates.snapshot
             self._holders.clear()
 
     async def copy_of(self, page: Page, run: Run) -> KnownCopy | None:
@@ -117,7 +117,7 @@ class ArticlePolicy:
         copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
         if copy is None:
             return None
-        return KnownCopy(f"{copy.reason} as document {copy.page_id}", self._is_detour(page, copy.url))
+        return KnownCopy(f"{copy.reason} as document {copy.page_id}", self._is_alternate_url(page, copy.url))
 
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""
@@ -153,9 +153,9 @@ class ArticlePolicy:
         copies, previous = stored or (None, None)
         copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash, copies)
         if copy is not None:
-            is_detour = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_detour(page, copy.url)
+            is_alternate_url = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_alternate_url(page, copy.url)
             reason = f"{copy.reason} as document {copy.page_id}"
-            return replace(news, outcome=DUPLICATE, reason=reason, is_detour=is_detour)
+            return replace(news, outcome=DUPLICATE, reason=reason, is_alternate_url=is_alternate_url)
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
         document = add_document(changes, lease.id, lease.site_id, page.url, article, fingerprint, now, previous)
@@ -165,11 +165,11 @@ class ArticlePolicy:
         stored_at = document.changed_at or document.stored_at
         return replace(news, article=article, outcome=outcome, version=document.version, stored_at=stored_at)
 
-    def _is_detour(self, page: Page, first: str) -> bool:
+    def _is_alternate_url(self, page: Page, first: str) -> bool:
         """Return whether *page* has the document at the URL *first* of its site, but a URL of a different form.
 
-        It is not a detour if its canonical URL is its own: then the copy was merely fetched first. Nor is a reprint on
-        another site of the domain.
+        It is not an alternate URL if its canonical URL is its own: then the copy was merely fetched first. Nor is a
+        reprint on another site of the domain.
         """
         if not first or site_of(first) != site_of(page.url) or look_alike(*map(target_of_url, (first, page.url))):
             return False

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.news.article_labels import DETOUR
+from crawlers.algorithms.news.article_labels import ALTERNATE_URL
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
@@ -147,7 +147,7 @@ class NewsPolicy(CrawlPolicy):
         new = self._announcements.new_of(news.items, items)
         is_read = page.state is State.DONE and not page.is_unchanged
         found = _NOTHING_FOUND
-        if is_read or self._is_closed_home(lease, page):  # whose feeds may be accessible
+        if is_read or self._is_inaccessible_home(lease, page):  # whose feeds may be accessible
             page, news = self._with_feeds(lease, page, news)
         if is_read:
             news = self.articles.judge(lease, page, news, changes, now, article)
@@ -156,13 +156,13 @@ class NewsPolicy(CrawlPolicy):
                 self._label(lease, page, news, changes, now)
             if not news.outcome or lease.is_revisit:
                 self._announcements.was_read(lease.key)
-        if is_read or self._is_closed_home(lease, page):
+        if is_read or self._is_inaccessible_home(lease, page):
             found = self._slots(lease, page, news, new, now)
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
         if self._has_moved(lease, page):
             slots = self._moved(lease, page, news, changes, now)
-        elif is_read and self._is_announced_meanwhile(lease, news):
+        elif is_read and self._was_announced_in_flight(lease, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
         else:
@@ -192,10 +192,10 @@ class NewsPolicy(CrawlPolicy):
             if warning:
                 logger.warning("%s", warning)
 
-    def _is_closed_home(self, lease: Lease, page: Page) -> bool:
-        """Whether the first response of a server is not its start page."""
-        is_closed = page.state in (State.FAILED, State.REFUSED) and page.status > 0
-        return is_closed and not lease.is_revisit and self._feeds.is_home(lease.key)
+    def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
+        """Whether the first request for a start page got a response that is not the page."""
+        is_inaccessible = page.state in (State.FAILED, State.REFUSED) and page.status > 0
+        return is_inaccessible and not lease.is_revisit and self._feeds.is_home(lease.key)
 
     def _with_feeds(self, lease: Lease, page: Page, news: News) -> tuple[Page, News]:
         """Return *page* and *news* with the feeds to fetch, which are also links of the page."""
@@ -232,7 +232,7 @@ class NewsPolicy(CrawlPolicy):
 
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> None:
         site = site_of(page.url)
-        odds = DETOUR if news.is_detour and lease.key not in self._announcements else news.odds
+        odds = ALTERNATE_URL if news.is_alternate_url and lease.key not in self._announcements else news.odds
         if odds:
             changes.add(PageLabelRow(lease.id, lease.site_id, odds))
             self.classifier.label(site, page.url, odds)
@@ -245,7 +245,7 @@ class NewsPolicy(CrawlPolicy):
         return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
 
     def _has_moved(self, lease: Lease, page: Page) -> bool:
-        """Whether the page redirects, and not only for the time of a repair or of a consent."""
+        """Whether the page redirects, and not only temporarily (maintenance, a consent page)."""
         is_brief = bool(self._polls.kind(lease.id)) and page.status not in PERMANENT
         return page.state is State.MOVED and not (is_brief or self._is_loop(lease, page))
 
@@ -254,15 +254,16 @@ class NewsPolicy(CrawlPolicy):
         assert page.moved_to is not None
         kind = self.kind(lease)
         if kind in LISTS and self._feeds.reason_against(lease.key) is None:
-            self._polls.failed(lease.id, lease.site_id, kind, now, changes, _went(page))  # for people to see
+            problem = _redirect_problem(page)  # shown to people
+            self._polls.failed(lease.id, lease.site_id, kind, now, changes, problem)
         self._polls.forget(lease.id)
         if not news.kind and lease.level > 0:
             return {}
         self._feeds.moved(lease.key, page.moved_to.key)
         return {page.moved_to.key: BEFORE_ARTICLES}
 
-    def _is_announced_meanwhile(self, lease: Lease, news: News) -> bool:
-        """Whether a feed announced the page while it was read as an ordinary one: it is read again as an article."""
+    def _was_announced_in_flight(self, lease: Lease, news: News) -> bool:
+        """Whether a feed announced the page while it was in flight: then it is read again as an article."""
         is_article = news.fits or news.outcome or news.announces
         return not is_article and not lease.is_revisit and lease.key in self._announcements
 
@@ -291,7 +292,7 @@ class NewsPolicy(CrawlPolicy):
             is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # which may appear later
             if polls.kind(lease.id) or is_root or self._is_loop(lease, page):
                 kind = self.kind(lease) or (HOME if is_home else FEED)
-                return True, polls.failed(*here, kind, now, changes, page.reason or _went(page))
+                return True, polls.failed(*here, kind, now, changes, page.reason or _redirect_problem(page))
             return False, None
         if page.is_unchanged:
             if kind := polls.kind(lease.id):
@@ -337,7 +338,7 @@ class _Stored(NamedTuple):
     items: StoredItems | None
 
 
-def _went(page: Page) -> str:
+def _redirect_problem(page: Page) -> str:
     return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no response"
 
 

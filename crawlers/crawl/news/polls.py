@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 MAX_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
-FADED_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
+STALE_AFTER_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
 
 
 @dataclass(slots=True)
@@ -48,8 +48,8 @@ class Polls:
         for row in rows:
             if row.kind == ARTICLE:
                 continue
-            items, seconds, window, answered_at = json.loads(row.rate)
-            state = PollState(NEVER if answered_at is None else answered_at, window, ArrivalRate(items, seconds))
+            items, seconds, window, responded_at = json.loads(row.rate)
+            state = PollState(NEVER if responded_at is None else responded_at, window, ArrivalRate(items, seconds))
             self._add(row.page_id, row.site_id, row.kind, now, state)
             poll = self._polls[row.page_id]
             poll.polls, poll.failures, poll.new_items = row.polls, row.failures, row.new_items
@@ -102,7 +102,7 @@ class Polls:
         poll.new_items += new_items
         if new_items or poll.newest_at is None:
             poll.newest_at = now
-        if poll.kind == PAGE and now - poll.newest_at > FADED_S:
+        if poll.kind == PAGE and now - poll.newest_at > STALE_AFTER_S:
             self._row(page_id, now, now, changes, "no new items for a long time")
             self._remove(page_id)
             return None
@@ -143,8 +143,8 @@ class Polls:
 
     def _row(self, page_id: int, due_at: float, now: float, changes: ChangeSet, problem: str) -> None:
         poll, state = self._polls[page_id], self._plan.state(page_id)
-        answered_at = None if state.polled_at == NEVER else state.polled_at
-        rate = json.dumps([state.rate.items, state.rate.seconds, state.window, answered_at])
+        responded_at = None if state.polled_at == NEVER else state.polled_at
+        rate = json.dumps([state.rate.items, state.rate.seconds, state.window, responded_at])
         changes.add(
             PollRow(
                 page_id,

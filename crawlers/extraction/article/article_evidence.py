@@ -66,7 +66,7 @@ def _head(tree: LexborHTMLParser) -> tuple[bool, str, bool]:
 
 
 def _is_structured(parsed: ParsedPage) -> bool:
-    """Tell whether the page is marked up as one article; several articles in microdata do not count."""
+    """Return whether the page is marked up as one article; several articles in microdata do not count."""
     scripts = parsed.json_ld
     if scripts and sum(map(len, scripts)) <= _MAX_JSON and any(map(is_article, statements(scripts))):
         return True
@@ -74,7 +74,7 @@ def _is_structured(parsed: ParsedPage) -> bool:
 
 
 def _has_date_near(heading: LexborNode) -> bool:
-    """Tell whether <time datetime> is alone near *heading*, in the smallest box around it that has one."""
+    """Return whether <time datetime> is alone near *heading*, in the smallest box around it that has one."""
     box = heading.parent
     for _ in range(_NEAR_H1):
         if box is None or box.tag in ("body", "html"):
@@ -98,7 +98,7 @@ def _bytes(text: str) -> int:
 
 
 def _has_block(tree: LexborHTMLParser) -> bool:
-    """Tell whether paragraphs of one parent have more than `BLOCK_CHARS` characters, few of them in links."""
+    """Return whether paragraphs of one parent have more than `BLOCK_CHARS` characters, few of them in links."""
     blocks: dict[int, int] = {}
     for node in tree.css("body p"):
         parent = node.parent

@@ -36,9 +36,9 @@ def headline(declared: str, visible: Sequence[str], shared: str, window: str, na
     if not candidates:
         return max(_SEPARATOR.split(window), key=len)
     # Templates usually use one text for the window and social networks, so the two count as one vote.
-    behind_kickers = {_letters(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
-    votes = [_ends([declared]), _ends(visible) | behind_kickers, _ends([shared, window])]
-    best = max(candidates, key=lambda title: sum(_letters(title) in voice for voice in votes))
+    without_kicker = {_letters(title) for title in candidates if any(_is_most_of(title, one) for one in visible)}
+    votes = [_ends([declared]), _ends(visible) | without_kicker, _ends([shared, window])]
+    best = max(candidates, key=lambda title: sum(_letters(title) in vote for vote in votes))
     # Machine-readable copies have the right punctuation where an h1 shows its parts on separate lines.
     return next(title for title in (declared, shared, best) if _letters(title) == _letters(best))
 
@@ -84,7 +84,7 @@ def _ends(titles: Iterable[str]) -> set[str]:
 
 
 def _is_most_of(title: str, visible: str) -> bool:
-    """Tell whether the h1 *visible* is *title* after a kicker."""
+    """Return whether the h1 *visible* is *title* after a kicker."""
     return _letters(visible).endswith(_letters(title)) and len(title) > _MIN_SHARE * len(visible)
 
 

@@ -159,7 +159,7 @@ def _types(node: dict[str, Any]) -> Iterator[str]:
 
 
 def is_article(node: dict[str, Any]) -> bool:
-    """Tell whether the object *node* is an article of any schema.org type."""
+    """Return whether the object *node* is an article of any schema.org type."""
     return any(name.endswith("article") or name in _OTHER_ARTICLES for name in _types(node))
 
 

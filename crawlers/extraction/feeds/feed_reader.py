@@ -70,9 +70,10 @@ def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> Fe
 
 
 def looks_like_feed(body: bytes, content_type: str | None, is_sitemap: bool = False) -> bool:
-    """Tell whether `read_feed` should read a response instead of an HTML parser; the first kilobytes of *body* suffice.
+    """Return whether `read_feed` should read a response instead of an HTML parser.
 
-    With *is_sitemap* (named by robots.txt or an index) a text of addresses is accepted, too.
+    The first kilobytes of *body* suffice. With *is_sitemap* (named by robots.txt or an index) a text of addresses is
+    accepted, too.
     """
     start = as_utf8(inflated(body[:_SNIFFED_BYTES], _SNIFFED_BYTES)[0], content_type)
     mime = (content_type or "").partition(";")[0].strip().lower()

@@ -30,7 +30,7 @@ _TEXT = re.compile(rb"\s*https?://", re.I)
 
 
 def is_text_sitemap(utf8: bytes) -> bool:
-    """Tell whether the bytes begin like a sitemap with one address per line."""
+    """Return whether the bytes begin like a sitemap with one address per line."""
     return _TEXT.match(utf8) is not None
 
 

@@ -161,15 +161,15 @@ def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) ->
             fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
             newest = connection.execute(fresh).scalar()
             published += [newest] if newest is not None and newest > max(published) else []
-        discovered_at, answered_at = polls.get(number, (None, None))
+        discovered_at, responded_at = polls.get(number, (None, None))
         failures, reason = failed.get(number, (0, ""))
-        yield SiteHealth(name, published, failures, reason, stored, discovered_at, answered_at)
+        yield SiteHealth(name, published, failures, reason, stored, discovered_at, responded_at)
 
 
 def _polls(connection: Connection, crawl_id: int) -> dict[int, tuple[Any, Any]]:
-    answered_at = func.max(case((poll.c.failures == 0, poll.c.polled_at)))
+    responded_at = func.max(case((poll.c.failures == 0, poll.c.polled_at)))
     statement = (
-        select(poll.c.site_id, func.max(poll.c.newest_at), answered_at)
+        select(poll.c.site_id, func.max(poll.c.newest_at), responded_at)
         .join(site, site.c.id == poll.c.site_id)
         .where(_of(crawl_id))
         .group_by(poll.c.site_id)

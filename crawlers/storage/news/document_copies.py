@@ -65,13 +65,13 @@ class Document(NamedTuple):
         return compared_words(self.title, self.text)
 
 
-Moment = tuple[int, int, int]  # the numbers of forgotten generations of keys, fingerprints and documents
+Snapshot = tuple[int, int, int]  # the numbers of forgotten generations of keys, fingerprints and documents
 
 
 class CopyQuery(NamedTuple):
     """The look-ups in the store that determine whether a page is a copy."""
 
-    moment: Moment
+    snapshot: Snapshot
     keys: tuple[Key128, ...]
     fingerprint: DocumentFingerprint | None  # of the article; None = look up only the keys
     pages: frozenset[int]  # that may be documents
@@ -80,7 +80,7 @@ class CopyQuery(NamedTuple):
 class StoredCopies(NamedTuple):
     """The result of a `CopyQuery`: the committed holders, distances and documents."""
 
-    moment: Moment
+    snapshot: Snapshot
     holders: Mapping[Key128, int | None]
     distances: Mapping[int, int]  # of documents with a similar fingerprint, by page
     documents: Mapping[int, Document | None]  # by page; None = not a document
@@ -116,10 +116,10 @@ class Duplicates:
     def _query(self, keys: list[Key128], fingerprint: DocumentFingerprint | None, pages: set[int]) -> CopyQuery:
         pages.update(holder for holder in self._keys.find(keys, [None] * len(keys)) if holder is not None)
         unknown = frozenset(page for page in pages if self._accepted.get(page) is None)
-        return CopyQuery(self.moment, tuple(keys), fingerprint, unknown)
+        return CopyQuery(self.snapshot, tuple(keys), fingerprint, unknown)
 
     @property
-    def moment(self) -> Moment:
+    def snapshot(self) -> Snapshot:
         """The version of the uncommitted documents; look-ups with another one are outdated."""
         return self._keys.forgotten, self._bands.forgotten, self._accepted.forgotten
 
@@ -131,7 +131,7 @@ class Duplicates:
         if query.fingerprint is not None:
             distances = self._bands.look_up(query.fingerprint.domain, query.fingerprint.simhash)
             pages.update(nearest(distances)[:MAX_COMPARED])
-        return StoredCopies(query.moment, holders, distances, dict.fromkeys(pages) | self._read(pages))
+        return StoredCopies(query.snapshot, holders, distances, dict.fromkeys(pages) | self._read(pages))
 
     def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
         """Return the pages of the committed documents at *urls*, or None. May be called in any thread."""
@@ -154,7 +154,7 @@ class Duplicates:
 
         *stored* is the result of `query_of_bytes`.
         """
-        if stored is None or stored.moment != self.moment:
+        if stored is None or stored.snapshot != self.snapshot:
             stored = self.look_up(self.query_of_bytes(url, content_hash))
         (page,) = self._keys.find(list(stored.holders), list(stored.holders.values()))
         document = None if page is None or page == page_id else self._documents([page], stored).get(page)
@@ -178,7 +178,7 @@ class Duplicates:
         URL or text copies of the same document.
         """
         fingerprint = fingerprint or document_fingerprint(url, article)
-        if stored is None or stored.moment != self.moment:
+        if stored is None or stored.snapshot != self.snapshot:
             stored = self.look_up(self.query(page_id, fingerprint, content_hash))
         new = Document(url, article.title, article.text)
         keys = _keys_of(fingerprint, content_hash)

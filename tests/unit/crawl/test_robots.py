@@ -242,7 +242,7 @@ def test_hosts_that_say_nothing_leave_room_for_others():
         "us", RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *one: told.append(one), most=2, timeout_s=60.0
     )
     for number in range(3):
-        robots.ask(number, f"http://s{number}")
+        robots.enqueue(number, f"http://s{number}")
     first, second = robots.take(0.0), robots.take(0.0)
     assert robots.take(0.0) is None
     assert robots.next_due(0.0) is None

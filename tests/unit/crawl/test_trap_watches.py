@@ -118,8 +118,8 @@ def test_without_levels_a_crawl_that_goes_on_reads_the_latest_pages_once(shown: 
 def test_drained_site_is_read_again_when_it_wakes(shown: list[str]) -> None:
     sites = watched(goes_by_level=True)
     show(sites, 1, 5)
-    sites.drained(1)
-    sites.drained(2)
+    sites.release_watch(1)
+    sites.release_watch(2)
     show(sites, 1, 5)
     show(sites, 2, 5)
     assert shown == ["levels of 1"]

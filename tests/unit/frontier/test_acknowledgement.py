@@ -103,7 +103,9 @@ def test_page_below_the_root_does_not_affect_availability() -> None:
 
 def test_site_whose_root_is_not_admitted_is_not_available() -> None:
     store = Recorder()
-    frontier = QueuedFrontier(store, RoundRobin(), ORDERS["aopic"](OrderOptions()), admit=lambda target: "out of scope")
+    frontier = QueuedFrontier(
+        store, RoundRobin(), ORDERS["aopic"](OrderOptions()), reason_against=lambda target: "out of scope"
+    )
     frontier.open_site(SiteState(1, SITE, 9, 0.0), NOW)
     frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
     assert store.availability == []

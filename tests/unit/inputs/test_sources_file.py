@@ -173,7 +173,7 @@ def test_unreadable_files_are_reported(tmp_path):
     path = tmp_path / "sources.yaml"
     path.write_bytes("\ufeffsources:\r\n- a.example\r\n- x y\r\n".encode())
     sources, (said,) = read_sources(str(path))
-    assert (sources, said.startswith(f"{path}:3: 'x y': an address must not contain blanks")) == ([A], True)
+    assert (sources, said.startswith(f"{path}:3: 'x y': an address must not contain spaces")) == ([A], True)
     utf_16 = "sources: [a.example]".encode("utf-16")
     for content, message in (
         (b"sources: [\xe9]", "is not UTF-8 text"),

@@ -257,7 +257,7 @@ def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
     with Web(a=pages(rich(5, 2)), b=pages(rich(5, 2))) as web:
         harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=4)
         ended = harvest(project, "-a", f"hosts={web.hosts('a')}")
-        assert "lacks sites that are missing from the host list" in ended.log
+        assert "has URLs of sites that are missing from the host list" in ended.log
         assert project.states() == [("interrupted", "finished")]
         harvest(project, "-a", f"hosts={web.hosts()}")
     assert project.states() == [("finished", "finished")]

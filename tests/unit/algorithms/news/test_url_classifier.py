@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawlers.algorithms.news.article_labels import DETOUR
+from crawlers.algorithms.news.article_labels import ALTERNATE_URL
 from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
@@ -121,7 +121,7 @@ def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept(
     article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, FIT)
     for n in range(100, 140):
-        book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", DETOUR)
+        book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", ALTERNATE_URL)
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
     assert book.learn(SITE, 1.0)
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)

@@ -91,7 +91,7 @@ def policy(database: Database) -> Desk:
 
 def test_new_article_becomes_a_document(policy: Desk) -> None:
     news = policy.judge("/news/1-story")
-    assert (news.outcome, news.reason, news.is_detour) == (NEW, "", False)
+    assert (news.outcome, news.reason, news.is_alternate_url) == (NEW, "", False)
     assert [row[:3] for row in policy.changes[DocumentRow]] == [(1, 1, f"{SITE}/news/1-story")]
 
 
@@ -112,7 +112,7 @@ def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> 
 
 
 @pytest.mark.parametrize(
-    ("url", "canonical", "reason", "is_detour"),
+    ("url", "canonical", "reason", "is_alternate_url"),
     [
         ("/print/1", "", SAME_TEXT, True),
         ("/print/1", "/news/1-story", SAME_CANONICAL, True),
@@ -124,25 +124,26 @@ def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> 
         ("http://www.one.test/print/1", "", SAME_TEXT, False),  # another site of the domain
     ],
 )
-def test_copy_is_no_document_and_a_detour_if_its_url_looks_otherwise(
-    policy: Desk, url: str, canonical: str, reason: str, is_detour: bool
+def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(
+    policy: Desk, url: str, canonical: str, reason: str, is_alternate_url: bool
 ) -> None:
     policy.judge("/news/1-story")
     news = policy.judge(url, canonical)
-    assert (news.outcome, news.reason, news.is_detour) == ("duplicate", f"{reason} as document 1", is_detour)
+    assert (news.outcome, news.reason) == ("duplicate", f"{reason} as document 1")
+    assert news.is_alternate_url == is_alternate_url
     assert policy.changes[DocumentRow] == []
 
 
-def test_version_of_a_document_is_no_detour(policy: Desk) -> None:
+def test_version_of_a_document_is_not_an_alternate_url(policy: Desk) -> None:
     policy.judge("/news/1-story")
     longer = replace(STORY, text=f"{STORY.text} more")
     news = policy.judge("/print/1", article=longer)
-    assert (news.outcome, news.is_detour) == ("duplicate", False)
+    assert (news.outcome, news.is_alternate_url) == ("duplicate", False)
     assert news.reason == "nearly the same text as document 1"
 
 
 @pytest.mark.parametrize(
-    ("url", "canonical", "is_detour"),
+    ("url", "canonical", "is_alternate_url"),
     [
         ("/print/1", "", True),
         ("/print/1", "http://[::1", True),
@@ -151,10 +152,10 @@ def test_version_of_a_document_is_no_detour(policy: Desk) -> None:
     ],
 )
 def test_page_of_the_same_bytes_is_known_before_it_is_read(
-    policy: Desk, url: str, canonical: str, is_detour: bool
+    policy: Desk, url: str, canonical: str, is_alternate_url: bool
 ) -> None:
     policy.judge("/news/1-story", body=b"bytes")
-    assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same bytes as document 1", is_detour)
+    assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same bytes as document 1", is_alternate_url)
     assert policy.copy_of(url, b"others", canonical) is None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
-from crawlers.algorithms.news.article_labels import DETOUR
+from crawlers.algorithms.news.article_labels import ALTERNATE_URL
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import REMOVED
@@ -337,8 +337,8 @@ def test_other_ways_to_a_document_are_labels_against_their_urls_and_not_against_
     crawl = runs()
     crawl.end(crawl.lease(), news=feed())
     assert read_article(crawl, "/news/1-story") == 3.0
-    assert read_article(crawl, "/news/1-story?print=1", canonical="/news/1-story") == DETOUR
-    assert read_article(crawl, "/print/1") == DETOUR
+    assert read_article(crawl, "/news/1-story?print=1", canonical="/news/1-story") == ALTERNATE_URL
+    assert read_article(crawl, "/print/1") == ALTERNATE_URL
     for path, canonical in (
         ("/news/2-story-again", ""),  # looks the same
         ("/story.php?id=1", "/story.php?id=1"),  # the right address, met after its copy
@@ -355,12 +355,12 @@ def test_other_way_that_a_feed_announces_is_an_article(runs):
     assert read_article(crawl, "/rss/story") == 3.0
 
 
-@pytest.mark.parametrize(("path", "is_detour"), [("/print/1", True), ("/news/1-story?from=rss", False)])
-def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_detour):
+@pytest.mark.parametrize(("path", "is_alternate_url"), [("/print/1", True), ("/news/1-story?from=rss", False)])
+def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_alternate_url):
     crawl = runs()
     crawl.end(crawl.lease(), news=feed())
     read_article(crawl, "/news/1-story")
     ((number,),) = crawl.rows("SELECT id FROM page WHERE key", "/news/1-story")
     page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
     copy = asyncio.run(crawl.articles.copy_of(page, at_once))
-    assert copy == KnownCopy(f"same bytes as document {number}", is_detour)
+    assert copy == KnownCopy(f"same bytes as document {number}", is_alternate_url)

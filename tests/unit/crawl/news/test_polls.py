@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
-from crawlers.crawl.news.polls import FADED_S, MAX_FAILURES, Polls
+from crawlers.crawl.news.polls import MAX_FAILURES, STALE_AFTER_S, Polls
 from crawlers.items import FEED, PAGE, SITEMAP
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
@@ -57,8 +57,8 @@ def test_feed_is_never_given_up(polls):
 def test_hub_that_brings_nothing_new_fades(polls):
     changes = ChangeSet()
     polls.ended(7, 1, PAGE, NOW, changes, new_items=1, shown=30)
-    assert polls.ended(7, 1, PAGE, NOW + FADED_S, changes, new_items=0, shown=30) is not None
-    assert polls.ended(7, 1, PAGE, NOW + FADED_S + 1, changes, new_items=0, shown=30) is None
+    assert polls.ended(7, 1, PAGE, NOW + STALE_AFTER_S, changes, new_items=0, shown=30) is not None
+    assert polls.ended(7, 1, PAGE, NOW + STALE_AFTER_S + 1, changes, new_items=0, shown=30) is None
 
 
 def test_a_site_has_so_many_hubs_and_any_number_of_feeds(polls):

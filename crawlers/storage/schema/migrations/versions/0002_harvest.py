@@ -1,4 +1,4 @@
-"""Seeds with names and limits, start pages, pulls and rewards, groups of links. Frozen, as every script."""
+"""Seeds with names and limits, start pages, pulls and rewards, groups of links. Frozen, like every migration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders with scores, and pages that are visited again. Frozen, as every script."""
+"""Orders with scores, and pages that are visited again. Frozen, like every migration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""News: sources, rules, documents, their keys, and what came of it. Frozen, as every script."""
+"""News: sources, rules, documents, their keys, and crawl results. Frozen, like every migration."""
 
 from __future__ import annotations
 

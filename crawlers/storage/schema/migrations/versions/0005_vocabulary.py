@@ -1,5 +1,5 @@
 """Columns by the terms of the field: the variant of a URL, the signature of a content, the extractor of a text.
-Frozen."""
+Frozen, like every migration."""
 
 from __future__ import annotations
 

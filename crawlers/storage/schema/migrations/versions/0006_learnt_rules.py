@@ -1,4 +1,4 @@
-"""Learnt rules that RE2 can't read go, and are learnt again from stored labels. Frozen, as every script."""
+"""Learnt rules that RE2 can't read go, and are learnt again from stored labels. Frozen, like every migration."""
 
 from __future__ import annotations
 

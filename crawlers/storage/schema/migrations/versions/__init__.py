@@ -1,1 +1,1 @@
-"""One script a version of the tables."""
+"""One script per version of the tables."""
