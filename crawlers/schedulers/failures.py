@@ -26,7 +26,7 @@ _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
     (scrapy_errors.DownloadTimeoutError, "timeout", State.FAILED, True),
     (scrapy_errors.CannotResolveHostError, "host name not found", State.FAILED, True),
     (scrapy_errors.DownloadConnectionRefusedError, "connection refused", State.FAILED, True),
-    (scrapy_errors.ResponseDataLossError, "the connection broke off within the body", State.FAILED, True),
+    (scrapy_errors.ResponseDataLossError, "the connection was closed within the body", State.FAILED, True),
     (scrapy_errors.DownloadCancelledError, "too large", State.REFUSED, False),
     (scrapy_errors.DownloadFailedError, "the connection failed", State.FAILED, True),
 )

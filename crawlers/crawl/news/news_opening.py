@@ -63,7 +63,7 @@ def open_news_policy(
 ) -> NewsPolicy:
     """Return the policy of the crawl *crawl_id* of *sources*, within *scope*; *delays* are seconds by site id.
 
-    Sites that are left out leave *scope* as well; feeds that were removed and are wanted again are fetched again.
+    Skipped sites leave *scope* as well; feeds that were removed and are wanted again are fetched again.
     """
     classifier = _classifier(database, crawl_id, options)
     polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages)

@@ -107,7 +107,7 @@ seed = Table(
     Column("delay_s", Float),
     Column("language", String),  # of its articles, ISO 639
     Column("region", Text),
-    Column("hosts", Text),  # further hosts with pages of it, separated by blanks
+    Column("hosts", Text),  # further hosts with pages of it, separated by spaces
     Column("is_found", Boolean, nullable=False, server_default=false()),  # discovered by a crawl, not named by a person
 )
 

@@ -18,7 +18,7 @@ LEASE = Lease(7, 1, 0, "http://a.example/", 2, 0, 0, None, 0.0)
         (scrapy_errors.DownloadTimeoutError("x"), ("timeout", State.FAILED, True)),
         (scrapy_errors.CannotResolveHostError("x"), ("host name not found", State.FAILED, True)),
         (scrapy_errors.DownloadConnectionRefusedError("x"), ("connection refused", State.FAILED, True)),
-        (scrapy_errors.ResponseDataLossError("x"), ("the connection broke off within the body", State.FAILED, True)),
+        (scrapy_errors.ResponseDataLossError("x"), ("the connection was closed within the body", State.FAILED, True)),
         (scrapy_errors.DownloadCancelledError("x"), ("too large", State.REFUSED, False)),
         (scrapy_errors.DownloadFailedError("x"), ("the connection failed", State.FAILED, True)),
         (scrapy_errors.IgnoreRequest("x DOWNLOAD_MAXSIZE"), ("too large once decompressed", State.REFUSED, False)),
