@@ -16,6 +16,7 @@ help:
 	@echo "make docs    set up, and build the documentation as a site in build/site"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
 	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
+	@echo "make clean   remove what the other targets made"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.12")'

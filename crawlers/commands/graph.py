@@ -66,7 +66,6 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--group",
             choices=tuple(GROUPS),
-            default="host",
             help="--level site: what counts as one site (default: host)",
         )
         parser.add_argument("--targets-only", action="store_true", help="--level site: only the sites of the crawl")
@@ -84,6 +83,9 @@ class Command(ScrapyCommand):
             raise UsageError("--top lists pages; leave out --level site", print_help=False)
         if opts.pagerank and not opts.top:
             raise UsageError("--pagerank needs --top; write --top PAGES as well", print_help=False)
+        if opts.level != "site" and (opts.group or opts.targets_only):
+            option = "--group" if opts.group else "--targets-only"
+            raise UsageError(f"{option} needs --level site; write --level site as well", print_help=False)
         with reporting_errors(self):
             check_settings(self.settings)
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
@@ -149,7 +151,7 @@ def _write_fragment(
     measures: Sequence[str],
     opts: argparse.Namespace,
 ) -> None:
-    counts = count_fragment(database, crawl.id, GROUPS[opts.group])
+    counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
     graph: Graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
     if measures:
         graph = AnalysedGraph(graph, analyse(graph, measures))

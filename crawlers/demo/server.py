@@ -1,9 +1,9 @@
-"""Serves the demo web or the town on 127.0.0.1, one port per site, until stdin closes or SIGTERM arrives.
+"""Serves the demo web or the town on 127.0.0.1, one port per site, until Ctrl-C or SIGTERM.
 
-    python -m crawlers.demo.server [--town] [--ports-file FILE] [--scale N] [--delay-ms M]
+    python -m crawlers.demo.server [--town] [--ports-file FILE] [--scale N] [--delay-ms M] [--until-stdin-ends]
 
-The parent process holds the other end of stdin: however that process dies, even by kill -9, the server reads
-the end of stdin and stops. (So it stops at once with `< /dev/null`.)
+With `--until-stdin-ends` the server also stops when its parent process, which holds the other end of stdin, dies, even
+by kill -9.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ def _application(site: str, responder: Responder, delay_s: float) -> http.Applic
 
 
 async def _run(
-    web: Web, responder: Responder, sockets: Mapping[str, socket.socket], delay_s: float, closed: threading.Event
+    web: Web, responder: Responder, sockets: Mapping[str, socket.socket], delay_s: float, *, until_stdin_ends: bool
 ) -> None:
     stop = asyncio.Event()
+    closed = threading.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -116,9 +117,10 @@ async def _run(
         await http.SockSite(runner, sock).start()
         runners.append(runner)
         print(site, web.origins[site] + "/", flush=True)
-    # This is a thread because the loop cannot wait for pipes, terminals and files alike; os.read, because a
-    # buffered read would hold a lock that the interpreter needs at exit.
-    threading.Thread(target=watch_stdin, daemon=True).start()
+    if until_stdin_ends:
+        # This is a thread because the loop cannot wait for pipes, terminals and files alike; os.read, because a
+        # buffered read would hold a lock that the interpreter needs at exit.
+        threading.Thread(target=watch_stdin, daemon=True).start()
     await stop.wait()
     closed.set()
     for runner in runners:
@@ -137,7 +139,7 @@ def _kept_ports(file: Path | None) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve until stdin closes; the ports of an existing ports file are reused, so that URLs are stable."""
+    """Serve until a signal arrives; the ports of an existing ports file are reused, so that URLs are stable."""
     parser = argparse.ArgumentParser(prog="python -m crawlers.demo.server", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--town", action="store_true", help="serve the densely linked sites instead")
     parser.add_argument(
@@ -147,6 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--scale", type=int, default=1, help="size of library, faculty and mirror, or of the town; 1 or more"
     )
     parser.add_argument("--delay-ms", type=float, default=0, help="delay of each response in milliseconds")
+    parser.add_argument("--until-stdin-ends", action="store_true", help="stop at the end of standard input as well")
     chosen = parser.parse_args(arguments)
     if chosen.scale < 1 or not 0 <= chosen.delay_ms < float("inf"):
         parser.error("--scale must be 1 or more, --delay-ms 0 or more")
@@ -164,7 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             chosen.ports_file.write_text("".join(f"{site} {url}/\n" for site, url in origins.items()), "utf-8")
         web = Web(chosen.scale, origins)
         responder = _town_responder(web) if chosen.town else _demo_responder(web)
-        asyncio.run(_run(web, responder, sockets, chosen.delay_ms / 1000, threading.Event()))
+        delay_s = chosen.delay_ms / 1000
+        asyncio.run(_run(web, responder, sockets, delay_s, until_stdin_ends=chosen.until_stdin_ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,8 @@ def serve(
     scale: int = 1, *, town: bool = False, delay_ms: float = 0, ports_file: Path | None = None
 ) -> Iterator[Served]:
     """Start the server in its own process and stop it at the end of the block."""
-    command = [sys.executable, "-m", "crawlers.demo.server", f"--scale={scale}", f"--delay-ms={delay_ms}"]
+    command = [sys.executable, "-m", "crawlers.demo.server", "--until-stdin-ends"]
+    command += [f"--scale={scale}", f"--delay-ms={delay_ms}"]
     sites = tuple(TOWN if town else SITES)
     if town:
         command.append("--town")

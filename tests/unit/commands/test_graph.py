@@ -164,9 +164,11 @@ def test_top_by_pagerank_includes_the_stored_importance(broad, tmp_path):
         (["--top", "0"], "'0' is not a number of pages"),
         (["--top", "ten"], "'ten' is not a number of pages"),
         (["--top", "10", "--level", "site"], "leave out --level site"),
+        (["--group", "host"], "--group needs --level site"),
+        (["--top", "10", "--targets-only"], "--targets-only needs --level site"),
     ],
 )
-def test_top_reports_what_it_can_not_list(crawled, tmp_path, arguments, part):
+def test_options_that_do_not_belong_together_are_refused(crawled, tmp_path, arguments, part):
     outcome = crawled[0].run("graph", "--folder", str(tmp_path), *arguments)
     assert outcome.status == 2
     assert part in outcome.log

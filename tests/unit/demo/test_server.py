@@ -119,7 +119,7 @@ def test_server_ends_with_its_block_and_frees_its_ports():
 
 @pytest.mark.parametrize("how", ["stdin", "sigterm"])
 def test_server_ends_on_request(how):
-    command = [sys.executable, "-m", "crawlers.demo.server"]
+    command = [sys.executable, "-m", "crawlers.demo.server", "--until-stdin-ends"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -128,6 +128,20 @@ def test_server_ends_on_request(how):
         assert all(re.fullmatch(r"[a-z]+ http://127\.0\.0\.1:\d+/\n", line) for line in lines)
         process.stdin.close() if how == "stdin" else process.terminate()
         try:
+            assert process.wait(END_S) == 0
+        finally:
+            process.kill()
+
+
+def test_server_runs_without_standard_input_until_it_is_stopped():
+    # The response takes longer than the server needs to see the end of its input, and to stop.
+    command = [sys.executable, "-m", "crawlers.demo.server", "--delay-ms=500"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        urls = [process.stdout.readline().split()[1] for _ in SITES]
+        try:
+            assert get(urls[0])[0] == 200
+            process.send_signal(signal.SIGINT)
             assert process.wait(END_S) == 0
         finally:
             process.kill()
