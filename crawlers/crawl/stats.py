@@ -49,7 +49,8 @@ class CrawlStats:
         if page.is_unchanged:
             self._stats.inc_value("pages/not_modified")
         else:
-            self._stats.inc_value(f"pages/{page.state.name.lower()}")
+            state = State.MOVED if page.state is State.WAITING else page.state  # it redirects to another variant
+            self._stats.inc_value(f"pages/{state.name.lower()}")
         if lease.is_revisit:
             self._stats.inc_value("pages/again")
         if new:

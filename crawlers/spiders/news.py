@@ -26,6 +26,7 @@ from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.news import stored_rules
 from crawlers.storage.news.redis_keys import RedisDocumentKeys, open_document_keys
+from crawlers.storage.news.stored_polls import excluded_sites
 from crawlers.storage.news.stored_sources import save_sources, stored_sources
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class NewsSpider(SiteSpider):
         settings, database, writer = self._settings, session.database, session.writer
         self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer)
         self._run = session.reader.run
+        self.scope = self.scope.excluding(excluded_sites(database, session.row.id))
         policy = self._policy = open_news_policy(
             database,
             session.row.id,

@@ -28,24 +28,26 @@ class Scope:
     """
 
     def __init__(self, scope: str, sites: Collection[str]) -> None:
-        self._sites = frozenset(sites)
         self.is_all = scope.strip().lower() == ALL
-        self._domains: frozenset[str] = frozenset()
-        if not self.is_all and scope.strip().lower() != SITES:
-            self._domains = frozenset(_domain(name) for name in scope.split(","))
-        self._known: dict[str, bool] = {}
-        self._excluded: frozenset[str] = frozenset()
+        names = () if self.is_all or scope.strip().lower() == SITES else scope.split(",")
+        self._set(frozenset(sites), frozenset(_domain(name) for name in names), frozenset())
+
+    def _set(self, sites: frozenset[str], domains: frozenset[str], excluded: frozenset[str]) -> None:
+        self._sites, self._domains, self.excluded = sites, domains, excluded
+        self._known: dict[str, bool] = {}  # results, by site
 
     @classmethod
     def of_hosts(cls, hosts: Iterable[str], sites: Collection[str]) -> Scope:
         """Return the scope of *sites*, and of all *hosts* and their subdomains, whose names are not checked."""
-        scope = cls(SITES, sites)
-        scope._domains = frozenset(hosts)
+        scope = cls(SITES, ())
+        scope._set(frozenset(sites), frozenset(hosts), frozenset())
         return scope
 
-    def leave_out(self, sites: Iterable[str]) -> None:
-        """Exclude *sites* from the scope, even if they are listed."""
-        self._excluded = frozenset(sites)
+    def excluding(self, sites: Iterable[str]) -> Scope:
+        """Return the scope without *sites*, even if they are listed."""
+        scope = Scope(ALL if self.is_all else SITES, ())
+        scope._set(self._sites, self._domains, frozenset(sites))
+        return scope
 
     @property
     def is_open(self) -> bool:
@@ -54,7 +56,7 @@ class Scope:
 
     def holds(self, site: str) -> bool:
         """Return whether *site* (scheme://host[:port]) is in scope."""
-        if site in self._excluded:
+        if site in self.excluded:
             return False
         if site in self._sites or self.is_all:
             return True

@@ -20,7 +20,6 @@ from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.documents import has_earlier_documents
 from crawlers.storage.news.iterations import Iterations
 from crawlers.storage.news.stored_polls import (
-    excluded_sites,
     gone_pages,
     included_sites,
     labels_of,
@@ -63,14 +62,13 @@ def open_news_policy(
 ) -> NewsPolicy:
     """Return the policy of the crawl *crawl_id* of *sources*, within *scope*; *delays* are seconds by site id.
 
-    Skipped sites leave *scope* as well; feeds that were removed and are wanted again are fetched again.
+    Feeds that were removed and are wanted again are fetched again.
     """
     classifier = _classifier(database, crawl_id, options)
     polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages)
     for site_id, delay_s in delays.items():
         polls.set_delay(site_id, delay_s)
     polls.recall(polls_of(database, crawl_id), now)
-    scope.leave_out(left_out := excluded_sites(database, crawl_id))
     sites = included_sites(database, crawl_id)
     requeue = Requeue(classifier, frontier)
     writer.submit(requeue.recall(sites))
@@ -79,7 +77,7 @@ def open_news_policy(
         classifier,
         requeue,
         polls,
-        _feeds(database, frontier, sources, sites, scope, left_out, options, now),
+        _feeds(database, frontier, sources, sites, scope, options, now),
         Announcements(database, crawl_id, writer, frontier),
         ArticlePolicy(
             classifier,
@@ -112,7 +110,6 @@ def _feeds(
     sources: Sequence[Source],
     sites: Sequence[QueuedSite],
     scope: Scope,
-    left_out: Iterable[str],
     options: NewsOptions,
     now: float,
 ) -> FeedRegistry:
@@ -123,7 +120,7 @@ def _feeds(
         homes=homes,
         known=known,
         removed=removed_feeds(database, scope.holds),
-        left_out=left_out,
+        left_out=scope.excluded,
         owners=SourceOwners((source.limits.site, source.hosts) for source in sources),
     )
     numbers = {site.name: site.id for site in sites}

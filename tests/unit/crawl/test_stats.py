@@ -1,0 +1,83 @@
+"""What a run counts of its pages, and which of them the user is warned of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.stats import CrawlStats
+from crawlers.frontier.frontier_store import PreviousVisit
+from crawlers.frontier.protocols import Lease
+from crawlers.items import FEED, News, Page, State
+from crawlers.storage.files.csv_logs import CsvLogs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+URL = "http://a.test/"
+PREVIOUS = PreviousVisit({}, State.DONE, 200, None, None, None, None)
+
+
+class Counts(Counter[str]):
+    def inc_value(self, key: str, count: int = 1) -> None:
+        self[key] += count
+
+
+def lease(level: int = 0, *, is_revisit: bool = False) -> Lease:
+    return Lease(1, 1, 1, URL, level, 0, 0, None, 0.0, previous=PREVIOUS if is_revisit else None)
+
+
+def stats(*, warns: bool = True, common: Path | None = None, errors: Path | None = None) -> tuple[CrawlStats, Counts]:
+    counts = Counts()
+    return CrawlStats(counts, CsvLogs(common, errors), warns_of_home_pages=warns), counts
+
+
+@pytest.mark.parametrize(
+    ("page", "counted"),
+    [
+        (Page(1, URL, 0, State.DONE, 200), {"pages/done": 1}),
+        (Page(1, URL, 0, State.DONE, 304, is_unchanged=True), {"pages/not_modified": 1}),
+        (Page(1, URL, 0, State.WAITING, 301, moved_to=resolve(URL, "/?")), {"pages/moved": 1}),
+        (Page(1, URL, 0, State.REJECTED, reason="robots.txt disallows it"), {"pages/rejected": 1}),
+    ],
+)
+def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> None:
+    crawl_stats, counts = stats()
+    crawl_stats.ended(lease(1), page, 0, 0.0)
+    assert counts == counted
+
+
+def test_revisits_and_new_urls_are_counted() -> None:
+    crawl_stats, counts = stats()
+    crawl_stats.ended(lease(is_revisit=True), Page(1, URL, 0, State.DONE, 200), 3, 0.0)
+    assert counts == {"pages/done": 1, "pages/again": 1, "pages/found": 3}
+
+
+@pytest.mark.parametrize(
+    ("warns", "level", "is_revisit", "news", "is_warned"),
+    [
+        (True, 0, False, None, True),
+        (False, 0, False, None, False),
+        (True, 1, False, None, False),
+        (True, 0, True, None, False),
+        (True, 0, False, News(FEED), False),
+    ],
+)
+def test_user_is_warned_of_an_unavailable_home_page_only(
+    caplog: pytest.LogCaptureFixture, warns: bool, level: int, is_revisit: bool, news: News | None, is_warned: bool
+) -> None:
+    crawl_stats, _ = stats(warns=warns)
+    page = Page(1, URL, level, State.FAILED, reason="timeout", news=news)
+    crawl_stats.ended(lease(level, is_revisit=is_revisit), page, 0, 0.0)
+    assert caplog.messages == ([f"{URL} is not available: timeout"] if is_warned else [])
+
+
+def test_retried_page_is_an_error_in_the_log(tmp_path: Path) -> None:
+    crawl_stats, counts = stats(errors=tmp_path / "errors.csv")
+    crawl_stats.retried(Page(1, URL, 1, State.FAILED, reason="timeout"), 0.0)
+    crawl_stats.close()
+    assert counts == {"pages/retried": 1}
+    assert "timeout; will be retried" in (tmp_path / "errors.csv").read_text("utf-8")
