@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from crawlers.frontier.protocols import Counts
+    from crawlers.frontier.protocols import Counts, PreviousVisit
     from crawlers.storage.change_set import ChangeSet
 
 
@@ -37,18 +37,6 @@ class KnownUrl(NamedTuple):
     is_too_deep: bool  # rejected only for its level: a shorter path revives it
     url: str | None  # only where a better variant may still be found, and no rule prefers this one
     group: int = 0
-
-
-class PreviousVisit(NamedTuple):
-    """The stored result of the previous visit to a page."""
-
-    links: dict[int, int]  # number of links by page id
-    state: int
-    status: int | None
-    content_hash: str | None  # hexadecimal
-    fetched_at: float | None
-    etag: str | None
-    last_modified: str | None
 
 
 class ScoredPage(NamedTuple):

@@ -17,7 +17,6 @@ from crawlers.storage.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from crawlers.frontier.frontier_store import PreviousVisit
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
 
@@ -32,6 +31,18 @@ class Candidate(NamedTuple):
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
     slot: QueueSlot | None = None  # under an order with slots
+
+
+class PreviousVisit(NamedTuple):
+    """The stored result of the previous visit to a page."""
+
+    links: dict[int, int]  # number of links by page id
+    state: int
+    status: int | None
+    content_hash: str | None  # hexadecimal
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import grimp
+import networkx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +87,13 @@ def test_getattr_on_a_spider_is_found(tmp_path):
         'getattr(spider, "a", 1)\nhasattr(crawler.spider, "b")\ngetattr(self._spider, "c")\nhasattr(x, "d")\n'
     )
     assert _getattr_on_spiders(bad) == [1, 2, 3]
+
+
+def test_no_modules_import_each_other_in_a_circle_not_even_for_types():
+    graph = grimp.build_graph("crawlers", cache_dir=None)
+    imports = [(module, other) for module in graph.modules for other in graph.find_modules_directly_imported_by(module)]
+    circles = networkx.strongly_connected_components(networkx.DiGraph(imports))
+    assert [sorted(circle) for circle in circles if len(circle) > 1] == []
 
 
 def test_imports_point_downwards_and_only_the_edge_imports_scrapy():

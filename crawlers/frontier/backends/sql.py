@@ -12,7 +12,8 @@ from sqlalchemy import text
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.frontier_store import KnownUrl, PreviousVisit, QueueEntry, ScoredPage, Unscored
+from crawlers.frontier.frontier_store import KnownUrl, QueueEntry, ScoredPage, Unscored
+from crawlers.frontier.protocols import PreviousVisit
 from crawlers.items import State
 from crawlers.storage.crawls import TOO_DEEP
 from crawlers.storage.reserved_ids import ReservedIds
