@@ -7,11 +7,9 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.algorithms.retries import RetryPolicy
 from crawlers.crawl.robots import UNREACHABLE, RobotsRules
 from crawlers.crawl.site_policies import UNREACHABLE_S, SitePolicies
 from crawlers.items import State
-from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.storage.crawls import SiteRow
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -234,20 +232,3 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     assert not sites.needs_robots(7)
     now += UNREACHABLE_S
     assert sites.needs_robots(7)
-
-
-def test_hosts_that_say_nothing_leave_room_for_others():
-    told = []
-    robots = RobotsFetch(
-        "us", RetryPolicy(0, 0, 1.0), lambda: 0.0, lambda *one: told.append(one), most=2, timeout_s=60.0
-    )
-    for number in range(3):
-        robots.enqueue(number, f"http://s{number}")
-    first, second = robots.take(0.0), robots.take(0.0)
-    assert robots.take(0.0) is None
-    assert robots.next_due(0.0) is None
-    assert first.meta["download_timeout"] == 20.0
-    robots.failed_to_parse(second, "no such host")
-    assert [(site_id, rules.status, text) for site_id, rules, text in told] == [(1, UNREACHABLE, "no such host")]
-    assert robots.next_due(0.0) == 0.0
-    assert robots.take(0.0).url == "http://s2/robots.txt"

@@ -1,0 +1,38 @@
+"""Runs the parts of `scrapy lab` for the tests of this folder."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.cli.lab.lab_options import add_common
+from crawlers.commands.lab import PARTS
+from crawlers.errors import ConfigError
+
+
+@pytest.fixture
+def lab(monkeypatch, capsys):
+    """Run a part of `scrapy lab` in this process: `lab(folder, part, *arguments)`; an error must print nothing."""
+
+    def run(folder, part, *arguments):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("-s", action="append", default=[])
+        add_common(parser.add_argument_group("all parts"))
+        for name, module in PARTS.items():
+            module.add_options(parser.add_argument_group(name))
+        opts = parser.parse_args(arguments)
+        settings = Settings()
+        settings.setmodule(defaults)
+        settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
+        monkeypatch.chdir(folder)
+        try:
+            PARTS[part].run(opts, settings)
+        except ConfigError:
+            assert capsys.readouterr().out == ""
+            raise
+        return capsys.readouterr().out
+
+    return run

@@ -1,0 +1,535 @@
+"""A crawl hands out leases, stores pages, and ends cleanly, whatever fails."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.crawl import running_crawl, session
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.robots import UNREACHABLE, RobotsRules
+from crawlers.crawl.site_policies import UNREACHABLE_S
+from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
+from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.items import ExternalLink, Page, SiteLimits, State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import SiteRobots
+from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlers.frontier.protocols import Lease
+
+OTHER = "http://b.test"
+BUG = ValueError("a bug")
+
+
+class Policy(CrawlPolicy):
+    """Skips some pages, and changes titles."""
+
+    def __init__(self) -> None:
+        self.ready = True
+        self.skipped: set[str] = set()
+        self.decides: Callable[[Page], Decision] = Decision
+
+    @property
+    def is_ready(self) -> bool:
+        return self.ready
+
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        return "skipped" if lease.url.removeprefix(SITE) in self.skipped else None
+
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        return self.decides(page)
+
+    def found_by_robots(self, text: str) -> list[str]:
+        return [f"{SITE}/map"] if "Sitemap" in text else []
+
+
+@pytest.fixture
+def policy() -> Policy:
+    return Policy()
+
+
+@pytest.fixture
+def opened(sqlite_url: str, policy: Policy) -> Iterator[Callable[..., OpenedCrawl]]:
+    """Opens a crawl of one site; *settings* are Scrapy's, *mission* has fields of its specification."""
+    crawls: list[OpenedCrawl] = []
+
+    def open_crawl(mission: dict[str, Any] | None = None, **settings: object) -> OpenedCrawl:
+        crawls.append(OpenedCrawl(sqlite_url, policy, mission, **settings))
+        return crawls[-1]
+
+    yield open_crawl
+    for crawl in crawls:
+        crawl.crawl.session.close_all()
+
+
+def break_store(crawl: OpenedCrawl) -> None:
+    """Close the writer, so that every further write fails."""
+    crawl.crawl.session.writer.close()
+
+
+def reject(page: Page) -> Decision:
+    raise BUG
+
+
+# The next URL
+
+
+def test_start_pages_and_roots_are_leased_first(opened):
+    crawl = opened({"sites": [SiteLimits(SITE, start_url=f"{SITE}/ru/")], "roots": [f"{SITE}/map"]})
+    assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/ru/", f"{SITE}/map"]
+    assert crawl.crawl.next(NOW) is None
+
+
+def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    needed = crawl.robots()
+    assert needed.site == SITE
+    assert crawl.crawl.next(NOW) is None
+    crawl.crawl.robots_known(needed.site_id, RobotsRules(200, "", "tests"), "")
+    crawl.end(crawl.lease(), "/a")
+    assert crawl.lease().url == f"{SITE}/a"
+
+
+def test_other_sites_do_not_wait_for_a_robots_txt(opened):
+    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True)
+    first, second = crawl.robots(), crawl.robots()
+    crawl.crawl.robots_known(second.site_id, RobotsRules(404, None, "tests"), None)
+    assert crawl.lease().site_id == second.site_id != first.site_id
+
+
+def test_robots_txt_is_stored_and_obeyed(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
+    crawl.crawl.robots_known(crawl.robots().site_id, RobotsRules(200, text, "tests"), text)
+    crawl.end(crawl.lease(), "/secret")
+    assert crawl.crawl.next_due(NOW) == 3.0
+    crawl.now += 3.0
+    assert crawl.crawl.next(crawl.now) is None
+    assert crawl.pages()["/secret"] == (State.REJECTED, "robots.txt disallows it")
+    assert crawl.rows("SELECT robots_status, robots_text, robots_at FROM site") == [(200, text, NOW)]
+
+
+def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    text = "Sitemap: /map"
+    crawl.crawl.robots_known(crawl.robots().site_id, RobotsRules(200, text, "tests"), text)
+    assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}
+
+
+def test_inaccessible_robots_txt_is_needed_again_later(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    crawl.crawl.robots_known(crawl.robots().site_id, RobotsRules(UNREACHABLE, "timeout", "tests"), "timeout")
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.pages()["/"] == (State.REJECTED, "robots.txt can't be read: timeout")
+    crawl.now += UNREACHABLE_S - 1.0
+    crawl.crawl.add([Candidate(1, target("/a"))], crawl.now)
+    assert crawl.crawl.next(crawl.now) is None
+    crawl.now += 1.0
+    crawl.crawl.add([Candidate(1, target("/b"))], crawl.now)
+    assert crawl.robots().site == SITE
+    assert crawl.pages()["/a"][0] is State.REJECTED
+
+
+def test_pages_that_the_policy_skips_are_stored_with_the_reason(opened, policy):
+    crawl = opened()
+    policy.skipped = {"/a"}
+    crawl.end(crawl.lease(), "/a", "/b")
+    assert crawl.lease().url == f"{SITE}/b"
+    assert crawl.pages()["/a"] == (State.REJECTED, "skipped")
+
+
+def test_one_call_rejects_a_bounded_number_of_urls(opened, policy, monkeypatch):
+    monkeypatch.setattr(running_crawl, "MAX_REJECTED", 2)
+    crawl = opened()
+    policy.skipped = {"/a", "/b", "/c"}
+    crawl.end(crawl.lease(), "/a", "/b", "/c", "/d")
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.next_due(NOW) == 0.0
+    assert crawl.lease().url == f"{SITE}/d"
+
+
+def test_nothing_is_requested_before_the_policy_is_ready(opened, policy):
+    policy.ready = False
+    crawl = opened()
+    assert (crawl.crawl.next(NOW), crawl.crawl.next_due(NOW)) == (None, None)
+    policy.ready = True
+    crawl.crawl.resume()
+    assert crawl.wakes == 1
+    assert crawl.crawl.next_due(NOW) == 0.0
+    assert crawl.lease().url == f"{SITE}/"
+
+
+@pytest.mark.parametrize("is_foreign", [False, True])
+def test_concurrent_requests_bound_the_leases_of_missions(opened, is_foreign):
+    crawl = opened({"is_foreign": is_foreign}, CONCURRENT_REQUESTS=2, SITE_PARALLEL=9)
+    crawl.crawl.add([Candidate(1, target(f"/{n}")) for n in range(9)], NOW)
+    crawl.lease()
+    assert (crawl.crawl.next(NOW, in_flight=1) is None) is not is_foreign
+    assert (crawl.crawl.next_due(NOW, in_flight=1) is None) is not is_foreign
+    crawl.lease()
+    assert (crawl.crawl.next(NOW) is None) is not is_foreign
+
+
+def test_next_url_is_due_after_the_delay_of_the_site(opened):
+    crawl = opened(SITE_DELAY_SECONDS=5.0)
+    crawl.end(crawl.lease(), "/a")
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.next_due(NOW) == 5.0
+    crawl.now += 5.0
+    assert crawl.lease().url == f"{SITE}/a"
+
+
+# Results
+
+
+def test_page_is_stored_and_its_links_wait(opened):
+    crawl = opened()
+    page = crawl.end(crawl.lease(), "/a", "/a.pdf", title="Home")
+    assert page.title == "Home"
+    assert crawl.pages() == {
+        "/": (State.DONE, ""),
+        "/a": (State.WAITING, ""),
+        "/a.pdf": (State.REJECTED, "extension pdf"),
+    }
+    assert crawl.stats == {"pages/done": 1, "pages/found": 2}
+    assert crawl.lease().level == 1
+
+
+def test_page_is_stored_as_the_policy_changed_it(opened, policy):
+    crawl = opened()
+    policy.decides = lambda page: Decision(replace(page, title="By the policy"))
+    assert crawl.end(crawl.lease(), title="By the page").title == "By the policy"
+    assert crawl.rows("SELECT title FROM page") == [("By the policy",)]
+
+
+def test_rows_of_the_policy_are_committed_with_the_page(opened, policy):
+    crawl = opened()
+    rows = ChangeSet(SiteRobots(1, 200, "by the policy", NOW))
+    policy.decides = lambda page: Decision(page, changes=rows)
+    crawl.end(crawl.lease())
+    assert crawl.rows("SELECT robots_text FROM site") == [("by the policy",)]
+
+
+def test_sites_to_which_a_page_leads_are_opened(opened):
+    crawl = opened()
+    link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
+    crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
+    assert crawl.lease().url == f"{OTHER}/a"
+    assert crawl.rows("SELECT site FROM site ORDER BY id") == [(SITE,), (OTHER,)]
+
+
+def test_links_to_more_sites_than_allowed_are_external(opened):
+    crawl = opened(SCOPE_MOST_SITES=1)
+    link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
+    page = crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
+    assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/a"])
+    assert crawl.rows("SELECT url FROM external_url") == [(f"{OTHER}/a",)]
+
+
+def test_reward_of_a_page_is_counted(opened):
+    crawl = opened({"counts_rewards": True})
+    external = [(ExternalLink(f"{OTHER}/{n}", n, OTHER, "", "", "", "", "a"), 1) for n in range(3)]
+    crawl.end(crawl.lease(), external=external)
+    assert crawl.stats["harvest/reward"] == 3
+
+
+def test_page_without_an_open_lease_is_ignored(opened):
+    crawl = opened()
+    lease = crawl.lease()
+    unknown = Page(lease.id + 1, f"{SITE}/x", 1, State.DONE, 200)
+    assert crawl.crawl.record(unknown) is unknown
+    crawl.end(lease, title="first")
+    crawl.end(lease, title="second")
+    assert crawl.rows("SELECT url, title FROM page") == [(f"{SITE}/", "first")]
+    assert crawl.stats == {"pages/done": 1}
+
+
+# Retries
+
+
+def test_transient_failure_is_retried_after_the_backoff_until_the_attempts_are_used_up(opened):
+    crawl = opened(RETRY_TIMES=2, RETRY_BACKOFF_SECONDS=1.0)
+    for delay_s in (1.0, 2.0):
+        crawl.fail(crawl.lease())
+        assert crawl.pages()["/"] == (State.WAITING, "timeout")
+        assert crawl.crawl.next(crawl.now) is None
+        assert crawl.crawl.next_due(crawl.now) == delay_s
+        crawl.now += delay_s
+    page = crawl.fail(crawl.lease())
+    assert (page.state, page.reason) == (State.FAILED, "timeout, 3 attempts")
+    assert crawl.pages()["/"] == (State.FAILED, "timeout, 3 attempts")
+    assert crawl.stats == {"pages/retried": 2, "pages/failed": 1}
+
+
+def test_permanent_failure_is_not_retried(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="the spider failed")
+    assert crawl.pages()["/"] == (State.FAILED, "the spider failed")
+
+
+def test_status_of_a_missing_page_is_not_retried_and_that_of_a_broken_server_is(opened):
+    crawl = opened(RETRY_TIMES=2)
+    crawl.end(crawl.lease(), "/404", "/500")
+    for status in (404, 500):
+        crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
+    pages = crawl.pages()
+    assert (pages["/404"][0], pages["/500"][0]) == (State.REFUSED, State.WAITING)
+
+
+def test_host_that_refuses_rests_as_long_as_it_demands(opened):
+    crawl = opened(RETRY_BACKOFF_SECONDS=1.0)
+    crawl.end(crawl.lease(), "/a", "/b")
+    crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.next_due(NOW) == 60.0
+
+
+def test_requests_of_foreign_spiders_are_left_to_the_retries_of_scrapy(opened):
+    crawl = opened({"is_foreign": True, "sites": ()})
+    site_id = crawl.crawl.sites.id_of(SITE, NOW)
+    assert crawl.crawl.add([Candidate(site_id, target("/"), request="{}")], NOW) == 1
+    page = crawl.fail(crawl.lease())
+    assert (page.state, page.reason) == (State.FAILED, "timeout")
+
+
+# Failures
+
+
+def test_bug_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog):
+    crawl = opened()
+    policy.decides = reject
+    lease = crawl.lease()
+    crawl.end(lease)
+    assert isinstance(crawl.crawl.failure, FrontierError)
+    assert str(crawl.crawl.failure) == f"{SITE}/ can't be stored: ValueError a bug; please report it"
+    assert crawl.stopped == ["store_failed"]
+    assert "Internal error" in caplog.messages
+    assert crawl.pages()["/"] == (State.WAITING, "")
+
+
+def test_nothing_is_leased_or_stored_after_a_failure(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), "/a", "/b")
+    lease = crawl.lease()
+    crawl.crawl.abort(StoreError("the disk is full"))
+    assert not crawl.crawl.has_pending
+    assert crawl.crawl.next(NOW) is None
+    crawl.end(lease)
+    assert crawl.pages()["/a"] == (State.WAITING, "")
+
+
+def test_first_failure_is_reported_and_later_ones_are_not(opened, caplog):
+    crawl = opened()
+    caplog.clear()
+    first = StoreError("first")
+    crawl.crawl.abort(first, "first_reason")
+    crawl.crawl.abort(StoreError("second"))
+    assert crawl.crawl.failure is first
+    assert crawl.stopped == ["first_reason"]
+    assert caplog.messages == ["first"]
+
+
+def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
+    crawl = opened()
+    lease = crawl.lease()
+    break_store(crawl)
+    crawl.end(lease)
+    assert isinstance(crawl.crawl.failure, StoreError)
+    assert crawl.stopped == ["store_failed"]
+
+
+def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    needed = crawl.robots()
+    break_store(crawl)
+    crawl.crawl.robots_known(needed.site_id, RobotsRules(404, None, "tests"), None)
+    assert isinstance(crawl.crawl.failure, StoreError)
+    assert crawl.stopped == ["store_failed"]
+
+
+def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
+    with pytest.raises(BadUrl):
+        opened({"roots": ["mailto:x@a.test"]})
+    assert opened().lease().url == f"{SITE}/"
+
+
+# The end
+
+
+def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
+    crawl = opened({"page_budget": 1})
+    assert crawl.crawl.has_pending
+    assert not crawl.crawl.is_spent
+    crawl.end(crawl.lease(), "/a")
+    assert not crawl.crawl.has_pending
+    assert crawl.crawl.is_spent
+    crawl.close()
+    assert crawl.states() == [("interrupted", "finished")]
+
+
+def test_budget_that_suffices_is_not_spent(opened):
+    crawl = opened({"page_budget": 1})
+    crawl.end(crawl.lease())
+    assert not crawl.crawl.is_spent
+    crawl.close()
+    assert crawl.states() == [("finished", "finished")]
+
+
+def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_finished(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), title="Home")
+    read: list[Any] = []
+    crawl.close(lambda: read.extend((crawl.rows("SELECT title FROM page"), crawl.states()[0][0])))
+    assert read == [[("Home",)], "running"]
+    assert crawl.states() == [("finished", "finished")]
+    assert crawl.crawl.failure is None
+
+
+@pytest.mark.parametrize(
+    ("error", "is_bug"), [(ConfigError("result: the folder can't be written"), False), (BUG, True)]
+)
+def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(opened, caplog, error, is_bug):
+    written: list[str] = []
+
+    def fail() -> None:
+        raise error
+
+    crawl = opened()
+    crawl.end(crawl.lease())
+    crawl.close(lambda: written.append("before"), fail, lambda: written.append("after"))
+    assert written == ["before", "after"]
+    assert crawl.crawl.failure is error
+    assert str(error) in caplog.messages
+    assert ("Internal error" in caplog.messages) is is_bug
+    assert crawl.states() == [("interrupted", "finished")]
+    again = opened()
+    assert not again.crawl.has_pending
+    again.close(lambda: written.append("again"))
+    assert written[2:] == ["again"]
+    assert again.states() == [("finished", "finished")]
+
+
+def test_crawl_with_waiting_pages_is_interrupted_and_resumed_by_the_next_run(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), "/a")
+    crawl.close()
+    assert crawl.states() == [("interrupted", "finished")]
+    again = opened()
+    assert again.lease().url == f"{SITE}/a"
+
+
+def test_crawl_that_was_stopped_is_interrupted(opened):
+    crawl = opened()
+    crawl.end(crawl.lease())
+    crawl.close(reason="stop_file")
+    assert crawl.states() == [("interrupted", "stop_file")]
+
+
+def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opened, monkeypatch):
+    crawl = opened()
+    with monkeypatch.context() as patch:
+        patch.setattr(crawl.crawl.session, "end", lambda **_: (_ for _ in ()).throw(StoreError("the disk is full")))
+        crawl.close()
+    assert str(crawl.crawl.failure) == "the disk is full"
+    assert crawl.states()[0][0] == "running"
+    assert opened().lease().url == f"{SITE}/"
+
+
+# Levels of orders that are not breadth-first
+
+
+def drained(crawl: OpenedCrawl) -> None:
+    """Read all pages: /x, on level 3, is found by a longer path, on level 4, which is too deep."""
+    crawl.end(crawl.lease(), "/a", "/b")
+    first, second = crawl.lease(), crawl.lease()
+    crawl.end(first, "/a1")
+    crawl.end(crawl.lease(), "/a2")
+    crawl.end(crawl.lease(), "/x")
+    crawl.end(second, "/a2")
+
+
+def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    assert not crawl.crawl.has_unsettled_levels
+    drained(crawl)
+    assert crawl.pages()["/x"] == (State.REJECTED, "too deep: level 4, the limit is 3")
+    assert crawl.crawl.has_unsettled_levels
+    asyncio.run(crawl.crawl.settle_levels())
+    assert crawl.wakes == 1
+    assert not crawl.crawl.has_unsettled_levels
+    lease = crawl.lease()
+    assert (lease.url, lease.level) == (f"{SITE}/x", 3)
+    crawl.end(lease)
+    assert crawl.crawl.has_unsettled_levels
+    asyncio.run(crawl.crawl.settle_levels())
+    assert not crawl.crawl.has_unsettled_levels
+    assert crawl.levels() == {"/": 0, "/a": 1, "/b": 1, "/a1": 2, "/a2": 2, "/x": 3}
+
+
+def test_breadth_first_order_has_no_unsettled_levels(opened):
+    crawl = opened()
+    crawl.end(crawl.lease())
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_levels_are_settled_once_at_a_time(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+
+    async def twice() -> None:
+        await asyncio.gather(crawl.crawl.settle_levels(), crawl.crawl.settle_levels())
+
+    asyncio.run(twice())
+    assert crawl.wakes == 1
+    assert crawl.lease().url == f"{SITE}/x"
+
+
+def test_failed_crawl_has_no_unsettled_levels(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    crawl.crawl.abort(StoreError("the disk is full"))
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("DROP TABLE link")
+    asyncio.run(crawl.crawl.settle_levels())
+    assert isinstance(crawl.crawl.failure, StoreError)
+    assert "no such table: link" in str(crawl.crawl.failure)
+    assert crawl.stopped == ["store_failed"]
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog):
+    def fail(connection: object, site_id: int, max_level: int | None) -> None:
+        raise BUG
+
+    monkeypatch.setattr(session, "settle_levels", fail)
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    asyncio.run(crawl.crawl.settle_levels())
+    assert str(crawl.crawl.failure) == "the levels can't be corrected: ValueError a bug; please report it"
+    assert crawl.stopped == ["store_failed"]
+    assert "Internal error" in caplog.messages
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    break_store(crawl)
+    asyncio.run(crawl.crawl.settle_levels())
+    assert crawl.crawl.failure is None
+    assert (crawl.stopped, crawl.wakes) == ([], 0)

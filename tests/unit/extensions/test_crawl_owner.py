@@ -1,0 +1,231 @@
+"""The crawl begins and ends with its owner, which all other components reach through the crawler."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import Spider, signals
+from scrapy.exceptions import CloseSpider, DontCloseSpider
+from twisted.python.failure import Failure
+
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.crawl.spec import CrawlSpec
+from crawlers.errors import ConfigError, FrontierError, StoreError
+from crawlers.extensions.crawl_owner import CrawlOwner, add_output, owner_of, required_extension
+from crawlers.extensions.pending_callbacks import PendingCallbacks
+from crawlers.frontier.protocols import Candidate, Lease
+from crawlers.items import Page, SiteLimits, State
+from crawlers.spiders.base import SiteSpider
+from tests.support.opened_crawl import SITE, crawler_of, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy.crawler import Crawler
+
+
+class OneSite(SiteSpider):
+    """A mission with one site."""
+
+    name = "mine"
+
+    def crawl_spec(self) -> CrawlSpec:
+        return CrawlSpec(self.name, [SiteLimits(SITE)], page_budget=self.settings.getint("PAGE_BUDGET"))
+
+    def crawl_policy(self, session: Any, control: Any) -> CrawlPolicy:
+        return SkipAll()
+
+
+class SkipAll(CrawlPolicy):
+    """Skips every page."""
+
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        return "skipped"
+
+
+class Opened:
+    """A crawler and the owner of its crawl."""
+
+    def __init__(self, url: str, kind: type[Spider] = Spider, **settings: object) -> None:
+        self.crawler: Crawler = crawler_of(url, kind, **settings)
+        self.spider = kind(name="mine", **({"hosts": SITE} if kind is not Spider else {}))
+        self.spider._set_crawler(self.crawler)
+        self.woken = asyncio.Event()
+        self.owner = owner_of(self.crawler)
+
+    def open(self) -> Opened:
+        self.owner.open(self.spider, self._wake)
+        return self
+
+    def _wake(self) -> None:
+        self.woken.set()
+
+    def send(self, signal: object) -> list[Any]:
+        """Return the exceptions that handlers of *signal* raise."""
+        results = self.crawler.signals.send_catch_log(signal, spider=self.spider, dont_log=Exception)
+        return [result.value for _, result in results if isinstance(result, Failure)]
+
+
+@pytest.fixture
+def opened(sqlite_url: str) -> Iterator[Callable[..., Opened]]:
+    made: list[Opened] = []
+
+    def make(kind: type[Spider] = Spider, **settings: object) -> Opened:
+        made.append(Opened(sqlite_url, kind, **settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.owner.close("cleanup")
+
+
+# Access
+
+
+def test_owner_is_reached_through_the_crawler(opened):
+    one = opened().open()
+    assert isinstance(one.owner, CrawlOwner)
+    assert owner_of(one.crawler) is one.owner
+    assert one.owner.crawl.session.name == "mine"
+    assert one.owner.has_begun
+
+
+def test_crawl_is_not_open_before_the_scheduler(opened):
+    one = opened()
+    assert not one.owner.has_begun
+    with pytest.raises(FrontierError, match=r"no crawl is open; SCHEDULER must be .*AdaptiveScheduler"):
+        _ = one.owner.crawl
+
+
+def test_extension_that_is_switched_off_is_reported_with_its_name(sqlite_url):
+    crawler = crawler_of(sqlite_url, EXTENSIONS={})
+    with pytest.raises(ConfigError, match=r"switches off crawlers\.extensions\.crawl_owner\.CrawlOwner; switch it on"):
+        owner_of(crawler)
+    with pytest.raises(ConfigError, match="PendingCallbacks"):
+        required_extension(crawler, PendingCallbacks)
+
+
+# The beginning
+
+
+def test_mission_has_its_own_sites_and_policy(opened):
+    crawl = opened(OneSite).open().owner.crawl
+    assert crawl.next(crawl.clock()) is None
+    assert crawl.frontier.counts() == {1: {State.REJECTED: 1}}
+
+
+def test_foreign_spider_has_no_sites(opened):
+    one = opened(PAGE_BUDGET=1).open()
+    assert one.owner.crawl.frontier.counts() == {}
+
+
+def test_user_agent_for_robots_txt_wins_over_the_general_one(opened):
+    assert opened(ROBOTSTXT_USER_AGENT="ours", USER_AGENT="general").open().owner.crawl.agent == "ours"
+
+
+def test_user_agent_is_that_of_robots_txt_as_well(opened):
+    assert opened(USER_AGENT="general").open().owner.crawl.agent == "general"
+
+
+def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
+    one = opened(OneSite, RULE="chess")
+    assert one.owner.open(one.spider, lambda: None) is None
+    assert not one.owner.has_begun
+    assert isinstance(one.owner.failure, ConfigError)
+    assert "chess" in str(one.owner.failure)
+    (error,) = one.send(signals.spider_opened)
+    assert isinstance(error, CloseSpider)
+    assert error.reason == "could not begin"
+    assert one.send(signals.spider_idle) == []
+
+
+def test_crawl_that_began_does_not_end_the_spider(opened):
+    one = opened().open()
+    assert one.owner.failure is None
+    assert one.send(signals.spider_opened) == []
+
+
+# The end
+
+
+def test_outputs_are_written_when_the_crawl_is_closed(opened):
+    one = opened()
+    written: list[str] = []
+    add_output(one.crawler, lambda: written.append("graph"))
+    one.open()
+    one.send(signals.spider_opened)
+    assert written == []
+    one.owner.close("finished")
+    assert written == ["graph"]
+
+
+def test_output_that_fails_is_the_failure_of_the_crawl(opened):
+    def fail() -> None:
+        raise ConfigError("the folder can't be written")
+
+    one = opened()
+    add_output(one.crawler, fail)
+    one.open()
+    one.send(signals.spider_opened)
+    one.owner.close("finished")
+    assert str(one.owner.failure) == "the folder can't be written"
+
+
+def test_outputs_of_a_crawl_that_can_not_begin_are_not_written(opened):
+    one = opened(OneSite, RULE="chess")
+    written: list[str] = []
+    add_output(one.crawler, lambda: written.append("graph"))
+    one.open()
+    one.send(signals.spider_opened)
+    one.owner.close("finished")
+    assert written == []
+
+
+def test_spider_ends_when_the_page_budget_is_spent_although_pages_wait(opened):
+    one = opened(PAGE_BUDGET=1).open()
+    crawl, now = one.owner.crawl, 1e9
+    site_id = crawl.sites.id_of(SITE, now)
+    crawl.add([Candidate(site_id, target(path)) for path in ("/a", "/b")], now)
+    assert one.send(signals.spider_idle) == []
+    lease = crawl.next(now)
+    crawl.record(Page(lease.id, lease.url, 0, State.DONE, 200))
+    (error,) = one.send(signals.spider_idle)
+    assert isinstance(error, CloseSpider)
+    assert error.reason == "page_budget"
+
+
+def test_spider_stays_open_until_the_levels_are_settled(opened):
+    one = opened(ORDER="groups").open()
+
+    async def idle() -> list[Any]:
+        errors = one.send(signals.spider_idle)
+        await one.woken.wait()
+        return errors
+
+    (error,) = asyncio.run(asyncio.wait_for(idle(), 30))
+    assert isinstance(error, DontCloseSpider)
+    assert one.send(signals.spider_idle) == []
+
+
+def test_failure_of_the_crawl_closes_the_engine_with_its_reason(opened):
+    one = opened().open()
+    failure = StoreError("the disk is full")
+
+    class Engine:
+        """Takes the place of Scrapy's engine, which would need a reactor."""
+
+        def __init__(self) -> None:
+            self.reason: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def close_spider_async(self, *, reason: str) -> None:
+            self.reason.set_result(reason)
+
+    async def abort() -> str:
+        engine = one.crawler.engine = Engine()
+        one.owner.crawl.abort(failure)
+        return await asyncio.wait_for(engine.reason, 30)
+
+    assert asyncio.run(abort()) == "store_failed"
+    assert one.owner.failure is failure

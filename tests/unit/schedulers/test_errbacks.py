@@ -1,0 +1,142 @@
+"""A lease ends if its download, callback or pipeline fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy import Request, Spider, signals
+from scrapy import exceptions as scrapy_errors
+from scrapy.http import Response
+from scrapy.signalmanager import SignalManager
+from twisted.python.failure import Failure
+
+from crawlers.crawl.robots import UNREACHABLE, RobotsRules
+from crawlers.extensions.pending_callbacks import PendingCallbacks
+from crawlers.items import LEASE, Page, State
+from crawlers.schedulers.errbacks import ErrorHandlers
+from crawlers.schedulers.robots_fetch import RobotsFetch
+from tests.support.opened_crawl import OpenedCrawl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlers.frontier.protocols import Lease
+
+SPIDER = Spider("test")
+BUG = ValueError("a bug")
+
+
+class Handled:
+    """An opened crawl with the handlers of its errors, and the lease of its first page."""
+
+    def __init__(self, url: str) -> None:
+        self.opened = OpenedCrawl(url, RETRY_TIMES=1)
+        self.manager = SignalManager()
+        self.callbacks = PendingCallbacks(self.opened.crawl.record)
+        self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
+        crawl = self.opened.crawl
+        self.robots = RobotsFetch("tests", crawl.retries, crawl.clock, self._known)
+        self.handlers = ErrorHandlers(crawl, self.robots, self.callbacks, self.manager)
+        self.lease = self.opened.lease()
+
+    def _known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
+        self.rules.append((site_id, rules.status, text))
+
+    def request(self, lease: Lease | None = None) -> Request:
+        return Request(self.lease.url, meta={LEASE: lease or self.lease})
+
+    def send(self, signal: object, **values: object) -> None:
+        """Send a signal as Scrapy does, which logs the exceptions of handlers."""
+        for _, result in self.manager.send_catch_log(signal, spider=SPIDER, **values):
+            assert not isinstance(result, Failure), result
+
+    def spider_error(self, request: Request) -> Response:
+        response = Response(request.url, request=request)
+        self.send(signals.spider_error, failure=Failure(BUG), response=response)
+        return response
+
+    def page(self) -> tuple[State, str]:
+        return self.opened.pages()["/"]
+
+
+@pytest.fixture
+def handled(sqlite_url: str) -> Iterator[Handled]:
+    handled = Handled(sqlite_url)
+    yield handled
+    handled.opened.crawl.session.close_all()
+
+
+def failure_of(request: Request, error: Exception) -> Failure:
+    failure = Failure(error)
+    failure.request = request
+    return failure
+
+
+def test_failed_download_is_retried_if_that_may_help(handled):
+    handled.handlers.download_failed(failure_of(handled.request(), scrapy_errors.DownloadTimeoutError("x")))
+    assert handled.page() == (State.WAITING, "timeout")
+
+
+def test_failed_download_ends_its_lease_if_a_retry_can_not_help(handled):
+    handled.handlers.download_failed(failure_of(handled.request(), scrapy_errors.DownloadCancelledError("x")))
+    assert handled.page() == (State.REFUSED, "too large")
+
+
+def test_failed_download_without_an_open_lease_is_ignored(handled):
+    handled.handlers.download_failed(failure_of(Request(handled.lease.url), BUG))
+    handled.opened.end(handled.lease)
+    handled.handlers.download_failed(failure_of(handled.request(), BUG))
+    assert handled.page() == (State.DONE, "")
+
+
+def test_error_of_an_earlier_attempt_does_not_end_the_lease_of_the_next_one(handled):
+    handled.opened.fail(handled.lease)
+    handled.opened.now += 60.0
+    assert handled.opened.lease().id == handled.lease.id
+    handled.spider_error(handled.request())
+    assert handled.page() == (State.WAITING, "timeout")
+
+
+def test_page_whose_callback_fails_has_failed_and_is_not_retried(handled):
+    handled.spider_error(handled.request())
+    assert handled.page() == (State.FAILED, "the spider failed: ValueError: a bug")
+
+
+def test_failing_callback_at_work_ends_its_lease_after_everything_that_it_yielded(handled):
+    response = Response(handled.lease.url, request=handled.request())
+    yielded = Request(handled.lease.url)
+    handled.callbacks.begin(response, Page(handled.lease.id, handled.lease.url, 0, State.DONE))
+    handled.callbacks.yielded(response, yielded)
+    handled.send(signals.spider_error, failure=Failure(BUG), response=response)
+    assert handled.page() == (State.WAITING, "")
+    handled.callbacks.scheduled(yielded)
+    assert handled.page() == (State.FAILED, "the spider failed: ValueError: a bug")
+
+
+def test_robots_txt_that_can_not_be_parsed_makes_its_site_unreachable(handled):
+    handled.robots.enqueue(5, "http://a.test")
+    request = handled.robots.take(handled.opened.now)
+    handled.spider_error(request)
+    assert handled.rules == [(5, UNREACHABLE, "the spider failed: ValueError: a bug")]
+    assert handled.robots.in_flight == 0
+
+
+def test_page_that_a_pipeline_loses_has_failed_with_the_reason(handled):
+    page = Page(handled.lease.id, handled.lease.url, 0, State.DONE, 200)
+    handled.send(signals.item_error, item=page, response=None, failure=Failure(BUG))
+    assert handled.page() == (State.FAILED, "a pipeline failed: ValueError: a bug")
+
+
+def test_page_that_a_pipeline_drops_has_failed_with_the_reason(handled):
+    page = Page(handled.lease.id, handled.lease.url, 0, State.DONE, 200)
+    handled.send(signals.item_dropped, item=page, response=None, exception=scrapy_errors.DropItem("no title"))
+    assert handled.page() == (State.FAILED, "a pipeline dropped it: DropItem: no title")
+
+
+def test_other_items_and_pages_whose_leases_have_ended_are_ignored(handled):
+    handled.send(signals.item_error, item={"id": handled.lease.id}, response=None, failure=Failure(BUG))
+    assert handled.page() == (State.WAITING, "")
+    page = handled.opened.end(handled.lease)
+    handled.send(signals.item_error, item=page, response=None, failure=Failure(BUG))
+    assert handled.page() == (State.DONE, "")

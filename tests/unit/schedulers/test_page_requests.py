@@ -1,0 +1,66 @@
+"""The requests for the pages of missions: conditional for known pages, and different for retries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from crawlers.algorithms.retries import RetryPolicy
+from crawlers.frontier.protocols import Lease, PreviousVisit
+from crawlers.items import LEASE
+from crawlers.schedulers.page_requests import PageRequests
+
+FIRST = Lease(7, 1, 0, "http://a.test/x", 2, 0, 0, None, 0.0)
+
+PREVIOUS = PreviousVisit({}, 1, 200, None, None, None, None)
+
+
+def failed(failure):
+    pass
+
+
+@pytest.fixture
+def requests():
+    return PageRequests(RetryPolicy(times=2), failed)
+
+
+def test_request_carries_its_lease_and_reports_its_failure(requests):
+    request = requests.request(FIRST)
+    assert (request.url, request.method, request.errback) == (FIRST.url, "GET", failed)
+    assert request.meta[LEASE] is FIRST
+
+
+def test_redirects_retries_and_statuses_are_left_to_the_crawl(requests):
+    request = requests.request(FIRST)
+    assert request.dont_filter
+    assert request.meta["dont_redirect"]
+    assert request.meta["dont_retry"]
+    assert request.meta["handle_httpstatus_all"]
+
+
+def test_first_request_has_no_headers_of_its_own(requests):
+    request = requests.request(FIRST)
+    assert not request.headers
+    assert "download_fail_on_dataloss" not in request.meta
+
+
+@pytest.mark.parametrize(("attempts", "fails_on_loss"), [(1, True), (2, False)])
+def test_retry_is_uncompressed_and_the_last_one_accepts_a_broken_body(requests, attempts, fails_on_loss):
+    request = requests.request(replace(FIRST, attempts=attempts))
+    assert request.headers["Accept-Encoding"] == b"identity"
+    assert request.meta["download_fail_on_dataloss"] is fails_on_loss
+
+
+@pytest.mark.parametrize(
+    ("etag", "last_modified", "headers"),
+    [
+        ('"1"', None, {b"If-None-Match": [b'"1"']}),
+        (None, "Mon, 01 Jan 2024 00:00:00 GMT", {b"If-Modified-Since": [b"Mon, 01 Jan 2024 00:00:00 GMT"]}),
+        ('"é"', "now", {b"If-None-Match": [b'"\xe9"'], b"If-Modified-Since": [b"now"]}),
+        ("", None, {}),
+    ],
+)
+def test_revisit_is_conditional_with_the_headers_of_the_previous_response(requests, etag, last_modified, headers):
+    previous = PREVIOUS._replace(etag=etag, last_modified=last_modified)
+    assert dict(requests.request(replace(FIRST, previous=previous)).headers) == headers

@@ -1,0 +1,233 @@
+"""Requests for robots.txt and pages are made in order, and the engine is woken when the next one is due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import Request, Spider, signals
+from scrapy.http import Response
+
+from crawlers.errors import FrontierError, StoreError
+from crawlers.extensions.pending_callbacks import PendingCallbacks
+from crawlers.frontier.protocols import Candidate
+from crawlers.items import LEASE, State
+from crawlers.schedulers import request_flow
+from crawlers.schedulers.request_flow import RequestFlow
+from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Timer:
+    """Records the times at which the engine would be woken."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def at(self, when: float, now: float) -> None:
+        self.times.append(when)
+
+
+class Flow:
+    """The requests of an opened crawl; the spider is a plain one of Scrapy."""
+
+    def __init__(self, url: str, mission: dict[str, Any] | None, settings: dict[str, object]) -> None:
+        self.opened = OpenedCrawl(url, None, mission, **settings)
+        self.crawler = crawler_of(url, **settings)
+        self.timer = Timer()
+        spider = Spider.from_crawler(self.crawler, "test")
+        callbacks = PendingCallbacks(self.opened.crawl.record)
+        self.flow = RequestFlow(self.crawler, spider, self.opened.crawl, callbacks, self.timer)
+
+    def next(self) -> Request:
+        request = self.flow.next()
+        assert request is not None
+        return request
+
+    def paths(self) -> list[str]:
+        """Return the paths of all requests that may be sent now."""
+        return [request.url.removeprefix(SITE) for request in iter(self.flow.next, None)]
+
+    def respond(self, request: Request, status: int = 404, body: bytes = b"") -> None:
+        assert request.callback is not None
+        request.callback(Response(request.url, status, body=body, request=request))
+
+
+@pytest.fixture
+def flows(sqlite_url: str) -> Iterator[Callable[..., Flow]]:
+    made: list[Flow] = []
+
+    def make(mission: dict[str, Any] | None = None, **settings: object) -> Flow:
+        made.append(Flow(sqlite_url, mission, settings))
+        return made[-1]
+
+    yield make
+    for flow in made:
+        flow.opened.crawl.session.close_all()
+
+
+def test_robots_txt_is_requested_before_the_page(flows):
+    flow = flows(ROBOTSTXT_OBEY=True)
+    robots = flow.next()
+    assert robots.url == f"{SITE}/robots.txt"
+    assert flow.flow.next() is None
+    flow.respond(robots)
+    assert flow.paths() == ["/"]
+
+
+def test_request_of_a_page_has_its_lease(flows):
+    flow = flows()
+    request = flow.next()
+    lease = request.meta[LEASE]
+    assert flow.opened.crawl.frontier.leased(lease.id) is lease
+    flow.opened.end(lease, "/a", "/b")
+    assert flow.paths() == ["/a", "/b"]
+
+
+def test_errback_of_a_page_ends_its_lease(flows):
+    flow = flows()
+    request = flow.next()
+    failure = Failed(ValueError("broken"))
+    failure.request = request
+    request.errback(failure)
+    assert flow.opened.pages()["/"] == (State.FAILED, "ValueError: broken")
+
+
+class Failed:
+    """A failed download, as Scrapy reports it."""
+
+    request: Request
+
+    def __init__(self, value: Exception) -> None:
+        self.value = value
+
+
+def test_requests_for_robots_txt_use_half_of_the_slots_at_most(flows):
+    sites = [f"http://s{number}.test/" for number in range(5)]
+    flow = flows({"roots": sites}, ROBOTSTXT_OBEY=True, CONCURRENT_REQUESTS=4)
+    requests = list(iter(flow.flow.next, None))
+    assert len(requests) == 2
+    flow.respond(requests[0])
+    assert flow.next().url.endswith("/robots.txt")
+    assert flow.paths() == ["/"]
+
+
+def test_requests_for_robots_txt_count_as_downloads(flows):
+    flow = flows({"roots": ["http://b.test/", f"{SITE}/a"]}, ROBOTSTXT_OBEY=True, CONCURRENT_REQUESTS=2)
+    flow.respond(flow.next())
+    first, robots = flow.next(), flow.next()
+    assert (first.url, robots.url) == (f"{SITE}/", "http://b.test/robots.txt")
+    assert flow.flow.next() is None
+    flow.respond(robots)
+    assert flow.flow.next() is not None
+
+
+def test_engine_is_woken_when_the_delay_of_the_site_is_over(flows):
+    flow = flows(SITE_DELAY_SECONDS=5.0)
+    flow.opened.end(flow.next().meta[LEASE], "/a")
+    assert flow.flow.next() is None
+    assert flow.timer.times == [NOW + 5.0]
+    flow.opened.now += 5.0
+    assert flow.paths() == ["/a"]
+
+
+def test_engine_is_woken_when_a_retry_of_robots_txt_is_due(flows):
+    flow = flows(ROBOTSTXT_OBEY=True, RETRY_TIMES=1, RETRY_BACKOFF_SECONDS=3.0)
+    flow.respond(flow.next(), 500)
+    assert flow.flow.next() is None
+    assert flow.timer.times == [NOW + 3.0]
+    flow.opened.now += 3.0
+    assert flow.next().url == f"{SITE}/robots.txt"
+
+
+def test_engine_is_not_woken_if_nothing_waits(flows):
+    flow = flows()
+    flow.opened.end(flow.next().meta[LEASE])
+    assert flow.flow.next() is None
+    assert flow.timer.times == []
+
+
+def test_bug_while_a_request_is_made_ends_the_crawl(flows):
+    flow = flows()
+    flow.opened.crawl.add([Candidate(1, target("/x"), request="not JSON")], NOW)
+    assert flow.paths() == ["/"]
+    failure = flow.opened.crawl.failure
+    assert isinstance(failure, FrontierError)
+    assert str(failure).startswith("the next request can't be made: JSONDecodeError")
+    assert flow.opened.stopped == ["store_failed"]
+
+
+def test_store_that_fails_while_a_request_is_made_ends_the_crawl(flows, monkeypatch):
+    flow = flows()
+
+    def fail(now: float, count: int) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(flow.opened.crawl.frontier, "lease", fail)
+    assert flow.flow.next() is None
+    assert str(flow.opened.crawl.failure) == "the disk is full"
+    assert flow.opened.stopped == ["store_failed"]
+
+
+# Plain Scrapy spiders
+
+
+def test_request_of_a_foreign_spider_waits_in_the_store_and_is_recreated(flows):
+    flow = flows({"is_foreign": True, "sites": ()})
+    sent = Request(f"{SITE}/x", method="POST", body=b"form", meta={"number": 7})
+    assert flow.flow.add(sent)
+    assert flow.opened.pages() == {"/x": (State.WAITING, "")}
+    request = flow.next()
+    assert request is not sent
+    assert (request.url, request.method, request.body, request.meta["number"]) == (sent.url, "POST", b"form", 7)
+    assert request.meta[LEASE].url == sent.url
+
+
+def test_known_request_is_not_new(flows):
+    flow = flows({"is_foreign": True, "sites": ()})
+    assert flow.flow.add(Request(f"{SITE}/x"))
+    assert not flow.flow.add(Request(f"{SITE}/x"))
+    assert flow.paths() == ["/x"]
+
+
+def test_request_that_can_not_be_recreated_is_skipped(flows):
+    flow = flows({"is_foreign": True, "sites": ()})
+    site_id = flow.opened.crawl.sites.id_of(SITE, NOW)
+    flow.opened.crawl.add([Candidate(site_id, target("/lost"), request='{"kept": 1, "process": "earlier"}')], NOW)
+    flow.flow.add(Request(f"{SITE}/x"))
+    assert flow.paths() == ["/x"]
+    assert flow.opened.pages()["/lost"] == (
+        State.FAILED,
+        "the request could not be written as JSON and was lost with its process",
+    )
+
+
+def test_one_call_makes_a_bounded_number_of_steps_and_the_engine_asks_again(flows, monkeypatch):
+    monkeypatch.setattr(request_flow, "MAX_STEPS", 2)
+    flow = flows({"is_foreign": True, "sites": ()})
+    site_id = flow.opened.crawl.sites.id_of(SITE, NOW)
+    lost = '{"kept": 1, "process": "earlier"}'
+    flow.opened.crawl.add([Candidate(site_id, target(f"/{n}"), request=lost) for n in range(3)], NOW)
+    flow.flow.add(Request(f"{SITE}/x"))
+    assert flow.flow.next() is None
+    assert flow.timer.times == [NOW]
+    assert flow.paths() == ["/x"]
+
+
+def test_lease_whose_replacement_is_refused_ends_at_the_next_call(flows):
+    flow = flows({"is_foreign": True, "sites": ()})
+    flow.flow.add(Request(f"{SITE}/x"))
+    replacement = flow.next().replace(url="http://elsewhere.test/")
+    flow.crawler.signals.send_catch_log(signals.request_scheduled, request=replacement, spider=None)
+    assert flow.flow.next() is None
+    assert flow.opened.pages()["/x"][0] is State.REFUSED
+
+
+def test_store_that_fails_while_a_request_is_added_ends_the_crawl(flows):
+    flow = flows({"is_foreign": True, "sites": ()})
+    flow.opened.crawl.session.writer.close()
+    assert not flow.flow.add(Request(f"{SITE}/x"))
+    assert isinstance(flow.opened.crawl.failure, StoreError)
+    assert flow.opened.stopped == ["store_failed"]

@@ -1,0 +1,192 @@
+"""robots.txt is fetched with redirects, retries and limits, and every site gets its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy import exceptions as scrapy_errors
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from crawlers.algorithms.retries import RetryPolicy
+from crawlers.algorithms.urls.redirect_targets import Redirect
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
+from crawlers.frontier.politeness import LONGEST_REST_S
+from crawlers.items import REDIRECT
+from crawlers.schedulers.robots_fetch import LONGEST_S, RobotsFetch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+
+SITE, NOW = "http://a.test", 1000.0
+NO_RETRIES = RetryPolicy(0, 0, 1.0)
+DISALLOW = "User-agent: *\nDisallow: /x"
+
+
+class Fetch:
+    """A fetch of one site's robots.txt, and the results that it reports."""
+
+    def __init__(self, retries: RetryPolicy = NO_RETRIES, **limits: float) -> None:
+        self.now = NOW
+        self.known: list[tuple[int, RobotsRules, str | None]] = []
+        self.robots = RobotsFetch("tests", retries, lambda: self.now, self._known, **limits)
+        self.robots.enqueue(7, SITE)
+
+    def _known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
+        self.known.append((site_id, rules, text))
+
+    def take(self) -> Request:
+        request = self.robots.take(self.now)
+        assert request is not None
+        return request
+
+    def respond(self, status: int, body: bytes = b"", redirect: Redirect | None = None, **headers: str) -> None:
+        """Respond to the next request."""
+        request = self.take()
+        request.meta[REDIRECT] = redirect
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        request.callback(Response(request.url, status, named, body, request=request))
+
+    def fail(self, error: Exception) -> None:
+        """Let the next request fail."""
+        failure = Failure(error)
+        failure.request = self.take()
+        failure.request.errback(failure)
+
+    def result(self) -> tuple[int, str | None]:
+        """Return the status and text of the only result."""
+        ((site_id, rules, text),) = self.known
+        assert site_id == 7
+        assert self.robots.in_flight == 0
+        assert self.robots.take(float("inf")) is None
+        return rules.status, text
+
+
+@pytest.fixture
+def fetch() -> Callable[..., Fetch]:
+    return Fetch
+
+
+def to(path: str) -> Redirect:
+    return Redirect(resolve(SITE, path), "")
+
+
+def test_rules_are_those_of_the_file(fetch):
+    one = fetch()
+    one.respond(200, DISALLOW.encode())
+    assert one.result() == (200, DISALLOW)
+    assert one.known[0][1].reason_against(f"{SITE}/x") == "robots.txt disallows it"
+
+
+def test_missing_file_has_no_text(fetch):
+    one = fetch()
+    one.respond(404, b"<html>not found")
+    assert one.result() == (404, None)
+
+
+def test_bytes_that_are_not_text_are_replaced_and_zeros_removed(fetch):
+    one = fetch()
+    one.respond(200, b"User\0-agent: \xff*")
+    assert one.result() == (200, "User-agent: \ufffd*")
+
+
+def test_only_the_beginning_of_a_large_file_is_read(fetch):
+    one = fetch()
+    one.respond(200, b"#" * (LARGEST_BYTES + 1))
+    assert len(one.result()[1]) == LARGEST_BYTES
+
+
+def test_redirect_is_followed_at_once(fetch):
+    one = fetch()
+    one.respond(301, redirect=to("/rules.txt"))
+    assert one.known == []
+    request = one.take()
+    assert request.url == f"{SITE}/rules.txt"
+    request.callback(Response(request.url, 200, body=DISALLOW.encode(), request=request))
+    assert one.result() == (200, DISALLOW)
+
+
+def test_redirects_are_followed_up_to_a_limit_and_then_the_file_is_missing(fetch):
+    one = fetch()
+    for number in range(MAX_REDIRECTS + 1):
+        assert one.known == []
+        one.respond(302, redirect=to(f"/{number}"))
+    assert one.result() == (302, None)
+    assert one.known[0][1].reason_against(f"{SITE}/x") is None
+
+
+def test_redirect_without_a_valid_target_is_a_missing_file(fetch):
+    one = fetch()
+    one.respond(302, redirect=Redirect(None, "scheme mailto"))
+    assert one.result() == (302, None)
+
+
+def test_server_error_is_retried_after_a_growing_delay_and_then_reported(fetch):
+    one = fetch(RetryPolicy(times=2, rest_times=0, backoff_s=3.0))
+    for delay_s in (3.0, 6.0):
+        one.respond(500)
+        assert one.robots.take(one.now) is None
+        assert one.robots.next_due(one.now) == delay_s
+        one.now += delay_s
+    one.respond(500)
+    assert one.result() == (500, None)
+
+
+@pytest.mark.parametrize(("asked_s", "waits_s"), [("60", 60.0), ("1", 1.0), ("86400", LONGEST_REST_S), ("soon", 3.0)])
+def test_overloaded_server_is_left_alone_as_long_as_it_demands_up_to_a_limit(fetch, asked_s, waits_s):
+    one = fetch(RetryPolicy(times=0, rest_times=1, backoff_s=3.0))
+    one.respond(429, Retry_After=asked_s)
+    assert one.robots.next_due(one.now) == waits_s
+    one.now += waits_s
+    one.respond(429)
+    assert one.result() == (429, None)
+
+
+def test_transient_failure_is_retried_and_then_reported_with_its_reason(fetch):
+    one = fetch(RetryPolicy(times=1, rest_times=0, backoff_s=3.0))
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    assert one.robots.next_due(one.now) == 3.0
+    one.now += 3.0
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    assert one.result() == (UNREACHABLE, "timeout")
+
+
+def test_permanent_failure_is_reported_at_once(fetch):
+    one = fetch(RetryPolicy(times=9, rest_times=9, backoff_s=3.0))
+    one.fail(scrapy_errors.DownloadCancelledError("x"))
+    assert one.result() == (UNREACHABLE, "too large")
+
+
+def test_file_that_can_not_be_parsed_makes_its_site_unreachable(fetch):
+    one = fetch()
+    assert one.robots.failed_to_parse(one.take(), "the spider failed: ValueError")
+    assert one.result() == (UNREACHABLE, "the spider failed: ValueError")
+
+
+def test_request_for_a_page_is_not_one_for_robots_txt(fetch):
+    one = fetch()
+    request = one.take()
+    assert not one.robots.failed_to_parse(request.replace(meta={}), "a page")
+    assert (one.known, one.robots.in_flight) == ([], 1)
+
+
+@pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, LONGEST_S), (5.0, 5.0)])
+def test_unresponsive_hosts_are_given_up_early(fetch, timeout_s, used_s):
+    assert fetch(timeout_s=timeout_s).take().meta["download_timeout"] == used_s
+
+
+def test_unresponsive_hosts_leave_room_for_others(fetch):
+    one = fetch(most=2)
+    for number in range(2):
+        one.robots.enqueue(number, f"http://s{number}.test")
+    second = [one.take(), one.take()][1]
+    assert one.robots.take(NOW) is None
+    assert one.robots.next_due(NOW) is None
+    assert one.robots.failed_to_parse(second, "no such host")
+    assert [(site_id, rules.status, text) for site_id, rules, text in one.known] == [(0, UNREACHABLE, "no such host")]
+    assert one.robots.next_due(NOW) == 0.0
+    assert one.take().url == "http://s1.test/robots.txt"
