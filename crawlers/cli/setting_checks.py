@@ -85,11 +85,13 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
     elif isinstance(example, (int, float)):
         least = 1 if name in AT_LEAST_ONE else 0
         kind = "whole number" if isinstance(example, int) else "number"
+        wanted = "a number above 0" if name in ABOVE_ZERO else f"a {kind} of {least} or more"
         try:
             number = type(example)(value)
         except (TypeError, ValueError):
             number = math.nan
-        if name in ABOVE_ZERO and number == 0:
-            raise ConfigError(f"{name}={value!r} is out of range; write a number above 0")
-        if not least <= number < math.inf and (name, number) != ("AOPIC_UNCRAWLED_WEIGHT", math.inf):
-            raise ConfigError(f"{name}={value!r} is out of range; write a {kind} of {least} or more")
+        if math.isnan(number):
+            raise ConfigError(f"{name}={value!r} is not a {kind}; write {wanted}")
+        is_infinite = number == math.inf and name != "AOPIC_UNCRAWLED_WEIGHT"
+        if number < least or is_infinite or (name in ABOVE_ZERO and number == 0):
+            raise ConfigError(f"{name}={value!r} is out of range; write {wanted}")

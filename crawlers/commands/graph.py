@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.setting_checks import check_settings
@@ -112,7 +113,8 @@ class Command(ScrapyCommand):
             return
         chosen_sites = _chosen(sites, wanted, crawl.name)
         for _, path, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
-            print(f"{path}: {size.nodes} pages, {size.edges} edges")
+            pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
+            print(f"{path}: {size.nodes} {pages}, {size.edges} {edges}")
 
 
 def _number(text: str) -> int:
@@ -158,7 +160,8 @@ def _write_fragment(
     base = folder / FRAGMENT
     for name in formats:
         size = write_graph(graph, base, name)
-        print(f"{graph_paths(base, name)[0]}: {size.nodes} sites, {size.edges} edges")
+        sites, edges = plural(size.nodes, "site"), plural(size.edges, "edge")
+        print(f"{graph_paths(base, name)[0]}: {size.nodes} {sites}, {size.edges} {edges}")
     if opts.targets_only:
         return
     if "csv" in formats:
@@ -168,7 +171,8 @@ def _write_fragment(
     write_accompanying(counts, accompanying)
     print(f"{accompanying}: {len(counts.accompanying)} accompanying sites")
     for class_ in class_sizes(counts):
-        numbers = f"{class_.sites} sites, {class_.urls} URLs, {class_.links} links"
+        sizes = ((class_.sites, "site"), (class_.urls, "URL"), (class_.links, "link"))
+        numbers = ", ".join(f"{number} {plural(number, noun)}" for number, noun in sizes)
         print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawlers.algorithms.plurals import plural
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.sites import site_alarms, site_feeds, site_rule_trial, site_seeds, site_url_rules
 
@@ -103,8 +104,8 @@ def _check(name: str, rest: Sequence[str], opts: argparse.Namespace) -> None:
     if unknown:
         raise UsageError(f"unknown option {unknown[0]}")
     if not action.least <= len(rest) <= action.most:
-        bound = f"at least {action.least}" if len(rest) < action.least else f"at most {action.most}"
-        raise UsageError(f"sites {name}: expected {bound} arguments, got {len(rest)}")
+        words, bound = ("at least", action.least) if len(rest) < action.least else ("at most", action.most)
+        raise UsageError(f"sites {name}: expected {words} {bound} {plural(bound, 'argument')}, got {len(rest)}")
     foreign = [option for option in OPTIONS if option not in action.options and getattr(opts, option) is not None]
     if foreign:
         raise UsageError(f"sites {name} has no option --{foreign[0].replace('_', '-')}")

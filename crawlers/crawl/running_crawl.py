@@ -293,7 +293,7 @@ class Crawl:
             is_written = all([self._writes(output) for output in outputs])
             finished = reason == "finished" and is_written and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
-            logger.info("Crawl %s (%s): %s", self.session.name, reason, self.session.outcome(is_finished=is_finished))
+            logger.info("Crawl %s %s", self.session.name, self.session.outcome(reason, is_finished=is_finished))
         except StoreError as error:
             self._fail(error)
         finally:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
@@ -215,11 +216,12 @@ class CrawlSession:
         sites, urls = self._left_out()
         if sites:
             logger.warning(
-                "%d sites of the crawl %s are missing from the host list, with %d waiting URLs; add them to finish the "
-                "crawl",
+                "Missing from the host list: %d %s of the crawl %s, with %d waiting %s; add them to finish the crawl",
                 sites,
+                plural(sites, "site"),
                 self.name,
                 urls,
+                plural(urls, "URL"),
             )
 
     def _left_out(self) -> tuple[int, int]:
@@ -227,30 +229,30 @@ class CrawlSession:
 
     def beginning(self) -> str:
         """Return a description of the start of the run."""
+        sites = len(self.row.sites)
         begins = "is resumed" if self.row.resumed else "begins"
-        return f"{begins}: {len(self.row.sites)} sites in {self.database.name}"
+        return f"{begins}: {sites} {plural(sites, 'site')} in {self.database.name}"
 
-    def outcome(self, *, is_finished: bool) -> str:
-        """Return a description of the result of the run."""
-        return self._harvest() + self._state(is_finished)
-
-    def _harvest(self) -> str:
-        if not self._counts_rewards:
-            return ""
-        pulls, earned = totals(self.database, self.row.id)
-        return f"{pulls:,} pages, {earned:,.0f} {self._settings.get('REWARD').replace('_', ' ')}; "
-
-    def _state(self, is_finished: bool) -> str:
+    def outcome(self, reason: str, *, is_finished: bool) -> str:
+        """Return a description of the result of the run, which ended for the *reason*."""
         if is_finished:
-            return "is finished"
+            return ": ".join(["is finished", *self._harvest()])
+        ending = "ended" if reason == "finished" else f"stopped ({reason})"
+        return f"{ending}: {'; '.join([*self._harvest(), self._remedy()])}"
+
+    def _harvest(self) -> list[str]:
+        if not self._counts_rewards:
+            return []
+        pulls, earned = totals(self.database, self.row.id)
+        reward = self._settings.get("REWARD").replace("_", " ")
+        return [f"{pulls:,} {plural(pulls, 'page')}, {earned:,.0f} {reward}"]
+
+    def _remedy(self) -> str:
         if self.frontier.is_spent:
-            return "has used its PAGE_BUDGET; continue with a larger one, or start another crawl with CRAWL=name"
+            return "to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         if not self.frontier.is_waiting and self._left_out()[0]:
-            return (
-                "has URLs of sites that are missing from the host list; add these sites, "
-                "or start another crawl with CRAWL=name"
-            )
-        return "is stored; the same command resumes it"
+            return "sites are missing from the host list; add them, or start another crawl with CRAWL=name"
+        return "everything is stored, and the same command resumes it"
 
     def recall_pulls(self) -> None:
         """Report the pulls of earlier runs to the rules; all sites must be open, in the order of the first run."""

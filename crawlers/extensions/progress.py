@@ -14,6 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
+from crawlers.algorithms.plurals import plural
 from crawlers.errors import CrawlersError
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.items import State
@@ -105,7 +106,7 @@ def table(crawl: NamedCrawl, sites: list[SiteProgress], seconds: float) -> Table
         for state, number in site.counts.items():
             sums[state] = sums.get(state, 0) + number
     shown.add_section()
-    shown.add_row(f"{len(sites)} sites", *_cells(sums, ""), "")
+    shown.add_row(f"{len(sites)} {plural(len(sites), 'site')}", *_cells(sums, ""), "")
     return shown
 
 

@@ -38,7 +38,7 @@ class Stopping:
         timeout_s = crawler.settings.getfloat("TIMEOUT_SECONDS")
         stop_file = crawler.settings.get("STOP_FILE")
         if not timeout_s and not stop_file:
-            raise NotConfigured("set TIMEOUT_SECONDS or STOP_FILE")
+            raise NotConfigured  # without a text, because Scrapy would log it as a warning
         if stop_file and Path(stop_file).exists():
             raise ConfigError(f"STOP_FILE={stop_file} exists from an earlier run; remove it and start again")
         extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)

@@ -116,6 +116,8 @@ def _site(address: str) -> str:
         raise _InvalidLine(f"unsupported protocol {scheme[:20]!r}; expected http or https")
     if "@" in address:
         raise _InvalidLine("user names are not supported; remove everything up to the @")
+    if "," in host_port:
+        raise _InvalidLine("a line has one site; write each site on a line of its own, without commas")
     if rest not in ("", "/"):
         raise _InvalidLine("a site must not have a path; remove it, since a crawl starts at /")
     if not host_port:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.algorithms.plurals import plural
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.analysis import MEASURES
@@ -69,10 +70,10 @@ class GraphPipeline:
             sites = sites_of(database, crawl.id)
             graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
             for site, path, size in graphs:
-                if not size.nodes:
-                    why = site.availability or "its home page redirects to something that is not a page"
-                    logger.warning("%s: no page at all: %s", site.site, why)
-                logger.info("%s: %d pages, %d edges in %s", site.site, size.nodes, size.edges, path)
+                if not size.nodes and site.availability is None:  # otherwise the crawl has warned of it
+                    logger.warning("%s has no page: its home page redirects to something that is not a page", site.site)
+                pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
+                logger.info("%s: %d %s, %d %s in %s", site.site, size.nodes, pages, size.edges, edges, path)
         finally:
             database.close()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
@@ -76,16 +77,18 @@ def _rule(connection: Connection, row: Any) -> list[str]:
 def _poll(row: Any) -> list[str]:
     if row is None:
         return []
-    failures = f", failed {row.failures} times in a row" if row.failures else ""
+    failures = f", failed {row.failures} {plural(row.failures, 'time')} in a row" if row.failures else ""
     problem = f": {row.problem}" if row.problem else ""
-    polls = f"polled {row.polls} times, {row.new_items} new items, next {when(row.due_at)}"
+    new = f"{row.new_items} new {plural(row.new_items, 'item')}"
+    polls = f"polled {row.polls} {plural(row.polls, 'time')}, {new}, next {when(row.due_at)}"
     return [f"  scheduled {row.kind}: {polls}{failures}{problem}"]
 
 
 def _document(row: Any) -> list[str]:
     published = f", published {row.published}" if row.published else ""
     authors = ", ".join(json.loads(row.authors))
-    about = [f"by {authors}" if authors else "", f"in {row.section}" if row.section else "", row.language or ""]
+    language = f"language: {row.language}" if row.language else ""
+    about = [f"by {authors}" if authors else "", f"in {row.section}" if row.section else "", language]
     lines = [
         f"  document: {row.title}",
         f"    stored {when(row.stored_at)}{published}, {len(row.text):,} characters, found by {row.extractor}",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import collate, func, select
 
+from crawlers.algorithms.plurals import plural
 from crawlers.items import State
 from crawlers.reports.change_history import change_history
 from crawlers.reports.document_history import document_history
@@ -46,7 +47,11 @@ def bad_link_history(database: Database, crawl: NamedCrawl, raw: str) -> list[st
         number, url, reason = connection.execute(statement).one()
     if not number:
         return None
-    return [raw, f"  a bad link: {reason}", f"  found in {number} places, for example on {url}; not followed"]
+    return [
+        raw,
+        f"  a bad link: {reason}",
+        f"  found in {number} {plural(number, 'place')}, for example on {url}; not followed",
+    ]
 
 
 def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) -> list[str]:
@@ -85,12 +90,15 @@ def _copies(connection: Connection, row: Any) -> list[str]:
         select(page.c.id, page.c.url).where(same).order_by(page.c.level, _url_order(connection))
     ).all()
     if row.duplicates:
-        return [f"  represents {row.duplicates} further URLs with the same content, whose rows were deleted"]
+        further = f"{row.duplicates} further {plural(row.duplicates, 'URL')}"
+        return [f"  represents {further} with the same content, whose rows were deleted"]
     if len(urls) == 1:
         return ["  no other page has the same content"]
     first = urls[0]
     if first.id == row.id:
-        return [f"  represents {len(urls) - 1} further URLs with the same content: {_some([u.url for u in urls[1:]])}"]
+        others = [one.url for one in urls[1:]]
+        further = f"{len(others)} further {plural(len(others), 'URL')}"
+        return [f"  represents {further} with the same content: {_some(others)}"]
     return [f"  a duplicate of {first.url}, which represents it in the graph"]
 
 
@@ -113,11 +121,12 @@ def _linking(connection: Connection, row: Any) -> list[str]:
         .order_by(page.c.level, _url_order(connection))
         .limit(SHOWN)
     ).scalars()
-    return [f"  linked to {times} times from {number} pages: {_some(list(sources), number)}"]
+    counts = f"{times} {plural(times, 'time')} from {number} {plural(number, 'page')}"
+    return [f"  linked to {counts}: {_some(list(sources), number)}"]
 
 
 def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[str]:
-    outside = connection.execute(
+    number, example = connection.execute(
         select(func.count(), func.min(page.c.url))
         .select_from(external_url)
         .join(external_link, external_link.c.url_id == external_url.c.id)
@@ -125,8 +134,9 @@ def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl.id, external_url.c.site == target.site, external_url.c.url == target.url)
     ).one()
-    if outside[0]:
-        return [target.url, f"  external: linked to from {outside[0]} places, for example {outside[1]}; not followed"]
+    if number:
+        places = f"{number} {plural(number, 'place')}"
+        return [target.url, f"  external: linked to from {places}, for example {example}; not followed"]
     return [
         target.url,
         f"  never found in the crawl {crawl.name} (number {crawl.id})",

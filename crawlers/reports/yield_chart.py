@@ -66,6 +66,7 @@ def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping
                 place.plot(at, curve, color=colour, label=names[arm], linewidth=1.4)
         for place, label in zip(places, ("pages read of the site", "found", "index of the rule"), strict=True):
             place.set(xlabel="pages read of all sites", ylabel=label, xmargin=0)
+            place.locator_params(axis="x", integer=True)
         places[0].legend(handles=places[0].lines, fontsize=7)
 
 

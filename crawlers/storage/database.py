@@ -6,6 +6,7 @@ keeps every commit when the process is killed (a power cut may cost the last com
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from crawlers.errors import ConfigError, StoreError
 from crawlers.storage.schema import migrations
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from sqlalchemy import URL, Connection, Engine
@@ -42,10 +42,7 @@ class Database:
             migrations.upgrade(self.engine, self.name, create=create)
         except (OperationalError, DatabaseError) as error:
             self.engine.dispose()
-            raise ConfigError(
-                f"DATABASE_URL={self.name}: {_cause(error)}; check that it is a database, that it can be "
-                "written, and that the server runs"
-            ) from error
+            raise ConfigError(f"DATABASE_URL={self.name}{_problem(error)}") from error
         except Exception:
             self.engine.dispose()
             raise
@@ -156,6 +153,14 @@ def _engine(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _problem(error: DatabaseError) -> str:
+    if not isinstance(error.orig, sqlite3.Error):
+        return f": {_cause(error)}; check that it is a database, that it can be written, and that the server runs"
+    if error.orig.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+        return " is not an SQLite database; name another file"
+    return f": {_cause(error)}; check that the file and its folder can be read and written"
 
 
 def _cause(error: DatabaseError) -> str:

@@ -298,7 +298,7 @@ def test_removed_feed_and_source_that_is_left_out_are_asked_no_more_until_they_a
         file.write_text(text, "utf-8")
         ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
         assert ended.status == 0
-        assert ("1 sites of the crawl news are missing from the host list" in ended.log) == (text is fewer)
+        assert ("Missing from the host list: 1 site of the crawl news" in ended.log) == (text is fewer)
         polls.append(press.web["fed"].paths.count("/feed.xml"))
         asked.append(len(bare.paths))
     assert 0 < polls[0] == polls[1] < polls[2]

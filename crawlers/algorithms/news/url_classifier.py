@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
+from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, RuleLearner
@@ -108,7 +109,8 @@ class UrlClassifier:
         rules = self._rules.rules_of(domain)
         is_change = {(rule.regex, rule.weight) for rule in rules} != {(rule.regex, rule.weight) for rule in before}
         if is_change:
-            logger.info("%s: %d rules for articles, %d of them learnt", domain, len(rules), len(learnt))
+            noun = plural(len(rules), "rule")
+            logger.info("%s: %d %s for articles, %d of them learnt", domain, len(rules), noun, len(learnt))
         return LearntRules(domain, learnt, is_change)
 
     def fingerprint(self, site: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.iteration_counts import Iteration, merged
+from crawlers.algorithms.plurals import plural
 from crawlers.cli.lab.lab_options import check
 from crawlers.inputs.crawl_name import named_by
 from crawlers.reports.news_curves import NewsCurves, curves_of, draw_curves
@@ -47,10 +48,10 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
             [one.label, *found, round(found.useful_share, 4)] for one in curves for found in one.iterations
         ]
         number = write_table(Path(opts.out), ("crawl", *Iteration._fields, "useful_share"), rows)
-        print(f"{opts.out}: {number} iterations")
+        print(f"{opts.out}: {number} {plural(number, 'iteration')}")
     if opts.picture:
         draw_curves(Path(opts.picture), curves)
-        print(f"{opts.picture}: {len(curves)} crawls")
+        print(f"{opts.picture}: {len(curves)} {plural(len(curves), 'crawl')}")
 
 
 def _latest(store: str) -> NewsCurves:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.cli.lab.lab_options import check, rule_names, whole_number
@@ -69,8 +70,9 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if not downloads:
         raise ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another with --crawl")
     print(
-        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: {len(sites)} sites, "
-        f"{downloads:,} downloads, {sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: "
+        f"{len(sites)} {plural(len(sites), 'site')}, {downloads:,} {plural(downloads, 'download')}, "
+        f"{sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
     )
     for warning in _warnings(sites, crawl.state, budget):
         print(f"note: {warning}")

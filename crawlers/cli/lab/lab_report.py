@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
+from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.simulation.pull_trace import trace
 from crawlers.cli.lab.lab_options import check, whole_number
 from crawlers.errors import ConfigError
@@ -68,10 +69,10 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     names: dict[Hashable, str] = {number: name for number, name, _ in log.sites}
     if opts.out:
         _write(Path(opts.out), moments, names)
-        print(f"{opts.out}: {len(moments)} lines")
+        print(f"{opts.out}: {len(moments)} {plural(len(moments), 'line')}")
     if opts.picture:
         yield_chart.draw_sites(Path(opts.picture), crawl.name, moments, names)
-        print(f"{opts.picture}: {len(names)} sites")
+        print(f"{opts.picture}: {len(names)} {plural(len(names), 'site')}")
 
 
 def _table(log: PullLog, last: Sequence[Moment]) -> str:

@@ -58,4 +58,4 @@ def test_deleting_duplicates_does_not_change_the_graph(tmp_path):
         assert again.status == 0, again.log
         assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == graphs[True]
         url_history = project.run("explain", origin + "/copy1.html").output
-        assert "represents 1 further URLs with the same content, whose rows were deleted" in url_history
+        assert "represents 1 further URL with the same content, whose rows were deleted" in url_history

@@ -72,7 +72,7 @@ def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):
         "site,class,target_sites,linked_from,urls,links,example",
         f"outside.example,1,1,{first},1,2,http://outside.example/page",
     ]
-    assert "  linked to by 1 of the 2 target sites: 1 sites, 1 URLs, 2 links" in outcome.output.splitlines()
+    assert "  linked to by 1 of the 2 target sites: 1 site, 1 URL, 2 links" in outcome.output.splitlines()
 
 
 def test_graph_of_sites_can_be_limited_to_the_crawled_sites(crawled, tmp_path):

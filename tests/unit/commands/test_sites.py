@@ -149,9 +149,9 @@ def test_conflict_with_the_store_changes_nothing(project):
     [
         ([], "expected one of: add, list, remove"),
         (["burn"], "expected one of: add, list, remove"),
-        (["add"], "sites add: expected at least 1 arguments, got 0"),
+        (["add"], "sites add: expected at least 1 argument, got 0"),
         (["list", "x"], "sites list: expected at most 0 arguments, got 1"),
-        (["import", "a", "b"], "sites import: expected at most 1 arguments, got 2"),
+        (["import", "a", "b"], "sites import: expected at most 1 argument, got 2"),
         (["remove", "x", "--name", "X"], "sites remove has no option --name"),
         (["export", "--all"], "sites export has no option --all"),
         (["add", "a.example", "--colour"], "unknown option --colour"),

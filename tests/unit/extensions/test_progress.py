@@ -55,7 +55,7 @@ def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
 
 
 def test_crawl_without_pages_can_be_shown():
-    assert "1 sites" in text([SiteProgress("http://a.example", None, {}, 0)])
+    assert "1 site" in text([SiteProgress("http://a.example", None, {}, 0)])
 
 
 @pytest.mark.parametrize("wanted", [None, "", False])
@@ -80,4 +80,4 @@ def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
         outcome = project.crawl(web.hosts())
     assert outcome.status == 0, outcome.log
     assert "Traceback" not in outcome.log
-    assert line_of("1 sites", outcome.log.split("sitegraph “sitegraph”")[-1])[1] == "2"
+    assert line_of("1 site", outcome.log.split("sitegraph “sitegraph”")[-1])[1] == "2"

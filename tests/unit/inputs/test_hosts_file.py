@@ -51,6 +51,8 @@ def test_hosts_of_all_kinds_are_parsed(text, site):
         ("://a.example", "unsupported protocol ''; expected http or https"),
         ("http://a.example/dir", "a site must not have a path"),
         ("a.example?x", "a site must not have a path"),
+        ("http://a.example, http://b.example", "a line has one site; write each site on a line of its own"),
+        ("a.example,b.example;2", "a line has one site"),
         ("http:/a.example", "a site must not have a path"),
         ("http://;1", "the host is missing"),
         (";1", "the host is missing"),

@@ -42,7 +42,7 @@ def test_document_has_its_announcement_rule_and_versions(database):
         f"  matches rule {rule.number}: /news/.+ (hand, weight 0.5)",
         "  document: First",
         "    stored 1970-01-01 00:01:00+00:00, published 1970-01-01, 1,500 characters, found by rule",
-        "    by Ada, Bob, in sport, en",
+        "    by Ada, Bob, in sport, language: en",
         f"    canonical URL {SITE}/1",
     ]
     assert history(crawl, number) == lines
@@ -51,7 +51,7 @@ def test_document_has_its_announcement_rule_and_versions(database):
     assert history(crawl, number)[2:] == [
         "  document: Third",
         "    stored 1970-01-01 00:01:00+00:00, 1 characters, found by rule",
-        "    en",
+        "    language: en",
         "    version 3, since 1970-01-01 00:03:00+00:00; before that:",
         "      version 2, since 1970-01-01 00:02:00+00:00, 1 characters: Second",
         "      version 1, since 1970-01-01 00:01:00+00:00, 1,500 characters: First",

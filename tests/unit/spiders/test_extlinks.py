@@ -41,7 +41,7 @@ def test_rule_reads_where_links_are_found(tmp_path):
     assert sum(reward for _, _, reward in pulls) == len(project.query(FOUND)) + 1  # everywhere is new once a site
     assert project.states() == [("interrupted", "page_budget")]
     earned = int(sum(reward for _, _, reward in pulls))
-    assert f"Crawl extlinks (page_budget): 30 pages, {earned} new links; has used its PAGE_BUDGET" in ended.log
+    assert f"Crawl extlinks stopped (page_budget): 30 pages, {earned} new links; to continue, give a" in ended.log
 
 
 def test_larger_budget_goes_on_with_the_choices_of_a_run_that_had_it_from_the_start(tmp_path):
@@ -216,7 +216,7 @@ def test_list_in_another_order_or_without_a_site_changes_nothing_of_what_was_lea
         assert other.query(PULLS) == one.query(PULLS)
         ended = harvest(other, "-a", f"hosts={web.hosts('a', 'c')}", PAGE_BUDGET=26)
         assert ended.status == 0
-        assert "1 sites of the crawl extlinks are missing from the host list" in ended.log
+        assert "Missing from the host list: 1 site of the crawl extlinks" in ended.log
         later = other.query(PULLS)[20:]
         assert len(later) == 6
         assert {site for site, _, _ in later} <= {web["a"].origin, web["c"].origin}
@@ -249,7 +249,7 @@ def test_budget_that_ends_with_the_web_finishes_the_crawl(tmp_path):
     with Web(a=pages(rich(4, 2))) as web:
         ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5)
     assert project.states() == [("finished", "finished")]
-    assert "PAGE_BUDGET:" not in ended.log
+    assert "Crawl extlinks is finished: 5 pages, " in ended.log
 
 
 def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
@@ -257,7 +257,7 @@ def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
     with Web(a=pages(rich(5, 2)), b=pages(rich(5, 2))) as web:
         harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=4)
         ended = harvest(project, "-a", f"hosts={web.hosts('a')}")
-        assert "has URLs of sites that are missing from the host list" in ended.log
+        assert "new links; sites are missing from the host list; add them" in ended.log
         assert project.states() == [("interrupted", "finished")]
         harvest(project, "-a", f"hosts={web.hosts()}")
     assert project.states() == [("finished", "finished")]

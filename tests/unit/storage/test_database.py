@@ -63,7 +63,7 @@ def test_invalid_url_is_refused_in_one_sentence(url: str, words: str, tmp_path: 
 def test_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("my notes\n" * 1000)
-    with pytest.raises(ConfigError, match="not a database"):
+    with pytest.raises(ConfigError, match=r"notes.txt is not an SQLite database; name another file$"):
         Database(f"sqlite:///{file}")
     assert file.read_text() == "my notes\n" * 1000
 

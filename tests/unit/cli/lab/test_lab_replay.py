@@ -209,7 +209,7 @@ def files(folder) -> list[str]:
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
         (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),
         (("-s", "GITTINS_BATCH_PAGES=0"), "GITTINS_BATCH_PAGES='0' is out of range"),
-        (("-s", "UCB1_INITIAL_PAGES=x"), "UCB1_INITIAL_PAGES='x' is out of range"),
+        (("-s", "UCB1_INITIAL_PAGES=x"), "UCB1_INITIAL_PAGES='x' is not a whole number"),
         (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
     ],
 )

@@ -292,7 +292,7 @@ def test_testing_without_urls_is_an_error(sites, monkeypatch):
     ("arguments", "message"),
     [
         (["add-feed", "1"], "sites add-feed: expected at least 2 arguments, got 1"),
-        (["rules", "1", "2"], "sites rules: expected at most 1 arguments, got 2"),
+        (["rules", "1", "2"], "sites rules: expected at most 1 argument, got 2"),
         (["rules", "--all"], "sites rules has no option --all"),
         (["pin-rule", "1", "--weight", "1"], "sites pin-rule has no option --weight"),
         (["feeds", "--site", "1"], "sites feeds has no option --site"),
