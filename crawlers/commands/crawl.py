@@ -57,6 +57,8 @@ class Command(ScrapyCrawl):
                 self.exitcode = 1
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
+        elif self._owner is not None and self._owner.has_begun and not self._owner.crawl.is_closed:
+            self.exitcode = 1  # a second Ctrl-C
 
     def _opened(self) -> None:
         self._owner = self._crawler.get_extension(CrawlOwner)

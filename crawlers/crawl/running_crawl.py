@@ -79,6 +79,7 @@ class Crawl:
         self.agent = agent
         self.clock = clock
         self.failure: BaseException | None = None
+        self.is_closed = False
         self._stop = stop
         self._wake = wake
         self._options = normalization(settings)
@@ -251,6 +252,17 @@ class Crawl:
         """Request pages, because the policy is now ready."""
         self._wake()
 
+    def has_lost_pages(self) -> bool:
+        """Return whether URLs are leased although nothing is in flight any more, which ends the crawl as an error."""
+        if self.failure is None and self.frontier.leases:
+            self._fail(
+                FrontierError(
+                    f"{self.frontier.leases} pages were fetched, but no Page was recorded; a spider, middleware or "
+                    "pipeline must return each Page, or raise DropItem: correct it, then run the same command again"
+                )
+            )
+        return self.failure is not None
+
     @property
     def is_spent(self) -> bool:
         """Whether the page budget ends the crawl although URLs wait."""
@@ -288,9 +300,8 @@ class Crawl:
         The error of an output is reported, and the others are written nevertheless.
         """
         try:
-            self._stats.close()
             self.session.commit()
-            is_written = all([self._writes(output) for output in outputs])
+            is_written = all([self._writes(output) for output in (self._stats.close, *outputs)])
             finished = reason == "finished" and is_written and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
             logger.info("Crawl %s %s", self.session.name, self.session.outcome(reason, is_finished=is_finished))
@@ -298,6 +309,7 @@ class Crawl:
             self._fail(error)
         finally:
             self.session.close_all()
+            self.is_closed = True
 
     def _writes(self, output: Callable[[], None]) -> bool:
         try:

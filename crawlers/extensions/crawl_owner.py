@@ -93,13 +93,20 @@ class CrawlOwner:
     def _stop(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
-    def _spider_opened(self) -> None:
+    def _spider_opened(self, spider: Spider) -> None:
+        if self._crawl is None and self._failure is None and isinstance(spider, SiteSpider):
+            self._failure = ConfigError(
+                f"SCHEDULER={self._crawler.settings.get('SCHEDULER')}: scrapy crawl {spider.name} needs that of this "
+                "project; remove the setting"
+            )
         if self._failure is not None:
             raise CloseSpider("could not begin")
 
     def _spider_idle(self) -> None:
         if self._crawl is None:
             return
+        if self._crawl.has_lost_pages():
+            raise CloseSpider("lost_pages")
         if self._crawl.is_spent:
             raise CloseSpider("page_budget")
         if self._crawl.has_unsettled_levels:

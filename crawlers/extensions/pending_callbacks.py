@@ -43,7 +43,8 @@ class PendingCallbacks:
     def __init__(self, record: Callable[[Page], object]) -> None:
         self._record = record
         self._callbacks: dict[int, _Callback] = {}  # by id() of the response or failure
-        self._requests: dict[int, _Callback] = {}  # by id() of a yielded request that is not scheduled yet
+        # By id() of a yielded request that is not scheduled yet; one object may be yielded repeatedly.
+        self._requests: dict[int, list[_Callback]] = {}
         self._pages: set[int] = set()
 
     @classmethod
@@ -69,7 +70,7 @@ class PendingCallbacks:
             return
         callback.pending += 1
         if isinstance(output, Request):
-            self._requests[id(output)] = callback
+            self._requests.setdefault(id(output), []).append(callback)
         elif isinstance(output, Page):
             callback.page = None
 
@@ -93,8 +94,11 @@ class PendingCallbacks:
 
     def scheduled(self, request: Request) -> None:
         """Note that *request* waits in the frontier, or was refused."""
-        callback = self._requests.pop(id(request), None)
-        if callback is not None:
+        callbacks = self._requests.get(id(request))
+        if callbacks:
+            callback = callbacks.pop()
+            if not callbacks:
+                del self._requests[id(request)]
             self._settle(callback)
 
     def item_handled(self, response: Response | Failure | None) -> None:

@@ -43,10 +43,10 @@ class ErrorHandlers:
         is_open = isinstance(lease, Lease) and self._crawl.frontier.leased(lease.id) is lease
         return lease if is_open else None
 
-    def _spider_error(self, failure: Failure, response: Response | Failure) -> None:
+    def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
         reason = f"the spider failed: {reason_of(failure.value).text}"
-        if self._callbacks.failed(response, reason):
-            return
+        if response is None or self._callbacks.failed(response, reason):
+            return  # without a response, it is an error of `start`
         request = _request_of(response)
         if self._robots.failed_to_parse(request, reason):
             return

@@ -310,3 +310,13 @@ def test_requests_of_a_higher_priority_go_first(tmp_path):
         run(project, web, "priorities", SITE_PARALLEL=1)
         kinds = [path.split("/")[1] for path in web["site"].paths[2:]]
         assert kinds == ["high"] * 4 + ["middle"] * 4 + ["low"] * 4
+
+
+def test_repeated_start_requests_are_sent_and_a_request_that_is_yielded_twice_does_not_block(tmp_path):
+    project = project_in(tmp_path)
+    with Web(site=anything) as web:
+        run(project, web, "repeating")
+        counts = Counter(web["site"].paths)
+        assert (counts["/"], counts["/next"]) == (3, 1)
+        assert project.states() == [("finished", "finished")]
+        assert items(project) == [{"at": "/next"}]

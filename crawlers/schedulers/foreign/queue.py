@@ -83,12 +83,12 @@ class ForeignRequests:
         return new > 0
 
     def _candidate(self, request: Request, now: float, *, is_replacement: bool) -> Candidate | None:
-        request.meta.pop(LEASE, None)
+        is_repeated = request.meta.pop(LEASE, None) is not None  # the spider copied a request that it had received
         if isinstance(request.errback, WatchedErrback):
             request.errback = request.errback.original
         unique = ""
         # A resumed crawl recognises a start request by its URL; a retry of it is a separate request.
-        if request.dont_filter and (is_replacement or not request.meta.get("is_start_request")):
+        if request.dont_filter and (is_replacement or is_repeated or not request.meta.get("is_start_request")):
             self._serial += 1
             unique = f"{now}#{self._serial}"
         try:

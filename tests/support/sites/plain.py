@@ -257,3 +257,24 @@ class PrioritiesSpider(PlainSpider):
 
     def nothing(self, response):
         return None
+
+
+class RepeatingSpider(PlainSpider):
+    """Repeats its start request twice, and yields one request object twice."""
+
+    name = "repeating"
+
+    async def start(self):
+        yield Request(self.url("/"), dont_filter=True)
+
+    def parse(self, response):
+        times = response.meta.get("times", 0)
+        if times < 2:
+            yield response.request.replace(dont_filter=True, meta={**response.meta, "times": times + 1})
+            return
+        request = Request(self.url("/next"), self.parse_next)
+        yield request
+        yield request
+
+    def parse_next(self, response):
+        yield {"at": "/next"}

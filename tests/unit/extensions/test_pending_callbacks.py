@@ -188,3 +188,14 @@ def test_errback_of_an_answer_in_work_is_left_alone(work, errback):
     output = WatchedErrback(errback, work.callbacks, lambda failure: work.page)(failure)
     assert output is failure or output == "its own"
     assert work.ended == []
+
+
+def test_request_that_is_yielded_twice_is_waited_for_twice(work):
+    request = Request(URL)
+    for _ in range(2):
+        work.callbacks.yielded(work.response, request)
+    work.callbacks.exhausted(work.response)
+    work.callbacks.scheduled(request)
+    assert work.ended == []
+    work.callbacks.scheduled(request)
+    assert work.ended == [work.page]

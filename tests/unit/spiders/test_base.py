@@ -227,3 +227,30 @@ def test_parts_that_the_project_needs_stay_when_the_user_names_others(crawled):
     project, origin, _ = crawled
     assert project.pages(origin)["/a"] == (State.DONE, "")
     assert (project.folder / "result").is_dir()
+
+
+LOSING = """
+class Losing:
+    def process_item(self, item):
+        return item if item.level == 0 else None
+"""
+
+
+def test_pages_that_a_pipeline_loses_end_the_crawl_with_an_error(tmp_path):
+    project = Project(tmp_path)
+    (project.folder / "losing.py").write_text(LOSING, "utf-8")
+    with Web(site=pages(BODIES)) as web:
+        outcome = project.crawl(web.hosts(), ITEM_PIPELINES={"losing.Losing": 300})
+        assert (outcome.status, project.states()[0][0]) == (1, "interrupted")
+        assert "but no Page was recorded; a spider, middleware or pipeline must return each Page" in outcome.errors[0]
+        assert project.crawl(web.hosts()).status == 0
+        assert project.states() == [("finished", "finished")]
+
+
+def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):
+    outcome = Project(tmp_path).crawl("http://127.0.0.1:9", SCHEDULER="scrapy.core.scheduler.Scheduler")
+    assert outcome.status == 2
+    assert outcome.errors == [
+        "Error: SCHEDULER=scrapy.core.scheduler.Scheduler: scrapy crawl sitegraph needs that of this project; remove "
+        "the setting"
+    ]
