@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.demo.exploring import explore
-from crawlers.demo.report import report
-from crawlers.demo.running import LIMITS, crawl, scrapy
+from crawlers.demo.report import closing_words, report
+from crawlers.demo.running import LIMITS, crawl, scrapy, shown
 from crawlers.demo.server import serve
 from crawlers.storage.database import Database
 
@@ -28,12 +28,15 @@ def main() -> int:
         hosts = folder / "hosts.txt"
         hosts.write_text("".join(f"{origin}{LIMITS}\n" for origin in web.origins.values()), "utf-8")
         print(f"A small web of {len(web.origins)} sites is served on this machine. It is crawled now:\n")
+        print(f"    cd {shown(folder)}")
         print("    scrapy crawl sitegraph -a hosts=hosts.txt -s LINK_TAGS=a,area,frame,iframe,meta\n", flush=True)
         status = crawl(folder, "sitegraph", "hosts=hosts.txt", GRAPH_FORMATS="gexf,csv")
         status = status or report_crawl(folder, web.origins) or harvest(folder)
     status = status or explore(folder / "town")
     if status:
-        print(f"A crawl failed; see crawl.log in {folder} or its subfolders.", file=sys.stderr)
+        print(f"A crawl failed; see crawl.log in {shown(folder)} or its subfolders.", file=sys.stderr)
+    else:
+        print(closing_words(folder, next(iter(web.urls.values()))))
     return status
 
 
@@ -41,7 +44,7 @@ def report_crawl(folder: Path, origins: Mapping[str, str]) -> int:
     """Report the results of the crawl; return the exit status."""
     database = Database(f"sqlite:///{folder / 'crawl.sqlite'}", create=False)
     try:
-        print(report(database, folder, {origin: name for name, origin in origins.items()}))
+        print(report(database, {origin: name for name, origin in origins.items()}))
     finally:
         database.close()
     return 0
@@ -51,8 +54,9 @@ def harvest(folder: Path) -> int:
     """Harvest external links from the same sites, in a subfolder; return the exit status."""
     given = " ".join(f"-s {name}={value}" for name, value in HARVEST.items())
     print("\nNow external links are harvested from the same sites, with 200 pages in all:\n")
-    print(f"    scrapy crawl extlinks -a hosts=../hosts.txt {given}\n    scrapy lab report\n", flush=True)
     inside = folder / "harvest"
+    print(f"    cd {shown(inside)}\n    scrapy crawl extlinks -a hosts=../hosts.txt {given}")
+    print("    scrapy lab report\n", flush=True)
     inside.mkdir(exist_ok=True)
     return crawl(inside, "extlinks", "hosts=../hosts.txt", **HARVEST) or scrapy(inside, "lab", "report")
 

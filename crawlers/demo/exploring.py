@@ -6,7 +6,7 @@ import csv
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlers.demo.running import LIMITS, crawl, scrapy
+from crawlers.demo.running import LIMITS, crawl, scrapy, shown
 from crawlers.demo.server import serve
 
 if TYPE_CHECKING:
@@ -50,22 +50,26 @@ def explore(folder: Path) -> int:
 def _find_important(folder: Path, names: Mapping[str, str]) -> int:
     print(f"\nAnother web is a town of {len(names)} densely linked sites. {BUDGET} pages are downloaded, new")
     print("and known ones, always the one with the highest importance first:\n")
+    print(f"    cd {shown(folder)}")
     print(f"    scrapy crawl broad -a hosts=hosts.txt -s PAGE_BUDGET={BUDGET}")
     print(f"    scrapy graph --crawl broad --top {MOST}\n", flush=True)
     status = crawl(folder, "broad", "hosts=hosts.txt", PAGE_BUDGET=BUDGET)
-    status = status or scrapy(folder, "graph", "--crawl", "broad", "--top", str(MOST))
+    status = status or scrapy(folder, "graph", "--crawl", "broad", "--top", str(MOST), prints=False)
     if not status:
-        _show(folder / "result" / "top.csv", "importance", names)
+        path = folder / "result" / "top.csv"
+        print(f"{shown(path)}: the {MOST} most important pages")
+        _show(path, "importance", names)
     return status
 
 
 def _find_topic(folder: Path, names: Mapping[str, str]) -> int:
     print("\nNow 60 pages about text encodings are searched for, starting from a diary and a gardener's site:\n")
+    print(f"    cd {shown(folder)}")
     print(f"    scrapy crawl topic -a topic=topic.yaml -s CONCURRENT_REQUESTS={AT_A_TIME}\n", flush=True)
     status = crawl(folder, "topic", "topic=topic.yaml", CONCURRENT_REQUESTS=AT_A_TIME)
     if not status:
         path = folder / "result" / "topic.pages.csv"
-        print(f"{path}: the pages by similarity to the topic")
+        print(f"{shown(path)}: the pages by similarity to the topic")
         _show(path, "similarity", names)
     return status
 

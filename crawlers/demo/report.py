@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from crawlers.algorithms.plurals import plural
+from crawlers.demo.running import shown
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
-from crawlers.storage.files.names import file_stem
 from crawlers.storage.queries import crawl_named, progress, sites_of
 from crawlers.storage.schema.tables import page, site
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 MAX_REASONS = 12
 
 
-def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
-    """Return some forty lines; *names* are the display names of sites, by URL."""
+def report(database: Database, names: Mapping[str, str]) -> str:
+    """Return some twenty lines; *names* are the display names of sites, by URL."""
     crawl = crawl_named(database, None)
     lines = ["", "Results", ""]
     states = {row.site: row for row in progress(database, crawl.id)}
@@ -31,32 +32,40 @@ def report(database: Database, folder: Path, names: Mapping[str, str]) -> str:
         edges = sum(len(targets) for _, targets in graph.edges())
         copies = sum(len(members) - 1 for members in graph.members())
         row = states[crawled.site]
+        moved = row.counts.get(State.MOVED, 0)
         lines.append(
             f"  {names.get(crawled.site, crawled.site):<9} {len(graph):>4} pages, {edges:>5} links between them, "
-            f"{copies} duplicates merged, {row.counts.get(State.MOVED, 0)} redirects followed, "
+            f"{copies} {plural(copies, 'duplicate')} merged, {moved} {plural(moved, 'redirect')} followed, "
             f"down to level {row.level}"
         )
     lines += ["", "URLs that are not pages, by reason", ""]
     lines += [f"  {number:>5}  {state.name.lower()}: {reason}" for state, reason, number in reasons(database, crawl.id)]
-    result = folder / "result"
-    stem = file_stem(next(iter(states)))
-    lines += [
-        "",
-        "Files",
-        "",
-        f"  {result}/*.gexf    one graph per site, for Gephi",
-        f"  {result}/*.csv     the same graphs as tables",
-        f"  {folder}/crawl.sqlite    everything: pages, links, reasons",
-        f"  {folder}/logs/     one line per response, and per error",
-        "",
-        "Next steps",
-        "",
-        f"  cd {folder}",
-        f"  scrapy explain {next(iter(states))}/     shows the history of one URL",
-        f"  scrapy graph --level site     writes the graph of the sites themselves ({stem} and the others)",
-        "  scrapy crawl sitegraph -a hosts=example.org     in another folder: crawls your own site, politely",
-        "  (source .venv/bin/activate first)",
-    ]
+    return "\n".join(lines)
+
+
+def closing_words(folder: Path, url: str) -> str:
+    """Return which files are in *folder*, and what to do next; *url* is a page of the first crawl."""
+    base = shown(folder)
+    files = {
+        "result/*.gexf": "one graph per site, for Gephi",
+        "result/*.csv": "the same graphs as tables",
+        "crawl.sqlite": "everything: pages, links, reasons",
+        "logs/": "one line per response, and per error",
+        "harvest/": "the crawl for external links: crawl.sqlite, logs/",
+        "town/result/top.csv": "the most important pages of the town",
+        "town/result/topic.pages.csv": "the pages about the topic",
+        "town/result/topic.gexf": "their graph",
+        "town/": "the crawls of the town: crawl.sqlite, logs/",
+    }
+    commands = {
+        "source .venv/bin/activate": "once, in the project's folder",
+        f"cd {base}": "",
+        f"scrapy explain {url}": "shows the history of one URL",
+        "scrapy graph --level site": "writes the graph of the sites themselves",
+        "scrapy crawl sitegraph -a hosts=example.org": "crawls your own site; in a folder below the project's folder",
+    }
+    lines = ["", "Files", "", *(f"  {base / name!s:<40} {what}" for name, what in files.items())]
+    lines += ["", "Next steps", "", *(f"  {command:<44} {what}".rstrip() for command, what in commands.items())]
     return "\n".join(lines)
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from crawlers.demo.server import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMITS = ";8;;0"  # of hosts.txt: eight parallel downloads, no limit of levels, no delay
 
@@ -27,12 +24,18 @@ _SETTINGS = {
 
 def crawl(folder: Path, spider: str, argument: str, **settings: str) -> int:
     """Run the crawl in *folder*, with *argument* for -a; return its exit status."""
-    return scrapy(folder, "crawl", spider, "-a", argument, **{**_SETTINGS, **settings})
+    options = [part for name, value in {**_SETTINGS, **settings}.items() for part in ("-s", f"{name}={value}")]
+    return scrapy(folder, "crawl", spider, "-a", argument, *options)
 
 
-def scrapy(folder: Path, *arguments: str, **settings: str) -> int:
-    """Run a scrapy command in *folder*; return its exit status."""
-    options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+def scrapy(folder: Path, *arguments: str, prints: bool = True) -> int:
+    """Run a scrapy command in *folder*; return its exit status. Its output is dropped unless it *prints*."""
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "scrapy", *arguments, *options]
-    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode  # noqa: S603 - our own
+    command = [sys.executable, "-m", "scrapy", *arguments]
+    output = None if prints else subprocess.DEVNULL
+    return subprocess.run(command, cwd=folder, env=environment, stdout=output, check=False).returncode  # noqa: S603
+
+
+def shown(path: Path) -> Path:
+    """Return *path* as a user would write it: relative to the current folder if it is below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -16,6 +16,7 @@ from crawlers.cli.lab.lab_options import check, whole_number
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.rule_settings import chosen_rule, rule_name
+from crawlers.inputs.text_file import shortened_list
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import pull_log, settings_of
 from crawlers.storage.database import Database
@@ -53,10 +54,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     finally:
         database.close()
     if not log.pulls:
-        raise ConfigError(
-            f"CRAWL={crawl.name} has recorded no pulls: it has just begun, or has neither a reward nor a PAGE_BUDGET; "
-            "name another with --crawl"
-        )
+        raise ConfigError(f"CRAWL={crawl.name} has no figures: {_why_empty(log)}; name another crawl with --crawl")
     as_then = Settings({**settings.copy_to_dict(), **recorded})
     moments = list(trace(chosen_rule(as_then), [number for number, _, _ in log.sites], log.pulls, every))
     earned = sum(reward for _, reward in log.pulls)
@@ -73,6 +71,13 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if opts.picture:
         yield_chart.draw_sites(Path(opts.picture), crawl.name, moments, names)
         print(f"{opts.picture}: {len(names)} {plural(len(names), 'site')}")
+
+
+def _why_empty(log: PullLog) -> str:
+    unavailable = [f"{name} is not available ({why})" for _, name, why in log.sites if why]
+    if unavailable:
+        return ", ".join(shortened_list(unavailable))
+    return "it has just begun, or it is neither a harvest nor a topic crawl and has no PAGE_BUDGET"
 
 
 def _table(log: PullLog, last: Sequence[Moment]) -> str:

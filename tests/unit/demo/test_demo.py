@@ -21,7 +21,7 @@ from tests.support.demo_truth import truth
 from tests.support.sites.project import Project
 
 PATIENCE_S = 120
-LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates merged, .*, down to level (\d+)")
+LINE = re.compile(r"(\d+) pages, +(\d+) links between them, (\d+) duplicates? merged, .*, down to level (\d+)")
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +86,10 @@ def test_files_that_the_demo_names_exist(demo):
     assert (folder / "crawl.sqlite").is_file()
     assert len(list((folder / "result").glob("*.gexf"))) == len(SITES)
     assert len(list((folder / "result").glob("*.nodes.csv"))) == len(SITES)
+    end = demo[1].partition("\nFiles\n")[2].partition("\nNext steps\n")[0]
+    named = [line.split()[0] for line in end.splitlines() if line]
+    assert "town/result/top.csv" in named  # relative to the folder where the demo was started
+    assert all(list(folder.glob(name)) for name in named)
     assert len((folder / "logs" / "common_log.csv").read_text("utf-8").splitlines()) > 500
 
 

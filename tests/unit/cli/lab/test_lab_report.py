@@ -6,13 +6,14 @@ import asyncio
 import csv
 
 import pytest
+from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import PullRow
+from crawlers.storage.schema.tables import PullRow, site
 from tests.support.processes import until
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -217,6 +218,16 @@ def test_error_is_one_line_with_an_exit_status(tmp_path):
 
 def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(tmp_path, lab):
     store(tmp_path, 1, RULE="auto")
-    with pytest.raises(ConfigError, match="CRAWL=mine has recorded no pulls: it has just begun"):
+    with pytest.raises(ConfigError, match="CRAWL=mine has no figures: it has just begun"):
         lab(tmp_path, "report", "--out", "new.csv")
     assert not (tmp_path / "new.csv").exists()
+
+
+def test_error_for_a_crawl_of_unavailable_sites_names_them(tmp_path, lab):
+    store(tmp_path, 2, RULE="auto")
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    with database.write() as connection:
+        connection.execute(update(site).where(site.c.site == "http://s01.example").values(availability="status 404"))
+    database.close()
+    with pytest.raises(ConfigError, match=r"no figures: http://s01.example is not available \(status 404\); name"):
+        lab(tmp_path, "report")
