@@ -1,9 +1,9 @@
-"""Kills news crawls with kill -9 while papers go on publishing, and compares what they store with the truth.
+"""Kills news crawls with kill -9 while papers keep publishing, and compares the stored documents with the truth.
 
     python -m bench.durability.news_kills [--kills 100] [--each 50] [--reach 80] [--sites 4] [--seed 1] [--keys redis]
 
-Each crawl is of another simulated press. It is killed until it was *each* times, then it goes on until the papers
-have published all, and nothing is due. Exit status 1 when anything is lost, doubled or wrong.
+Each crawl is of another simulated press. It is killed *each* times, then it runs until the papers
+have published everything and nothing is due. Exit status 1 if anything is lost, duplicated or wrong.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a crawl."""
+    """The result of a crawl."""
 
     kills: Counter[str]  # by moment
     requests: int
@@ -203,7 +203,7 @@ def problems_of(crawl: Crawl, press: WatchedPress, announced: Mapping[int, str])
 
 
 def one_crawl(folder: Path, press: WatchedPress, chosen: argparse.Namespace, kills: int, rng: random.Random) -> Outcome:
-    """A crawl of *press* that is killed so many times; what came of it."""
+    """Kill a crawl of *press* that many times; return its result."""
     with ExitStack() as stack:
         settings: dict[str, object] = dict(SETTINGS)
         if chosen.keys == "redis":

@@ -74,7 +74,7 @@ def crawl(folder: Path, origins: Sequence[str], settings: dict[str, object], min
 
 
 class Locks(threading.Thread):
-    """Another process that writes to the *store* for *seconds* at a time, so that nobody else can."""
+    """Another process that writes to the *store* for *seconds* at a time, so that no other process can."""
 
     def __init__(self, store: Path, seconds: float) -> None:
         super().__init__(daemon=True)
@@ -91,13 +91,13 @@ class Locks(threading.Thread):
 
 
 class Fate(NamedTuple):
-    """What became of an item; times are unix, inf: never."""
+    """The result for an item; times are unix, inf: never."""
 
     published_at: float
-    shown_at: float  # the feed or home page was asked for the first time since
+    shown_at: float  # the feed or home page was requested for the first time since
     fetched_at: float
     stored_at: float
-    is_lost: bool  # it had left the feed when that was asked for, and was found nowhere else
+    is_lost: bool  # it had left the feed before the next request, and was found nowhere else
     reason: str
 
 
@@ -105,7 +105,7 @@ NEVER = float("inf")
 
 
 def fates(papers: Sequence[Paper], origins: Sequence[str], asked: Sequence[Asked], store: Path) -> list[Fate]:
-    """What became of every item."""
+    """Return the results for all items."""
     with closing(sqlite3.connect(store)) as connection:
         stored = dict(connection.execute(_DOCUMENTS))
         pages = {url: f"{state}: {reason}" for url, state, reason in connection.execute(_PAGES)}
@@ -145,7 +145,7 @@ def _quantiles(values: Sequence[float]) -> str:
 
 
 def print_items(found: Sequence[Fate], since: float, until: float) -> None:
-    """What became of the items that were published between two moments."""
+    """The results for the items that were published between two moments."""
     part = [one for one in found if since <= one.published_at < until]
     stored = [one for one in part if one.stored_at < NEVER]
     missing = [one for one in part if one.stored_at == NEVER]

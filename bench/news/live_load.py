@@ -1,4 +1,4 @@
-"""What a crawl that runs as another process uses, and what it asks for, minute by minute."""
+"""The resources and requests of a crawl that runs as another process, minute by minute."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _used(place: Path) -> tuple[float, float]:
 
 
 def print_start(began: float, asked: Sequence[Asked], feeds: int) -> None:
-    """How long it took to read the sources, and to ask for everything once."""
+    """Print the time to read the sources, and to request everything once."""
     first: dict[tuple[int, str], float] = {}
     for one in asked:
         first.setdefault((one.paper, one.kind), one.at)
@@ -85,7 +85,7 @@ def print_start(began: float, asked: Sequence[Asked], feeds: int) -> None:
     for kind in (FEED, HOME):
         times = sorted(at for (_, of), at in first.items() if of == kind)
         at = f"the last after {times[-1] - began:.0f} s" if times else ""
-        print(f"{kind}s asked for at least once: {len(times):,} of {feeds:,}, {at}")
+        print(f"{kind}s requested at least once: {len(times):,} of {feeds:,}, {at}")
 
 
 def _cells(

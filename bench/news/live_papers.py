@@ -3,7 +3,7 @@
     python -m bench.news.live_papers OPTIONS      what they are: `Options`, as JSON
 
 A paper is a home page that names its feed and lists its latest articles, a feed with a window, and articles. When which
-article appears is a function of the options, so that nobody has to ask the server. Prints the origins as one line of
+article appears is a function of the options, so that the server need not be queried. Prints the origins as one line of
 JSON when it listens; ends when its standard input does.
 """
 
@@ -43,7 +43,7 @@ END_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """*papers* that publish *per_s* articles in all, from *began* to *ends*; what was asked is written to *log*."""
+    """*papers* that publish *per_s* articles in all, from *began* to *ends*; requests are written to *log*."""
 
     seed: int
     papers: int
@@ -92,7 +92,7 @@ class Paper:
         return f"The {name(rng_of(f'name {self._seed}'))} Paper"
 
     def _head(self, item: int) -> tuple[random.Random, str]:
-        """What goes on writing the article, and its headline."""
+        """Return the generator of random numbers for the text of the article, and its headline."""
         rng = rng_of(f"article {self._seed} {item}")
         return rng, headline(rng, [name(rng), name(rng)])
 

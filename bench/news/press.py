@@ -89,7 +89,7 @@ def _place(folder: Path, name: str) -> Path:
 
 
 def run(folder: Path, name: str, options: Options, pages: int, every: int) -> Outcome:
-    """Crawl in the mode *name*, and say what came of it."""
+    """Crawl in the mode *name*, and print the result."""
     mode, place = MODES[name], _place(folder, name)
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

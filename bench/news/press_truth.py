@@ -147,7 +147,7 @@ def _stored_at(found: Sequence[Document], shown: dict[str, str], options: Option
 
 
 def _points(pages: Sequence[LoggedRequest], shown: dict[str, str], known: int, every: int) -> list[Point]:
-    """The curve: a page is useful if a document came of it, once."""
+    """The curve: a page is useful if it became a document, once."""
     open_ = {unquote(url): document for url, document in shown.items()}
     got: set[str] = set()
     points, useful = [], 0

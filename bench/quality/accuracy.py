@@ -1,4 +1,4 @@
-"""Holds graphs of a crawl against the truth about sites, computed by somebody else.
+"""Compares the graphs of a crawl with independently computed graphs of the sites.
 
     python -m bench.quality.accuracy TRUTH RESULT SITE...
 
@@ -33,7 +33,7 @@ class Folded(NamedTuple):
 
 
 def canonical(url: str) -> str:
-    """One spelling of a URL, by the standard library: percent-escapes, dots and double slashes."""
+    """Return the normal form of a URL, by the standard library: percent-escapes, dots and double slashes."""
     parts = urlsplit(url)
     path = quote(unquote_to_bytes(parts.path or "/"), safe="/!$&'()*+,;=:@~-._")
     normal = posixpath.normpath("/" + path.lstrip("/"))
@@ -43,7 +43,7 @@ def canonical(url: str) -> str:
 
 
 def read_truth(folder: Path, site: str) -> tuple[Folded, dict[str, str]]:
-    """The truth folded, and the group of every URL, redirects included."""
+    """Return the true graph of groups, and the group of every URL, redirects included."""
     with (folder / f"{site}.nodes.csv").open() as file:
         rows = list(csv.DictReader(file))
     with (folder / f"{site}.edges.csv").open() as file:
@@ -74,7 +74,7 @@ def read_truth(folder: Path, site: str) -> tuple[Folded, dict[str, str]]:
 
 
 def clicks(start: str, links: list[tuple[str, str]], moved: dict[str, str]) -> dict[str, int]:
-    """Least number of clicks from *start*; following a redirect is no click."""
+    """Return the least number of clicks from *start*; following a redirect is not a click."""
     following = defaultdict(list)
     for a, b in links:
         following[a].append(b)
@@ -92,7 +92,7 @@ def clicks(start: str, links: list[tuple[str, str]], moved: dict[str, str]) -> d
 
 
 def read_graph(path: Path, group_of: dict[str, str]) -> tuple[Folded, list[str]]:
-    """A GEXF file with the truth's names of groups; and the URLs that the truth does not know as pages."""
+    """Return the graph of a GEXF file by the true groups, and the URLs that are not pages of the true graph."""
     root = etree.parse(str(path), etree.XMLParser(huge_tree=True)).getroot()
     titles = {a.get("id"): a.get("title") for a in root.iter("{*}attribute")}
     level: dict[str, int] = {}
@@ -116,7 +116,7 @@ def read_graph(path: Path, group_of: dict[str, str]) -> tuple[Folded, list[str]]
 
 
 def compare(truth: Folded, found: Folded, strange: list[str]) -> list[str]:
-    """What differs, a line each kind."""
+    """Return the differences, one line per kind."""
     both = truth.level.keys() & found.level.keys()
     name = {**truth.name, **found.name}
     kinds = {

@@ -1,11 +1,11 @@
-"""Measures "no document twice within a domain": what is told apart, and what a key costs.
+"""Measures "no document twice within a domain": errors, and the cost of a key.
 
     python -m bench.quality.duplicates documents [--pages 100000] [--domains 100]
     python -m bench.quality.duplicates keys [--keys 10000000] [--engine sqlite|redis] [--redis-bits 24]
 
 `documents` judges and stores generated pages, through the real classes and a real SQLite store, and counts copies that
-were stored and documents that were not. `keys` claims random keys, three a document, and looks up as many that nobody
-claimed. Redis is a server of its own that ends with the run.
+were stored and documents that were not. `keys` claims random keys, three a document, and looks up as many unclaimed
+ones. Redis is a separate server that ends with the run.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Holds the external links of a crawl against the truth about sites, computed by somebody else.
+"""Compares the external links of a crawl with independently computed ones.
 
     python -m bench.quality.external_links TRUTH STORE SITE...
 
 TRUTH/SITE.ext.csv: src, url, a line for each page and external URL on it; TRUTH/SITE.nodes.csv as for
 `bench.quality.accuracy`. STORE: the SQLite file of a crawl of whole sites, made with
-LINK_TAGS=a,area,frame,iframe,meta. URLs are compared as found, in one spelling of escapes, dots and ports; the
-normal form has no part in it. Exit status 1 if anything differs; every difference is printed with the URLs concerned.
+LINK_TAGS=a,area,frame,iframe,meta. URLs are compared as found, after escapes, dots and ports are normalised by
+the standard library. Exit status 1 if anything differs; every difference is printed with the URLs concerned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def external(url: str) -> str:
 
 
 def read_truth(folder: Path, site: str) -> tuple[Pairs, set[str]]:
-    """(page, external URL), and the pages with status 200."""
+    """Return the pairs (page, external URL), and the pages with status 200."""
     with (folder / f"{site}.ext.csv").open() as file:
         links = {(canonical(row["src"]), external(row["url"])) for row in csv.DictReader(file)}
     with (folder / f"{site}.nodes.csv").open() as file:
@@ -46,7 +46,7 @@ def read_truth(folder: Path, site: str) -> tuple[Pairs, set[str]]:
 
 
 def read_store(path: Path, site: str) -> tuple[Pairs, set[str]]:
-    """Likewise, as the crawl found them."""
+    """Return the same of the crawl."""
     values = {"site": f"%://{site}.%"}
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         links = {(canonical(page), external(url)) for page, url in connection.execute(_LINKS, values)}

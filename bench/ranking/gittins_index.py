@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PRECISION = 1e-6  # of an index, relative to the uncertainty of its mean
-TAIL = 6.0  # standard deviations of the posterior mean beyond which one surely goes on, or surely gives up
+TAIL = 6.0  # standard deviations of the posterior mean beyond which continuing, or stopping, is certain
 
 
 def gittins_bernoulli(a: float, b: float, discount: float) -> float:

@@ -4,11 +4,12 @@
     python -m bench.ranking.rule_suites crawl.sqlite SITE... [--without A,B]
 
 TRUTH/SITE.nodes.csv: url, status, kind, in breadth-first order; TRUTH/SITE.ext.csv: src, url; computed from the
-sites' files by somebody else (see `bench.quality.accuracy`), and never seen by the program; there the links of a
-page follow their URLs. In a full crawl they follow the document. A page's yield are the external URLs that no page
-before it had.
- Printed is the share of the oracle that reads each site breadth first: of all sites, of all but some, and of 200
-random sets of 6 to 10 of them: mean, deviation, the worst set.
+sites' files, independently of the program (see `bench.quality.accuracy`). There the links of a page are in the order of
+their URLs; in a full crawl, in that of the document. The yield of a page is its number of external URLs that no earlier
+page had.
+
+Prints the results as shares of that of an oracle that reads each site breadth first: for all sites, for all but some,
+and for 200 random sets of 6 to 10 sites (mean, deviation, worst set).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ALL = {**RULES, "raw-ucb, c = 0.3": lambda options: RAWUCB(0.3)}
 
 
 def yields(folder: Path, site: str) -> list[int]:
-    """New external URLs of each page of *site*, in breadth-first order."""
+    """Return the number of new external URLs of each page of *site*, in breadth-first order."""
     with (folder / f"{site}.nodes.csv").open() as file:
         pages = [row["url"] for row in csv.DictReader(file) if row["status"] == "200" and row["kind"] == "html"]
     links: dict[str, set[str]] = {}
@@ -51,7 +52,7 @@ def yields(folder: Path, site: str) -> list[int]:
 
 
 def crawled(store: Path, sites: list[str]) -> dict[str, list[int]]:
-    """Likewise, of every site of the latest crawl in *store*."""
+    """Return the same for every site of the latest crawl in *store*."""
     database = Database(f"sqlite:///{store}", create=False)
     found = site_yields(database, crawl_named(database, None).id, REWARDS["new_links"])
     database.close()
@@ -60,7 +61,7 @@ def crawled(store: Path, sites: list[str]) -> dict[str, list[int]]:
 
 
 def share(rule: str, web: list[list[int]], budget: int, best: int, seed: int = 0) -> float:
-    """What *rule* finds, of what the oracle finds."""
+    """Return the links that *rule* finds, as a share of those that the oracle finds."""
     run = simulate(ALL[rule](RuleOptions(page_budget=budget, seed=seed)), web, budget)
     return run.found[-1] / best
 

@@ -1,8 +1,8 @@
-"""Crawls real sites by importance in several orders, and holds what each believes against PageRank, as pages come in.
+"""Crawls real sites by importance in several orders, and compares their scores with PageRank while pages are read.
 
     python -m bench.scale.broad HOSTS FOLDER [--orders aopic,aopic-cyclic,aopic-random] [--fetches 500,1000,…,20000]
 
-One crawl an order, in a store of its own under FOLDER, that goes on from one number of fetches to the next. The truth
+One crawl per order, in its own store under FOLDER, continued from one number of fetches to the next. The truth
 is networkx's PageRank (damping .85) on the graph that the crawl knows at that moment: pages that were read or wait to
 be, the links between them, redirects followed; pages that wait lead nowhere. `tau` is Kendall's over the 1,000 most
 important pages of that graph, `read` how many of them are read, `L1` the sum of all errors of the pages that are read.
@@ -30,7 +30,8 @@ from crawlers.storage.queries import crawl_named
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = 1000
-# Fewer requests in flight than sites, as on the web: else every site is always asked, whatever its pages are worth.
+# Fewer requests in flight than sites, as on the web; otherwise every site always has a request, whatever its pages are
+# worth.
 REQUESTS = 4
 FIXED = {"LOG_LEVEL": "ERROR", "STOP_FILE": ""}
 MOST = 10_000_000  # pages of a crawl: all of them
@@ -41,7 +42,7 @@ QueueShares = dict[str, float]
 
 
 def crawl(hosts: Path, folder: Path, order: str, fetches: int, requests: int) -> None:
-    """Let the crawl of *order* go on until it has fetched so many pages."""
+    """Continue the crawl of *order* until it has fetched that many pages."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "scrapy", "crawl", "broad", "-a", f"hosts={hosts.resolve()}"]
     for name, value in {**FIXED, "ORDER": order, "PAGE_BUDGET": fetches, "CONCURRENT_REQUESTS": requests}.items():

@@ -82,7 +82,7 @@ class Stopwatch:
 
 
 class Growing:
-    """The crawl in the store at *path*, of that *shape*, opened to go on."""
+    """The crawl in the store at *path*, of that *shape*, resumed."""
 
     def __init__(self, path: Path, shape: made.Shape) -> None:
         self._shape = shape
@@ -202,7 +202,7 @@ def print_sizes(database: Database) -> None:
 def print_searches(database: Database, words: list[str]) -> None:
     """Print how long the ten best documents take to be found, by how frequent the words are."""
     matching = "FROM document_text WHERE document_text MATCH ?"
-    print("| asked for | documents with it | ms, the ten best | ms, to count them |\n|---|--:|--:|--:|")
+    print("| query | documents | ms, the ten best | ms, to count them |\n|---|--:|--:|--:|")
     with database.read() as connection:
         for ranks in SEARCHED:
             query = " ".join(f'"{words[rank]}"' for rank in ranks)
@@ -211,9 +211,9 @@ def print_searches(database: Database, words: list[str]) -> None:
                 start = time.perf_counter()
                 found = connection.exec_driver_sql(statement, (query,)).all()[0][0]
                 times.append(1000 * (time.perf_counter() - start))
-            asked = "words" if len(ranks) > 1 else "word"
-            asked = f"{asked} number {' and '.join(f'{rank:,}' for rank in ranks)}"
-            print(f"| {asked} | {found:,} | {times[0]:,.1f} | {times[1]:,.1f} |", flush=True)
+            label = "words" if len(ranks) > 1 else "word"
+            label = f"{label} number {' and '.join(f'{rank:,}' for rank in ranks)}"
+            print(f"| {label} | {found:,} | {times[0]:,.1f} | {times[1]:,.1f} |", flush=True)
 
 
 def opened(folder: Path, name: str, shape: made.Shape, seed: int) -> Growing:

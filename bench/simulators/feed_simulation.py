@@ -53,9 +53,9 @@ class Feed:
 
 
 def simulated_feeds(number: int, days: float, rng: random.Random, wake_s: float = DAY) -> list[Feed]:
-    """So many feeds, with what they publish in so many *days*, and the last window before.
+    """Return that *number* of feeds, with the items of *days* and of the last window before them.
 
-    A feed that wakes up takes *wake_s* until it publishes as often as it goes on doing.
+    A feed that wakes up takes *wake_s* until it publishes at its final rate.
     """
     feeds: list[Feed] = []
     host, left, delay_s = -1, 0, 0.0
@@ -141,7 +141,7 @@ class Constant:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the items."""
+    """The results for the items."""
 
     delays_s: list[float] = field(default_factory=list)  # from publication until stored
     late: int = 0  # of these, those after the deadline
@@ -160,8 +160,8 @@ def poll_feeds(
     deadline_s: float,
     count_from_s: Sequence[float],
 ) -> list[Outcome]:
-    """Poll *feeds* for so many *days*; return what became of the items published from each time of *count_from_s*
-    to the next one. Those whose deadline is after the end don't count."""
+    """Poll *feeds* for *days*; return the results for the items published from each time of *count_from_s* to the next
+    one. Those whose deadline is after the end don't count."""
     crawl, end = _Crawl(feeds, poller), days * DAY
     now = 0.0
     while now < end:
@@ -240,7 +240,7 @@ class _Crawl:
 def _count(
     outcome: Outcome, feed: Feed, stored: dict[int, float], period: tuple[float, float], deadline_s: float
 ) -> None:
-    """Add what became of the items of a feed that were published in *period*."""
+    """Add the results for the items of a feed that were published in *period*."""
     for item in range(bisect_left(feed.published, period[0]), bisect_left(feed.published, period[1])):
         at = stored.get(item, math.inf)
         delay_s = at - feed.published[item]

@@ -101,7 +101,7 @@ def grow(marks: list[int], **limits: int) -> list[int]:
 
 
 class Turns:
-    """Leases and acknowledges on a frontier whose hosts are each asked once a second."""
+    """Leases and acknowledges on a frontier whose hosts each receive one request per second."""
 
     def __init__(self, frontier: SqlFrontier, hosts: int) -> None:
         self._frontier = frontier

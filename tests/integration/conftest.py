@@ -1,4 +1,4 @@
-"""The webs that crawls are run against, and the folders they are run in."""
+"""The sites and folders of the crawls."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def web():
 
 @pytest.fixture
 def crawl_in(tmp_path):
-    """Makes crawls in folders of their own, and ends what is left of them."""
+    """Starts crawls in separate folders, and ends those that still run."""
     with ExitStack() as stack:
         yield lambda name, hosts, **settings: stack.enter_context(Crawl(tmp_path / name, hosts, **settings))
 
 
 @pytest.fixture(scope="module")
 def undisturbed(web, tmp_path_factory):
-    """A crawl of library and mirror from beginning to end, to be compared with."""
+    """An uninterrupted crawl of library and mirror, for comparison."""
     with Crawl(tmp_path_factory.mktemp("undisturbed"), web.hosts("library", "mirror")) as crawl:
         assert crawl.run(is_fresh=True).status == 0
         assert crawl.states == ["finished"]

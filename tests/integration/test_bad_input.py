@@ -1,4 +1,4 @@
-"""What the user gets wrong is one clear sentence, before the first request, with nothing changed."""
+"""Every mistake of the user is reported in one sentence, before the first request, with nothing changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def refusal(web, crawl_in):
-    """Runs a crawl that must be refused and returns the sentence; *prepare* gets it before."""
+    """Runs a crawl that must be refused, after *prepare*, and returns the message."""
 
     def refused(hosts=None, prepare=lambda crawl: None, **settings):
         crawl = crawl_in("refused", web.hosts("library") if hosts is None else hosts)
@@ -58,12 +58,12 @@ def test_a_hosts_file_with_comments_only_is_refused(refusal):
         (["hosts=http://[::1"], ("http://[::1",)),
     ],
 )
-def test_hosts_that_are_not_there_are_refused(refusal, arguments, parts):
+def test_missing_hosts_are_refused(refusal, arguments, parts):
     sentence = refusal(arguments=arguments)
     assert all(part in sentence for part in parts)
 
 
-def test_a_hosts_file_that_is_no_text_is_refused(refusal):
+def test_a_binary_hosts_file_is_refused(refusal):
     def prepare(crawl):
         (crawl.folder / "hosts.txt").write_bytes(b"http://a.example\n\xff\xfe\n")
 
@@ -94,7 +94,7 @@ def test_a_hosts_file_that_is_no_text_is_refused(refusal):
         ({"ERROR_LOG_FILE": "."}, ("ERROR_LOG_FILE=.",)),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused(refusal, settings, parts):
+def test_an_invalid_setting_is_refused(refusal, settings, parts):
     sentence = refusal(**settings)
     assert all(part in sentence for part in parts)
 
@@ -111,13 +111,13 @@ def test_a_database_of_a_newer_version_is_refused(refusal):
     assert "upgrade" in sentence
 
 
-def test_a_file_that_is_no_database_is_refused(refusal):
+def test_a_file_that_is_not_a_database_is_refused(refusal):
     sentence = refusal(prepare=lambda crawl: crawl.database.write_text("Dear diary, " * 1000))
     assert "crawl.sqlite" in sentence
     assert "not a database" in sentence
 
 
-def test_a_database_that_cannot_be_written_is_refused(refusal):
+def test_a_read_only_database_is_refused(refusal):
     def prepare(crawl):
         assert crawl.run(MAX_LEVEL=0).status == 0
         (crawl.folder / "crawl.sqlite-wal").mkdir()  # permissions would not hold for root

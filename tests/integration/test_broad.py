@@ -1,4 +1,4 @@
-"""Broad crawls of sites that link to each other and change meanwhile: scope, budget, cash, and kills at any moment."""
+"""Broad crawls of sites that link to each other and change: scope, budget, cash, and kills at any moment."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ class Town:
             if self.on_request is not None:
                 self.on_request()
             path = "/0" if exchange.path == "/" else exchange.path
-            asked = self._versions[name + path]
+            requests = self._versions[name + path]
             self._versions[name + path] += 1
-            status, headers, body = self._answer(name, path, asked // 3, exchange.request.headers)
+            status, headers, body = self._answer(name, path, requests // 3, exchange.request.headers)
             self.responses[status] += 1
             await exchange.page(body, status, **headers)
 
         return respond
 
-    def _answer(self, name: str, path: str, version: int, asked: Any) -> tuple[int, dict[str, str], str]:
+    def _answer(self, name: str, path: str, version: int, headers_of_request: Any) -> tuple[int, dict[str, str], str]:
         if path == "/6" and version:
             return 404, {}, "it was here"
         if path == "/7" and name == "plain" and version:
@@ -76,11 +76,11 @@ class Town:
         headers = {}
         if name == "tagged":
             headers["ETag"] = f'"{version}"'
-            if asked.get("if-none-match") == headers["ETag"]:
+            if headers_of_request.get("if-none-match") == headers["ETag"]:
                 return 304, headers, ""
         if name == "dated":
             headers["Last-Modified"] = f"Sat, 0{version % 9 + 1} Jan 2000 00:00:{version // 9 % 60:02} GMT"
-            if asked.get("if-modified-since") == headers["Last-Modified"]:
+            if headers_of_request.get("if-modified-since") == headers["Last-Modified"]:
                 return 304, headers, ""
         title = f"{name}{path} version {version}"
         hrefs = [url for url, count in self.links(title).items() for _ in range(count)]
@@ -98,7 +98,7 @@ def town():
 
 
 def total_cash(crawl: Crawl) -> float:
-    """What a run that goes on would have, added up."""
+    """The sum of all cash that a resumed run would have."""
     scores = AdaptiveOPIC()
     ((totals,),) = crawl.query("SELECT totals FROM order_totals")
     scores.recall_totals(json.loads(totals))
@@ -108,7 +108,7 @@ def total_cash(crawl: Crawl) -> float:
 
 
 def check(crawl: Crawl, town: Town) -> None:
-    """All cash is there; pages wait that shall; each page has the links of the version that it is stored in."""
+    """No cash is lost, the right pages wait, and each page has the links of its stored version."""
     assert total_cash(crawl) == pytest.approx(1.0, abs=1e-9)
     for state, queue, number in crawl.query(
         "SELECT state, queue, count(*) FROM page LEFT JOIN importance ON page_id = id GROUP BY 1, 2"
@@ -178,12 +178,12 @@ def kill_at_request(crawl: Crawl, town: Town, rng: random.Random, heads: int) ->
 
 
 def kill_before_commit(crawl: Crawl, town: Town, rng: random.Random, heads: int) -> int:
-    """Run it until some transaction is about to be committed; the status of its end."""
+    """Run the crawl until it is about to commit a transaction; return the exit status."""
     where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(8, 20)}
     return crawl.run(STORE_BATCH_PAGES=2, FRONTIER_HEAD_URLS=heads, **where).status
 
 
-def test_killed_crawl_has_all_its_cash_and_goes_on_with_sites_that_it_found(town, crawl_in):
+def test_killed_crawl_keeps_all_its_cash_and_the_sites_that_it_found(town, crawl_in):
     crawl = crawl_in("killed", town.hosts("tagged"), spider="broad", PAGE_BUDGET=200, **OPEN)
     rng = random.Random(9)
     stored = []

@@ -15,7 +15,7 @@ from tests.support.sites.server import Web, links
 MEGABYTE = 1_000_000
 LARGE = 64 * MEGABYTE
 MAXSIZE = 2 * MEGABYTE
-READ_AHEAD = 16 * MEGABYTE  # what the kernel may take of what nobody reads
+READ_AHEAD = 16 * MEGABYTE  # bytes that the kernel may buffer unread
 HTML = "<!DOCTYPE html><title>Fine</title>" + links("/leaf")
 BOMB = gzip.compress(bytes(10 * MAXSIZE))
 NOISE = os.urandom(MEGABYTE // 10)
@@ -181,7 +181,7 @@ def test_no_response_causes_a_traceback_or_an_error_in_the_log(crawled):
 
 
 @pytest.mark.parametrize("path", ["/archive", "/announced-archive", "/untyped", "/too-large", "/announced-too-large"])
-def test_large_bodies_that_are_no_pages_are_not_read_to_the_end(crawled, path):
+def test_large_bodies_of_other_types_are_not_read_to_the_end(crawled, path):
     site, _, _ = crawled
     assert site.count(path) == 1
     assert site.sent_bytes[path] < READ_AHEAD < LARGE
@@ -193,13 +193,13 @@ def test_small_bodies_are_read_to_the_end(crawled):
     assert project.query("SELECT size_bytes FROM page WHERE url LIKE '%/small-archive'") == [(10_000,)]
 
 
-def test_failed_downloads_are_repeated_as_often_as_set(crawled):
+def test_failed_downloads_are_retried_as_often_as_configured(crawled):
     site, _, _ = crawled
     for path in ("/short", "/stalled", "/reset", "/reset-within", "/silent", "/gibberish"):
         assert site.count(path) == 2, path
 
 
-def test_bytes_behind_the_announced_length_are_no_part_of_the_page(crawled):
+def test_bytes_beyond_the_announced_length_are_not_part_of_the_page(crawled):
     site, _, _ = crawled
     assert site.count("/leaf") == 1
     assert site.count("/never") == 0

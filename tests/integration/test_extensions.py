@@ -1,4 +1,4 @@
-"""Graphs at the end, a crawl that stops when it is told, log lines a page only when wanted."""
+"""Graphs are written at the end, a crawl can be stopped, and pages are logged only on request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_graphs_are_written_in_all_formats_with_all_measures(tmp_path):
     assert outcome.log.count("3 pages, 3 edges in") == 3
 
 
-def test_no_graphs_are_written_when_none_are_wanted(tmp_path):
+def test_no_graphs_are_written_without_formats(tmp_path):
     project = Project(tmp_path, GRAPH_FORMATS="")
     with Web(site=pages(BODIES)) as web:
         assert project.crawl(web.hosts()).status == 0
@@ -78,12 +78,12 @@ def test_graphs_are_off_without_a_format():
 # Stopping
 
 
-def test_stopping_is_off_when_nothing_can_stop():
+def test_stopping_is_off_without_a_timeout_and_a_stop_file():
     with pytest.raises(NotConfigured, match=r"^$"):
         Stopping.from_crawler(crawler(TIMEOUT_SECONDS=0, STOP_FILE=""))
 
 
-def test_stop_file_stops_the_crawl_and_its_removal_lets_it_go_on(tmp_path):
+def test_stop_file_stops_the_crawl_which_resumes_after_its_removal(tmp_path):
     project = Project(tmp_path, STOP_FILE="halt")
 
     async def site(exchange):
@@ -106,7 +106,7 @@ def test_stop_file_stops_the_crawl_and_its_removal_lets_it_go_on(tmp_path):
         assert project.states() == [("finished", "finished")]
 
 
-def test_time_that_is_over_stops_the_crawl(tmp_path):
+def test_timeout_stops_the_crawl(tmp_path):
     project = Project(tmp_path)
     with Web(site=pages(BODIES)) as web:
         assert project.crawl(web.hosts(limits=";1;;60000"), TIMEOUT_SECONDS=0.1).status == 0
@@ -119,7 +119,7 @@ def test_time_that_is_over_stops_the_crawl(tmp_path):
 @pytest.mark.parametrize(
     ("level", "is_verbose"), [("DEBUG", True), (10, True), ("debug", True), ("INFO", False), (30, False)]
 )
-def test_pages_are_logged_only_when_somebody_wants_it(level, is_verbose):
+def test_pages_are_logged_only_at_the_debug_level(level, is_verbose):
     formatter = PageLogFormatter.from_crawler(crawler(LOG_LEVEL=level))
     request = Request("http://a.example/")
     response = Response("http://a.example/", request=request)
@@ -130,7 +130,7 @@ def test_pages_are_logged_only_when_somebody_wants_it(level, is_verbose):
         assert crawled["level"] == logging.DEBUG
 
 
-def test_errors_are_logged_all_the_same():
+def test_errors_are_always_logged():
     formatter = PageLogFormatter.from_crawler(crawler(LOG_LEVEL="ERROR"))
     response = Response("http://a.example/", request=Request("http://a.example/"))
     for line in (

@@ -1,4 +1,4 @@
-"""Spiders that only yield requests and items run on our scheduler as on Scrapy's, and survive kills, too."""
+"""Plain Scrapy spiders run on our scheduler as on Scrapy's own, and survive kills."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN_PAGES = "SELECT url FROM page WHERE state = 0"
 async def anything(exchange):
     """/flaky and /start-flaky fail at first, /broken… always; /down… breaks off; POSTs are echoed."""
     path = exchange.path
-    asked = exchange.request
+    request = exchange.request
     if path == "/robots.txt" or "missing" in path:
         await exchange.page(status=404)
     elif path.startswith("/down"):
@@ -31,8 +31,8 @@ async def anything(exchange):
     elif path == "/moved-offsite":
         await exchange.page(status=302, Location="http://offsite.example/")
     elif path in ("/headers", "/post", "/form"):
-        echo = {"path": path, "body": asked.body.decode("latin-1"), "kind": asked.headers.get("x-kind", "")}
-        await exchange.page(json.dumps({**echo, "method": asked.method}), content_type="application/json")
+        echo = {"path": path, "body": request.body.decode("latin-1"), "kind": request.headers.get("x-kind", "")}
+        await exchange.page(json.dumps({**echo, "method": request.method}), content_type="application/json")
     else:
         await exchange.page(f"<title>{path}</title>")
 
@@ -138,7 +138,7 @@ def test_callbacks_get_what_the_request_carried(everything):
     assert "/missing" not in names
 
 
-def test_errbacks_get_their_failures_and_may_go_on(everything):
+def test_errbacks_get_their_failures_and_may_yield_requests(everything):
     project, _, _ = everything
     failures = {item["of"]: item["why"] for item in items(project) if item["name"] == "failure"}
     assert failures == {
@@ -148,7 +148,7 @@ def test_errbacks_get_their_failures_and_may_go_on(everything):
     }
 
 
-def test_store_says_what_became_of_each_request(everything):
+def test_store_has_the_result_of_each_request(everything):
     project, site, _ = everything
     rows = project.query("SELECT url, state, reason FROM page ORDER BY id")
     last = {url.removeprefix(site.origin): (State(state), reason) for url, state, reason in rows}
@@ -170,13 +170,13 @@ def test_site_is_available_although_some_of_its_pages_are_not(everything):
     assert project.site(site.origin)["availability"] is None
 
 
-def test_only_what_is_wrong_with_the_spider_is_an_error_in_the_log(everything):
+def test_only_errors_of_the_spider_are_logged_as_errors(everything):
     _, _, log = everything
     errors = Counter(line.split(" ERROR: ")[1].split("<")[0] for line in log.splitlines() if " ERROR: " in line)
     assert errors == {"Spider error processing ": 3, "Error downloading ": 3, "Gave up retrying ": 7}
 
 
-def test_items_are_dropped_and_broken_without_holding_up_the_end(tmp_path):
+def test_dropped_and_failed_items_do_not_delay_the_end(tmp_path):
     project = project_in(tmp_path)
     with Web(site=anything) as web:
         run(project, web, "fateful")
@@ -231,7 +231,7 @@ def tree(on_request=lambda site: None):
     return respond
 
 
-def test_waiting_requests_go_on_after_kill_9(tmp_path):
+def test_waiting_requests_survive_kill_9(tmp_path):
     project = project_in(tmp_path, STORE_BATCH_PAGES=3, STORE_BATCH_SECONDS=0.01)
     victims = []
 
@@ -259,7 +259,7 @@ def test_waiting_requests_go_on_after_kill_9(tmp_path):
         assert counts.total() < NODES + 2 * 20  # a kill costs what was not committed: parallel ones, and a batch
 
 
-def test_sites_that_the_spider_found_by_itself_go_on_after_a_stop(tmp_path):
+def test_sites_that_the_spider_found_are_resumed_after_a_stop(tmp_path):
     project = project_in(tmp_path)
     with Web(site=tree(), other=pages({"/": "<title>other</title>"})) as web:
         bodies = {"/": links(*(f"{web['other'].origin}/{n}" for n in range(20)))}
@@ -275,7 +275,7 @@ def test_sites_that_the_spider_found_by_itself_go_on_after_a_stop(tmp_path):
             assert Counter(web["other"].paths) == dict.fromkeys(["/robots.txt", *(f"/{n}" for n in range(20))], 1)
 
 
-def test_requests_that_are_no_json_are_kept_in_memory_with_one_warning(tmp_path):
+def test_requests_that_are_not_json_are_kept_in_memory_with_one_warning(tmp_path):
     project = project_in(tmp_path)
     with Web(site=anything) as web:
         outcome = run(project, web, "keeping", SITE_PARALLEL=1)
@@ -291,7 +291,7 @@ def test_requests_that_are_no_json_are_kept_in_memory_with_one_warning(tmp_path)
         assert project.states() == [("finished", "finished")]
 
 
-def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_goes_on(tmp_path):
+def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_is_resumed(tmp_path):
     project = project_in(tmp_path)
     with Web(site=anything) as web:
         run(project, web, "keeping", SITE_PARALLEL=1, CLOSESPIDER_PAGECOUNT=2)

@@ -1,4 +1,4 @@
-"""A full disk stops the crawl with one sentence; with room again it ends as if nothing had been."""
+"""A full disk stops the crawl with one sentence; with free space it is resumed without a difference in its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALL = {"STORE_BATCH_PAGES": 10, "STORE_BATCH_SECONDS": 0.02}
 
 
 def limit_files():
-    """As a full disk does, this lets the operating system refuse what goes beyond."""
+    """Simulates a full disk by a limit of the operating system."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
 
 
@@ -25,7 +25,7 @@ def limit_files():
         {"ADDONS": add_on("FullWhenNumbersAreReserved"), "FULL_AT_RESERVATION": 5, **SMALL},
     ],
 )
-def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(web, crawl_in, undisturbed, limits):
+def test_a_full_disk_stops_the_crawl_which_resumes_with_free_space(web, crawl_in, undisturbed, limits):
     crawl = crawl_in("full", web.hosts("library", "mirror"))
     ended = crawl.run(**limits)
     assert ended.status == 1
@@ -41,7 +41,7 @@ def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(web, crawl_in, undis
     assert crawl.files() == undisturbed.files()
 
 
-def test_no_room_for_graphs_keeps_the_crawl_unfinished(web, crawl_in, undisturbed):
+def test_a_crawl_without_space_for_its_graphs_is_not_finished(web, crawl_in, undisturbed):
     crawl = crawl_in("full", web.hosts("library", "mirror"))
     ended = crawl.run(ADDONS=add_on("NoRoomForGraphs"))
     assert ended.status == 1

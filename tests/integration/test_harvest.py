@@ -1,4 +1,4 @@
-"""A harvest that is killed again and again reads the very pages, in the very order, of one that was not."""
+"""A harvest that is killed repeatedly reads the same pages in the same order as an undisturbed one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def web():
 
 
 def kill_after(crawl: Crawl, web, number: int) -> None:
-    """Run the crawl and kill it when the web gets its request of that number."""
+    """Run the crawl, and kill it at the request with that number."""
     run = crawl.start()
     left = number
 

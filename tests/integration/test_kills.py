@@ -1,4 +1,4 @@
-"""Kill a crawl at any instant, again and again: its result is that of an undisturbed one."""
+"""A crawl that is killed repeatedly, at any instant, has the result of an undisturbed one."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_kill_while_graphs_are_written_costs_no_page(everything, undisturbed, 
 
 @pytest.mark.parametrize("first", [1, 4])
 def test_a_kill_at_each_transaction_of_a_small_crawl_changes_nothing(everything, crawl_in, first):
-    """Transactions are as small as can be; runs die at their n-th, n rising until one gets through."""
+    """Transactions are as small as possible; each run is killed at its n-th, with increasing n, until one finishes."""
     hosts = everything.hosts("corner", "dead")
     settings = {**SETTINGS, "STORE_BATCH_PAGES": 1, "STORE_BATCH_SECONDS": 0.001}
     whole = crawl_in("whole", hosts, **settings)
@@ -94,7 +94,7 @@ def test_a_kill_at_each_transaction_of_a_small_crawl_changes_nothing(everything,
     assert crawl.files() == whole.files()
 
 
-def test_kills_while_duplicates_are_given_up_change_nothing(everything, crawl_in):
+def test_kills_while_duplicates_are_dropped_change_nothing(everything, crawl_in):
     hosts = everything.hosts("mirror", "corner")
     kept, whole, crawl = (crawl_in(name, hosts, **SETTINGS) for name in ("kept", "whole", "killed"))
     assert kept.run().status == 0

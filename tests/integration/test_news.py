@@ -1,4 +1,4 @@
-"""News crawls of two papers that go on publishing: what is stored, once, whenever the crawl is killed."""
+"""News crawls of two papers that keep publishing: each document is stored once, whenever the crawl is killed."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Press:
         self.is_plain = False  # nothing in the stories says that they are articles
         self.is_corrected = False  # the stories changed
         self.unchanged = 0  # number of 304 responses
-        self._asked = {"fed": 0, "bare": 0}
+        self._requests = {"fed": 0, "bare": 0}
 
     def sources(self, *, rules: bool = True) -> str:
         own = ", rules: ['/story-\\d+\\.html']" if rules else ""
-        return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}'{own}}}\n" for name in self._asked)
+        return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}'{own}}}\n" for name in self._requests)
 
     def path(self, number: int) -> str:
         return f"/story-{number}.html"
@@ -64,8 +64,8 @@ class Press:
                 return
             if self.on_request is not None:
                 self.on_request()
-            self._asked[name] += 1
-            published = min(NEW, OLD + self._asked[name] // 2)
+            self._requests[name] += 1
+            published = min(NEW, OLD + self._requests[name] // 2)
             origin, path = self.web[name].origin, exchange.path
 
             async def give(body: str, content_type: str = "text/html") -> None:
@@ -204,7 +204,7 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
 
 
 def test_claims_in_redis_of_a_killed_run_hide_no_document(press, crawl_in):
-    """They are of pages whose rows died with the run: the same URLs have other numbers now."""
+    """The claims belong to pages whose rows were lost with the run; the same URLs have other numbers now."""
     lost = [f"{press.web['bare'].origin}{press.path(number)}" for number in range(1, OLD + 1)]
     bodies = [url_history("bare", number).encode() for number in range(1, OLD + 1)]
     with running_redis() as url:
@@ -225,7 +225,7 @@ def test_sources_of_the_store_need_no_file(press, crawl_in):
     assert "no enabled" in ended.log
 
 
-def test_no_source_at_all_is_one_sentence(crawl_in):
+def test_missing_sources_are_reported_in_one_sentence(crawl_in):
     crawl = crawl_in("none", (), spider="news")
     ended = crawl.start(arguments=()).wait()
     assert ended.status == 2
@@ -233,7 +233,7 @@ def test_no_source_at_all_is_one_sentence(crawl_in):
     assert "sources.yaml" in ended.errors[0]
 
 
-def test_stored_rule_that_can_not_be_used_is_one_sentence_before_the_first_request(press, crawl_in):
+def test_invalid_stored_rule_is_reported_before_the_first_request(press, crawl_in):
     crawl = news_in(crawl_in, press, "refused")
     assert run(crawl, PAGE_BUDGET=2) == 0
     with closing(sqlite3.connect(crawl.database)) as store, store:
@@ -277,20 +277,20 @@ def test_article_that_changed_keeps_its_versions(press, crawl_in):
 def test_documents_of_an_earlier_crawl_are_not_fetched_again(press, crawl_in):
     crawl = news_in(crawl_in, press, "twice")
     go_on_until_all_is_published(crawl, press)
-    asked = sum(path.startswith("/story-") for path in press.web["bare"].paths)
+    fetched = sum(path.startswith("/story-") for path in press.web["bare"].paths)
     assert run(crawl, CRAWL="again") == 0
-    assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == asked
+    assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == fetched
     assert documents(crawl) == all_of(press)
     reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'document % of an earlier crawl'")
     assert reasons == [(2 * NEW,)]
 
 
-def test_removed_feed_and_source_that_is_left_out_are_asked_no_more_until_they_are_back(press, crawl_in):
+def test_removed_feed_and_omitted_source_are_not_requested_until_they_return(press, crawl_in):
     crawl = news_in(crawl_in, press, "fewer")
     assert run(crawl) == 0
     file = crawl.folder / "sources.yaml"
     whole, bare = file.read_text("utf-8"), press.web["bare"]
-    polls, asked = [press.web["fed"].paths.count("/feed.xml")], [len(bare.paths)]
+    polls, requests = [press.web["fed"].paths.count("/feed.xml")], [len(bare.paths)]
     fewer = "".join(line for line in whole.splitlines(True) if bare.origin not in line)
     for is_wanted, text in enumerate((fewer, whole)):
         with closing(sqlite3.connect(crawl.folder / "crawl.sqlite")) as store, store:
@@ -300,6 +300,6 @@ def test_removed_feed_and_source_that_is_left_out_are_asked_no_more_until_they_a
         assert ended.status == 0
         assert ("Missing from the host list: 1 site of the crawl news" in ended.log) == (text is fewer)
         polls.append(press.web["fed"].paths.count("/feed.xml"))
-        asked.append(len(bare.paths))
+        requests.append(len(bare.paths))
     assert 0 < polls[0] == polls[1] < polls[2]
-    assert 0 < asked[0] == asked[1] < asked[2]
+    assert 0 < requests[0] == requests[1] < requests[2]

@@ -1,4 +1,4 @@
-"""What a news crawl leaves behind: iterations, alarms, documents for feeds, Parquet, WARC, and pictures."""
+"""The outputs of a news crawl: iterations, alarms, documents in feed exports, Parquet, WARC and charts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def paper(exchange):
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
-    """A crawl of a small paper that failed by an alarm: one that an earlier run might have left."""
+    """A crawl of a small paper that failed because of an alarm, as an earlier run might leave one."""
     project = Project(tmp_path_factory.mktemp("news"), **SETTINGS)
     with Web(paper=paper) as web:
         origin = web["paper"].origin
@@ -97,7 +97,7 @@ def test_run_without_new_documents_writes_an_empty_feed(crawled):
         assert list(csv.DictReader(file)) == []
 
 
-def test_iterations_go_on_over_runs_and_are_drawn(crawled):
+def test_iterations_continue_over_runs_and_are_drawn(crawled):
     project, _, first, _ = crawled
     rows = project.query("SELECT number, fit, not_fit, polls, errors, documents FROM iteration ORDER BY number")
     fetched = project.query("SELECT count(*) FROM page WHERE fetched_at IS NOT NULL")[0][0]
@@ -160,7 +160,7 @@ def crawler(spider, **settings):
 
 
 @pytest.mark.parametrize("part", [AlarmChecks, ParquetExport, NewsChart, Warc])
-def test_other_spiders_have_none_of_it(part):
+def test_other_spiders_have_none_of_these_outputs(part):
     with pytest.raises(NotConfigured):
         part.from_crawler(crawler(Spider(name="x"), DOCUMENTS_PARQUET="/dev/null/x"))
 

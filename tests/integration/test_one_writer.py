@@ -1,4 +1,4 @@
-"""During a crawl every row is written by the writer thread; the reactor does not wait for look-ups of news."""
+"""During a crawl every row is written by the writer thread; the reactor does not wait for queries about news."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOKED_UP = re.compile(r"(?:FROM|JOIN|INTO|UPDATE) (?:document|document_key|docu
 
 
 def ring(number: int, *other: str) -> dict[str, str]:
-    """So many pages, each with a link to the next one, and to others."""
+    """That many pages, each with links to the next one and to others."""
     return {("/" if n == 0 else f"/{n}"): links(f"/{n + 1}", *other) for n in range(number)}
 
 
@@ -86,7 +86,7 @@ def story(number: int) -> str:
 
 
 def paper() -> dict[str, str]:
-    """Stories, most of them in sections and some in a feed, and pages about subjects that are none."""
+    """Stories, most of them in sections and some in a feed, and pages that are not stories."""
     items = "".join(f"<item><title>Story {n}</title><link>/news/{n}-story.html</link></item>" for n in range(30, 50))
     found = [*(f"/news/{n}-story.html" for n in range(40)), *(f"/tag/{n}" for n in range(40))]
     return {
@@ -97,7 +97,7 @@ def paper() -> dict[str, str]:
     }
 
 
-def test_news_are_looked_up_off_the_reactor_and_what_is_learnt_is_written_by_the_writer(tmp_path: Path) -> None:
+def test_news_are_queried_off_the_reactor_and_learnt_rules_are_written_by_the_writer(tmp_path: Path) -> None:
     with Web(a=pages(paper())) as web:
         sources = f"sources:\n  - {{site: '{web['a'].origin}'}}\n"
         (tmp_path / "sources.yaml").write_text(sources, "utf-8")

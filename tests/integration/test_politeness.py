@@ -1,4 +1,4 @@
-"""What hosts ask for is kept: so many at a time, rest after 429 and 503; and no host holds up another."""
+"""The limits of hosts are kept: parallel downloads, and rests after 429 and 503; no host delays another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.sites.server import Web, links, pages
 PAGES = 24
 WORK_S = 0.03  # of a server for a page
 TIMEOUT_S = 4
-REST_S = 1  # what the hosts ask for
+REST_S = 1  # the Retry-After of the hosts
 
 
 def many(pause_s=0.0):
@@ -93,13 +93,13 @@ def crawled(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "limit"), [("narrow", 2), ("wide", 5)])
-def test_so_many_downloads_at_a_time_as_hosts_txt_says(crawled, name, limit):
+def test_parallel_downloads_are_limited_by_hosts_txt(crawled, name, limit):
     web, _ = crawled
     assert web[name].most_at_once == limit
     assert len(web[name].requests) == PAGES + 2
 
 
-def test_stalled_host_does_not_hold_up_the_others(crawled):
+def test_stalled_host_does_not_delay_the_others(crawled):
     web, project = crawled
     began_s = web["stalled"].requests[1].at_s
     assert len(web["quick"].requests) == PAGES + 2
@@ -132,7 +132,7 @@ def test_host_that_is_always_busy_fails_with_a_reason(crawled):
     assert project.site(web["busy"].origin)["availability"] == "status 503, 4 attempts"
 
 
-def test_errors_of_the_server_are_asked_again_as_often_as_set(crawled):
+def test_errors_of_the_server_are_retried_as_often_as_configured(crawled):
     web, project = crawled
     assert web["broken"].count("/") == 1 + 1
     assert project.pages(web["broken"].origin) == {"/": (State.FAILED, "status 500, 2 attempts")}
@@ -140,7 +140,7 @@ def test_errors_of_the_server_are_asked_again_as_often_as_set(crawled):
     assert project.pages(web["mended"].origin)["/"] == (State.DONE, "")
 
 
-def test_delay_of_hosts_txt_is_kept_in_about_its_time(tmp_path):
+def test_delay_of_hosts_txt_is_kept(tmp_path):
     delay_s = 0.1
     project = Project(tmp_path)
     with Web(site=many()) as web:

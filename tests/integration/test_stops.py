@@ -40,7 +40,7 @@ def assert_goes_on(web, crawl, undisturbed):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_the_crawl_in_good_order(web, crawl, undisturbed, number):
+def test_a_signal_stops_the_crawl_gracefully(web, crawl, undisturbed, number):
     run = crawl.start()
     until(lambda: web.requests >= STOPPED_AFTER, "the request")
     run.signal(number)
@@ -55,7 +55,7 @@ def test_a_signal_stops_the_crawl_in_good_order(web, crawl, undisturbed, number)
     assert_goes_on(web, crawl, undisturbed)
 
 
-def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, undisturbed):
+def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_resume_it(web, crawl, undisturbed):
     stop = crawl.folder / "halt"
     with paced(web, 0.1):  # the crawl looks for the file each second, and must not be over by then
         run = crawl.start(STOP_FILE=stop.name)
@@ -65,7 +65,7 @@ def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, 
     assert crawl.states == ["interrupted"]
     assert crawl.query("SELECT reason FROM crawl") == [("stop_file",)]
     assert crawl.waiting > 0
-    asked = web.counts.copy()
+    before = web.counts.copy()
 
     web.counts.clear()
     refused = crawl.run(STOP_FILE=stop.name)
@@ -74,7 +74,7 @@ def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_go_on(web, crawl, 
     assert "STOP_FILE=halt" in refused.errors[0]
     assert web.requests == 0
     assert crawl.states == ["interrupted"]
-    web.counts.update(asked)
+    web.counts.update(before)
     stop.unlink()
     assert_goes_on(web, crawl, undisturbed)
 

@@ -1,4 +1,4 @@
-"""A topic crawl that is killed goes on with the pages that would have come next."""
+"""A killed topic crawl continues with the pages that would have been next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIMILARITIES = "SELECT p.url, t.similarity, t.terms FROM topic_page t JOIN page 
 
 
 class LinkedSites:
-    """Three sites whose pages link to each other at random, with all kinds of texts; it may kill its visitor."""
+    """Three sites with random links and various texts, which may kill the crawl that visits them."""
 
     def __init__(self) -> None:
         self.order: list[str] = []

@@ -1,4 +1,4 @@
-"""What the user gets wrong about a topic is one clear sentence, before the first request, with nothing written."""
+"""Every mistake in a topic is reported in one sentence, before the first request, with nothing written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ roots: [http://127.0.0.1:9/]
 
 @pytest.fixture
 def refused(tmp_path):
-    """Runs `scrapy crawl` with a topic.yaml of *text* and returns the sentence with which it is refused."""
+    """Runs `scrapy crawl` with a topic.yaml of *text*, and returns the error message."""
     project = Project(tmp_path)
 
     def run(text, *arguments, spider="topic", **settings):
@@ -58,7 +58,7 @@ def refused(tmp_path):
         ("keywords: [unicode\n", ("topic.yaml", "not valid YAML")),
     ],
 )
-def test_what_is_wrong_in_the_file_is_named_with_its_line(refused, text, parts):
+def test_errors_in_the_file_are_reported_with_their_lines(refused, text, parts):
     sentence = refused(text, "-a", "topic=topic.yaml")
     assert all(part in sentence for part in parts), sentence
 
@@ -77,7 +77,7 @@ def test_what_is_wrong_in_the_file_is_named_with_its_line(refused, text, parts):
         (["-a", "topic=topic.yaml"], {"PAGE_BUDGET": "few"}, ("PAGE_BUDGET", "few")),
     ],
 )
-def test_arguments_and_settings_that_cannot_be_used_are_refused(refused, arguments, settings, parts):
+def test_invalid_arguments_and_settings_are_refused(refused, arguments, settings, parts):
     sentence = refused(GOOD, *arguments, **settings)
     assert all(part in sentence for part in parts), sentence
 

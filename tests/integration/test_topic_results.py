@@ -1,4 +1,4 @@
-"""The results of a topic crawl: written when it stops, for whatever reason, and only then."""
+"""The results of a topic crawl are written when it stops, for any reason, and only then."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def test_results_of_a_crawl_that_its_budget_ends_are_those_of_the_pages_read(pro
     assert before != after[:2], "they are by all pages read"
 
 
-def test_results_are_called_by_the_crawl(project):
+def test_results_are_named_after_the_crawl(project):
     assert project.run(*LINE, CRAWL="my/own", RESULT_FOLDER="some/where").status == 0
     found = sorted(path.name for path in (project.folder / "some" / "where").iterdir())
     assert found == ["my_own.gexf", "my_own.pages.csv"]
 
 
-def test_one_kind_of_results_may_be_enough_or_none(project):
+def test_one_kind_of_results_or_none_may_be_chosen(project):
     assert project.run(*LINE, TOPIC_RESULTS="csv").status == 0
     assert files(project) == ["topic.pages.csv"]
     assert project.run(*LINE, TOPIC_RESULTS="", CRAWL="silent", RESULT_FOLDER="none").status == 0
@@ -91,7 +91,7 @@ def test_one_kind_of_results_may_be_enough_or_none(project):
     assert similarities[:3] == similarities[3:], "they are settled nevertheless"
 
 
-def test_crawl_of_pages_that_have_nothing_to_do_with_the_topic_has_results(project):
+def test_crawl_of_irrelevant_pages_has_results(project):
     topic = json.loads((project.folder / "topic.yaml").read_text("utf-8"))
     (project.folder / "topic.yaml").write_text(json.dumps({**topic, "keywords": ["weather"]}), "utf-8")
     outcome = project.run(*LINE)

@@ -1,4 +1,4 @@
-"""The graph of a crawl is the true one, told by other means: see tests/support/demo_truth.py."""
+"""The graph of a crawl equals the graph that tests/support/demo_truth.py computes independently."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_redirect_costs_no_click(crawl, large, site):
     assert site == "library" or any(a == b and hops < m_hops for a, b, hops, m_hops in pairs)
 
 
-def test_what_is_refused_is_what_the_site_truly_refuses(crawl, large, site, true):
+def test_refused_pages_are_those_that_the_site_refuses(crawl, large, site, true):
     refused = {normalize(url): status for url, status in rows(crawl, large, site, State.REFUSED, "p.url", "p.status")}
     assert {url: status for url, status in refused.items() if url not in true.off_site} == true.refused
     assert not rows(crawl, large, site, State.WAITING, "p.url")

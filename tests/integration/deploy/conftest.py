@@ -77,7 +77,7 @@ class Project:
 
 
 class Node:
-    """A running scrapyd. What it says is read as it comes, so that nobody has to look again and again."""
+    """A running scrapyd, whose output is read as it arrives, so that tests need not poll."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.folder = folder
@@ -116,7 +116,7 @@ class Node:
             assert found, f"scrapyd never said {pattern!r}, but:\n{self._said}"
             return found
 
-    def ask(self, name: str, **fields: object) -> dict:
+    def call(self, name: str, **fields: object) -> dict:
         """Return the response of *name*.json; with *fields*, send a POST."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
@@ -133,12 +133,12 @@ class Node:
 
     def schedule(self, **fields: object) -> str:
         """Put a job in the line, and return its number."""
-        return self.ask("schedule", project="crawlers", spider="sitegraph", **fields)["jobid"]
+        return self.call("schedule", project="crawlers", spider="sitegraph", **fields)["jobid"]
 
     def end_of(self, job: str) -> int:
         """Wait until *job* ended, and return its exit status."""
         status = self.hear(rf"{ENDED}project='crawlers' spider='sitegraph' job='{job}'")[1]
-        assert job in [finished["id"] for finished in self.ask("listjobs")["finished"]]
+        assert job in [finished["id"] for finished in self.call("listjobs")["finished"]]
         return int(status or 0)
 
     def log_of(self, job: str) -> str:
@@ -146,8 +146,8 @@ class Node:
 
     def stop(self) -> None:
         with suppress(OSError, AssertionError):  # it may be dead already
-            for job in self.ask("listjobs")["running"]:
-                self.ask("cancel", project="crawlers", job=job["id"], signal="KILL")
+            for job in self.call("listjobs")["running"]:
+                self.call("cancel", project="crawlers", job=job["id"], signal="KILL")
                 self.end_of(job["id"])
         self.process.terminate()
         try:

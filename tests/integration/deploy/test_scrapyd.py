@@ -1,4 +1,4 @@
-"""Deployed as an egg to a real scrapyd, the project crawls, stops, goes on and is replaced."""
+"""Deployed as an egg to a real scrapyd, the project crawls, stops, resumes and is replaced."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_cancelled_job_is_interrupted_and_the_next_one_goes_on(node, tmp_path):
     with gated() as site:
         job = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
         assert site.is_reached.wait(60), node.log_of(job)
-        assert node.ask("cancel", project="crawlers", job=job)["prevstate"] == "running"
+        assert node.call("cancel", project="crawlers", job=job)["prevstate"] == "running"
         site.may_go.set()
         assert node.end_of(job) == 0
         assert crawls(tmp_path) == [("interrupted", "shutdown", "1.0.1")]
@@ -205,7 +205,7 @@ def test_second_job_of_a_running_crawl_is_refused_and_a_new_egg_leaves_the_first
             assert node.end_of(first) == 0
             assert node.end_of(node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))) == 0
         finally:
-            node.ask("delversion", project="crawlers", version=str(2**40))
+            node.call("delversion", project="crawlers", version=str(2**40))
     assert crawls(tmp_path) == [("finished", "finished", "1.0.1"), ("finished", "finished", "1.0.2")]
 
 
@@ -218,6 +218,6 @@ def test_client_schedules_with_the_target_of_scrapy_cfg(node, web, tmp_path):
 
 
 def test_target_in_the_repository_has_no_slash_at_its_end():
-    # scrapyd-client 2.0.3 asks for //listprojects.json otherwise, to which scrapyd responds with 404.
+    # scrapyd-client 2.0.3 otherwise requests //listprojects.json, to which scrapyd responds with 404.
     lines = (ROOT / "scrapy.cfg").read_text("utf-8").splitlines()
     assert [line for line in lines if line.startswith("url")] == ["url = http://localhost:6800"]

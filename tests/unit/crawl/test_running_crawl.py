@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.robots import UNREACHABLE, RobotsRules
 from crawlers.crawl.site_policies import UNREACHABLE_S
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
+from crawlers.frontier.politeness import FIRST_REST_S
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
@@ -293,12 +296,25 @@ def test_host_that_refuses_rests_as_long_as_it_demands(opened):
     assert crawl.crawl.next_due(NOW) == 60.0
 
 
+def test_rest_of_a_host_grows_with_its_refusals_until_a_good_response(opened):
+    crawl = opened()
+    rests_s = []
+    for status in (503, 503, 200, 503):
+        if status == 200:
+            crawl.end(crawl.lease(), "/a")
+        else:
+            crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
+            rests_s.append(crawl.crawl.next_due(crawl.now))
+        crawl.now += 60.0
+    assert rests_s == [FIRST_REST_S, 2 * FIRST_REST_S, FIRST_REST_S]
+
+
 def test_requests_of_foreign_spiders_are_left_to_the_retries_of_scrapy(opened):
     crawl = opened({"is_foreign": True, "sites": ()})
     site_id = crawl.crawl.sites.id_of(SITE, NOW)
     assert crawl.crawl.add([Candidate(site_id, target("/"), request="{}")], NOW) == 1
-    page = crawl.fail(crawl.lease())
-    assert (page.state, page.reason) == (State.FAILED, "timeout")
+    crawl.fail(crawl.lease())
+    assert crawl.pages()["/"] == (State.FAILED, "timeout")
 
 
 # Failures
@@ -359,6 +375,7 @@ def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
 def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
     with pytest.raises(BadUrl):
         opened({"roots": ["mailto:x@a.test"]})
+    assert "store-writer" not in [thread.name for thread in threading.enumerate()]
     assert opened().lease().url == f"{SITE}/"
 
 
@@ -374,6 +391,15 @@ def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
     assert crawl.crawl.is_spent
     crawl.close()
     assert crawl.states() == [("interrupted", "finished")]
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy, once):
+    crawl = opened({"scope": Scope("all", [SITE])}, ORDER="aopic", NEWS_ONCE=once)
+    policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
+    assert crawl.crawl.has_pending
+    crawl.end(crawl.lease())
+    assert crawl.crawl.has_pending is not once
 
 
 def test_budget_that_suffices_is_not_spent(opened):
@@ -473,6 +499,9 @@ def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
     asyncio.run(crawl.crawl.settle_levels())
     assert not crawl.crawl.has_unsettled_levels
     assert crawl.levels() == {"/": 0, "/a": 1, "/b": 1, "/a1": 2, "/a2": 2, "/x": 3}
+    crawl.crawl.add([Candidate(1, target("/later"))], NOW)
+    crawl.end(crawl.lease())
+    assert crawl.crawl.has_unsettled_levels
 
 
 def test_breadth_first_order_has_no_unsettled_levels(opened):

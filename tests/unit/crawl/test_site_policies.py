@@ -1,4 +1,4 @@
-"""Which sites that links lead to are opened; what becomes of links to the others."""
+"""Links open the sites of the scope; links to other sites become external."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlers.storage.crawls import SiteRow
 
 
 def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
-    """Those of a crawl, and the names of the sites that it opened."""
+    """Return the policies of a crawl, and the names of the sites that it opens."""
     opened: list[str] = []
 
     def add_site(name: str) -> SiteRow:

@@ -35,7 +35,7 @@ def test_response_of_a_mission_becomes_plain_and_keeps_its_attributes():
 
 
 @pytest.mark.parametrize(("body", "encodings"), [(b"<p>plain", []), (b"\x1f\x8bpacked", [b"gzip"]), (b"", [])])
-def test_plain_body_that_is_called_gzip_is_read_as_it_is(body, encodings):
+def test_plain_body_that_is_declared_as_gzip_is_read_unchanged(body, encodings):
     for kind in (Response, HtmlResponse):
         response = processed(kind(URL, headers={"Content-Encoding": "gzip"}, body=body), lease=lease())
         assert response.headers.getlist("Content-Encoding") == encodings
@@ -58,7 +58,7 @@ def is_stopped(content_type, length, parts=(), **meta):
     return stopped
 
 
-def test_response_without_its_body_goes_on():
+def test_response_without_its_body_is_passed_on():
     with pytest.raises(StopDownload) as stop:
         ContentTypeMiddleware(HTML).headers_received(Headers(), 1_000_000, Request(URL, meta={"lease": lease()}))
     assert not stop.value.fail
@@ -75,15 +75,15 @@ def test_response_without_its_body_goes_on():
         ("application/rss+xml", 1_000_000, True),
     ],
 )
-def test_large_bodies_that_nobody_wants_are_not_read(content_type, length, stopped):
+def test_large_bodies_of_other_types_are_not_read(content_type, length, stopped):
     assert is_stopped(content_type, length, lease=lease()) is stopped
 
 
-def test_feeds_are_read_where_they_are_wanted():
+def test_feeds_are_read_if_their_types_are_configured():
     assert not is_stopped("application/rss+xml; charset=utf-8", 1_000_000, FEEDS, lease=lease())
     assert is_stopped("video/mp4", 1_000_000, FEEDS, lease=lease())
 
 
 @pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}, {"robots": (1, 1, 0)}])
-def test_bodies_of_others_are_read_whatever_they_are(meta):
+def test_bodies_of_other_requests_are_read_whatever_their_type(meta):
     assert not is_stopped("image/png", 1_000_000, **meta)

@@ -1,4 +1,4 @@
-"""Where feeds are, whose they are, and which of them nobody wants."""
+"""The addresses of feeds, the sources that they belong to, and which of them are removed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import FoundFeed
 
 HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
-NOBODYS = "http://nobody.test"
+UNOWNED = "http://unowned.test"
 
 
 def places(*, known: dict[str, str] | None = None, removed: tuple[str, ...] = ()) -> FeedRegistry:
-    """Of two sources and a third that is left out."""
+    """Return the feeds of two sources; a third one is excluded."""
     owners = SourceOwners([(site, []) for site in (HERE, THERE, OUT)])
     return FeedRegistry(resolve, [f"{HERE}/", f"{THERE}/"], known or {}, removed, [OUT], owners)
 
@@ -31,7 +31,7 @@ def key(url: str) -> int:
 
 
 def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
-    """The rows that the store gets when a feed was read at *url*."""
+    """Return the rows to store when a feed was read at *url*."""
     changes = ChangeSet()
     feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
     return changes[FoundFeed]
@@ -43,7 +43,7 @@ def test_home_pages_and_known_feeds_are_recognised_by_their_keys() -> None:
     assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/map.xml", "/")] == [FEED, SITEMAP, ""]
 
 
-def test_what_moved_is_at_its_new_address_what_it_was() -> None:
+def test_moved_pages_keep_their_kinds() -> None:
     feeds = places(known={f"{HERE}/rss": FEED})
     feeds.moved(key(f"{HERE}/"), key(f"{HERE}/en/"))
     feeds.moved(key(f"{HERE}/rss"), key(f"{HERE}/feed"))
@@ -60,7 +60,7 @@ def test_without_a_feed_the_usual_places_are_tried_once_per_domain() -> None:
     assert len(feeds.of_home(f"{THERE}/", [])) == len(USUAL_PLACES)
 
 
-def test_usual_places_are_left_alone_where_a_feed_is_known_named_or_found() -> None:
+def test_usual_places_are_not_tried_if_a_feed_is_known_named_or_found() -> None:
     assert places(known={f"{HERE}/rss": FEED}).of_home(f"{HERE}/", []) == []
     feeds = places()
     assert feeds.of_home(f"{HERE}/", [target(f"{HERE}/rss")]) == [target(f"{HERE}/rss")]
@@ -69,7 +69,7 @@ def test_usual_places_are_left_alone_where_a_feed_is_known_named_or_found() -> N
     assert feeds.of_home(f"{THERE}/", []) == []
 
 
-def test_removed_feeds_and_those_of_sites_that_are_left_out_are_not_wanted() -> None:
+def test_removed_feeds_and_those_of_excluded_sites_are_not_wanted() -> None:
     feeds = places(removed=(f"{HERE}/rss",))
     named = [target(url) for url in (f"{HERE}/rss", f"{OUT}/rss", f"{HERE}/feed")]
     assert feeds.wanted(f"{HERE}/", named) == [target(f"{HERE}/feed")]
@@ -89,12 +89,12 @@ def test_removed_feed_in_a_usual_place_is_not_tried() -> None:
         (f"{HERE}/rss", None, HERE),
         (f"{HERE}/rss", THERE, HERE),
         ("http://feeds.here.test/rss", None, HERE),
-        (f"{NOBODYS}/rss", None, None),
-        (f"{NOBODYS}/rss", THERE, THERE),
-        (f"{NOBODYS}/rss", "http://stranger.test", None),
+        (f"{UNOWNED}/rss", None, None),
+        (f"{UNOWNED}/rss", THERE, THERE),
+        (f"{UNOWNED}/rss", "http://stranger.test", None),
     ],
 )
-def test_feed_belongs_to_its_sites_source_or_to_that_whose_page_named_it(
+def test_feed_belongs_to_the_source_of_its_site_or_of_the_page_that_names_it(
     url: str, named_by: str | None, owner: str | None
 ) -> None:
     feeds = places()
@@ -104,14 +104,14 @@ def test_feed_belongs_to_its_sites_source_or_to_that_whose_page_named_it(
     assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])
 
 
-def test_feed_of_two_sources_is_that_of_the_first_that_named_it() -> None:
+def test_feed_of_two_sources_belongs_to_the_first_one_that_names_it() -> None:
     feeds = places()
     for site in (THERE, HERE):
-        feeds.wanted(f"{site}/", [target(f"{NOBODYS}/rss")])
-    assert feeds.owner(f"{NOBODYS}/rss", key(f"{NOBODYS}/rss")) == THERE
+        feeds.wanted(f"{site}/", [target(f"{UNOWNED}/rss")])
+    assert feeds.owner(f"{UNOWNED}/rss", key(f"{UNOWNED}/rss")) == THERE
 
 
-def test_feed_is_kept_once_and_a_given_one_is_kept_already() -> None:
+def test_feed_is_stored_once_and_a_given_one_is_stored_already() -> None:
     feeds = places(known={f"{HERE}/rss": FEED})
     assert kept(feeds, f"{HERE}/rss") == []
     assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == [(HERE, f"{HERE}/map.xml", SITEMAP)]

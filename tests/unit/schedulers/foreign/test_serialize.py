@@ -1,4 +1,4 @@
-"""A request becomes text and the same request again; what can't is kept, and what was lost says so."""
+"""Requests are written as JSON and recreated; others stay in memory, and are reported if they are lost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def again(request, keeper=None):
     st.integers(-100, 100),
     st.booleans(),
 )
-def test_request_comes_back_as_it_was(body, headers, meta, cb_kwargs, method, priority, dont_filter):
+def test_request_is_recreated_unchanged(body, headers, meta, cb_kwargs, method, priority, dont_filter):
     request = Request(
         URL,
         callback=SPIDER.parse_it,
@@ -70,7 +70,7 @@ def test_request_comes_back_as_it_was(body, headers, meta, cb_kwargs, method, pr
     assert keeper.read(text).to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
 
 
-def test_class_of_a_request_comes_back():
+def test_class_of_a_request_is_recreated():
     found = again(FormRequest(URL, formdata={"a": "ü"}))
     assert type(found) is FormRequest
     assert (found.method, found.body) == ("POST", b"a=%C3%BC")
@@ -87,7 +87,7 @@ def test_class_of_a_request_comes_back():
         {"callback": lambda response: None},
     ],
 )
-def test_request_that_is_no_json_is_kept_as_it_is(odd):
+def test_request_that_is_not_json_is_kept_unchanged(odd):
     keeper = RequestKeeper(SPIDER)
     request = Request(URL, **odd)
     text = keeper.write(request)
@@ -96,7 +96,7 @@ def test_request_that_is_no_json_is_kept_as_it_is(odd):
         keeper.read(text)
 
 
-def test_only_the_first_request_that_is_no_json_is_logged(caplog):
+def test_only_the_first_request_that_is_not_json_is_logged(caplog):
     keeper = RequestKeeper(SPIDER)
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
@@ -108,14 +108,14 @@ def test_only_the_first_request_that_is_no_json_is_logged(caplog):
 @pytest.mark.parametrize(
     "change", [{"callback": "gone"}, {"_class": "no.such.Request"}, {"_class": "json.loads"}, {"priority": "high"}]
 )
-def test_request_of_a_spider_that_has_changed_says_so(change):
+def test_request_of_a_changed_spider_has_a_reason(change):
     keeper = RequestKeeper(SPIDER)
     fields = {**json.loads(keeper.write(Request(URL, callback=SPIDER.parse_it))), **change}
     with pytest.raises(LookupError, match="the spider has changed"):
         keeper.read(json.dumps(fields))
 
 
-# What a request is known by
+# The identity of a request
 
 
 def key(*arguments, unique="", **more):
@@ -138,6 +138,6 @@ def test_unique_requests_equal_nothing():
     assert len({key(URL), key(URL, unique="1"), key(URL, unique="2")}) == 3
 
 
-def test_url_that_is_none_is_refused():
+def test_invalid_url_is_refused():
     with pytest.raises(BadUrl):
         key("ftp://a.example/x")
