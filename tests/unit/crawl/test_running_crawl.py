@@ -414,8 +414,9 @@ def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_
     crawl = opened()
     crawl.end(crawl.lease(), title="Home")
     read: list[Any] = []
-    crawl.close(lambda: read.extend((crawl.rows("SELECT title FROM page"), crawl.states()[0][0])))
-    assert read == [[("Home",)], "running"]
+    writer = crawl.crawl.session.writer
+    crawl.close(lambda: read.extend((writer.is_closed, crawl.rows("SELECT title FROM page"), crawl.states()[0][0])))
+    assert read == [True, [("Home",)], "running"]
     assert crawl.states() == [("finished", "finished")]
     assert crawl.crawl.failure is None
 
