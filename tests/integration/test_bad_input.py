@@ -114,7 +114,7 @@ def test_a_database_of_a_newer_version_is_refused(refusal):
 def test_a_file_that_is_not_a_database_is_refused(refusal):
     sentence = refusal(prepare=lambda crawl: crawl.database.write_text("Dear diary, " * 1000))
     assert "crawl.sqlite" in sentence
-    assert "not a database" in sentence
+    assert "is not an SQLite database" in sentence
 
 
 def test_a_read_only_database_is_refused(refusal):
