@@ -1,4 +1,4 @@
-"""A running crawl: which URL is fetched next, and what is stored of each page. Knows no Scrapy.
+"""A running crawl: which URL is fetched next, and what is stored of each page. Independent of Scrapy.
 
 A scheduler asks for leases (`next`) and makes requests of them; a pipeline returns the pages (`record`).
 """
@@ -296,7 +296,7 @@ class Crawl:
     def close(self, reason: str, outputs: Iterable[Callable[[], None]]) -> None:
         """Commit everything, write the *outputs*, and record how the crawl ended.
 
-        Only when all outputs are written a crawl is finished: after a kill before that, the same command continues it.
+        A crawl is finished only when all outputs are written: after a kill before that, the same command continues it.
         The error of an output is reported, and the others are written nevertheless.
         """
         try:

@@ -1,4 +1,4 @@
-"""Records every page in the crawl, which stores it and ends its lease: the last pipeline."""
+"""Records every page in the crawl, which stores it and ends its lease. It follows the pipelines of users."""
 
 from __future__ import annotations
 
