@@ -6,6 +6,7 @@ A scheduler asks for leases (`next`) and makes requests of them; a pipeline retu
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,8 +95,10 @@ class Crawl:
         )
         logs = log_paths(settings)
         self.session = CrawlSession(settings, spec, self._reason_against, now, versions)
-        self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
-        try:
+        with ExitStack() as on_error:
+            on_error.callback(self.session.close_all)
+            self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
+            on_error.callback(self._stats.close)
             self.sites = SitePolicies(self.session, settings, agent, not spec.is_foreign, clock)
             for row in self.session.row.sites:
                 self.sites.open(row, now)
@@ -103,10 +106,7 @@ class Crawl:
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
             self._add_urls((*(limits.start_url or f"{limits.site}/" for limits in spec.sites), *spec.roots), now)
-        except BaseException:
-            self._stats.close()
-            self.session.close_all()
-            raise
+            on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
 
     @property
@@ -174,10 +174,6 @@ class Crawl:
             self._add_urls(self._policy.found_by_robots(text or ""), now)
         except StoreError as error:
             self.abort(error)
-
-    def add(self, candidates: Iterable[Candidate], now: float) -> int:
-        """Queue the *candidates* of a foreign spider; return the number of new ones. Raises `StoreError`."""
-        return self.frontier.add(candidates, now)
 
     # Results ----------------------------------------------------------------------------------------
 
@@ -252,16 +248,17 @@ class Crawl:
         """Request pages, because the policy is now ready."""
         self._wake()
 
-    def has_lost_pages(self) -> bool:
-        """Return whether URLs are leased although nothing is in flight any more, which ends the crawl as an error."""
-        if self.failure is None and self.frontier.leases:
-            self._fail(
-                FrontierError(
-                    f"{self.frontier.leases} pages were fetched, but no Page was recorded; a spider, middleware or "
-                    "pipeline must return each Page, or raise DropItem: correct it, then run the same command again"
-                )
+    def fail_for_lost_pages(self) -> bool:
+        """Fail if URLs are leased although nothing is in flight, as their pages are lost; return whether any are."""
+        if self.failure is not None or not self.frontier.leases:
+            return False
+        self._fail(
+            FrontierError(
+                f"{self.frontier.leases} pages were fetched, but no Page was recorded; a spider, middleware or "
+                "pipeline must return each Page, or raise DropItem: correct it, then run the same command again"
             )
-        return self.failure is not None
+        )
+        return True
 
     @property
     def is_spent(self) -> bool:
@@ -299,9 +296,10 @@ class Crawl:
         A crawl is finished only when all outputs are written: after a kill before that, the same command continues it.
         The error of an output is reported, and the others are written nevertheless.
         """
+        is_logged = self._writes(self._stats.close)  # even if the store fails
         try:
             self.session.commit()
-            is_written = all([self._writes(output) for output in (self._stats.close, *outputs)])
+            is_written = all([is_logged, *(self._writes(output) for output in outputs)])
             finished = reason == "finished" and is_written and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
             logger.info("Crawl %s %s", self.session.name, self.session.outcome(reason, is_finished=is_finished))

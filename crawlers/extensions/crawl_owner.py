@@ -1,7 +1,4 @@
-"""Owns the running crawl: all other components get it from here.
-
-owner_of(crawler).crawl.record(page)
-"""
+"""Owns the running crawl: all other components get it by `owner_of(crawler).crawl`."""
 
 from __future__ import annotations
 
@@ -105,7 +102,7 @@ class CrawlOwner:
     def _spider_idle(self) -> None:
         if self._crawl is None:
             return
-        if self._crawl.has_lost_pages():
+        if self._crawl.fail_for_lost_pages():
             raise CloseSpider("lost_pages")
         if self._crawl.is_spent:
             raise CloseSpider("page_budget")

@@ -138,7 +138,7 @@ class UrlDiscovery:
         if reason is not None:
             flags = TAKEN
             url, variant = target.normalized, 0  # never requested, so that all variants are equal
-        elif (reason := _reason_against(level, site)) is not None:
+        elif (reason := _depth_reason(level, site)) is not None:
             flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
@@ -201,7 +201,7 @@ class UrlDiscovery:
                 variant == best and (variant != ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return
-        reason = _reason_against(level, site)
+        reason = _depth_reason(level, site)
         if not value & TOO_DEEP:
             site.discard(page_id, group)
         elif reason is None:
@@ -256,7 +256,7 @@ class UrlDiscovery:
                 self._recall(site, missing)
                 known |= site.seen.known(missing)
                 self._grew(site.seen, before)
-            if _reason_against(min(level, MAX_LEVEL), site) is not None:
+            if _depth_reason(min(level, MAX_LEVEL), site) is not None:
                 return []
             for key in known:
                 del by_key[key]
@@ -326,7 +326,7 @@ class UrlDiscovery:
                 return
 
 
-def _reason_against(level: int, site: SiteQueue) -> str | None:
+def _depth_reason(level: int, site: SiteQueue) -> str | None:
     return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)
 
 

@@ -305,11 +305,9 @@ class QueuedFrontier:
     # Requeueing known pages -------------------------------------------------------------------------
 
     def slot(self, page_id: int) -> QueueSlot | None:
-        """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
         return None if self._scoring is None else self._scoring.slot(page_id)
 
     def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
-        """Return those of the *targets*, found on *level*, that are new and may be fetched, each once."""
         by_site: dict[str, list[Target]] = {}
         for target in targets:
             by_site.setdefault(target.site, []).append(target)
@@ -327,10 +325,6 @@ class QueuedFrontier:
         now: float,
         after: Position = BEFORE_ALL,
     ) -> Position | None:
-        """Move some waiting pages of a site, behind *after*, to the slots that *slot_of* returns for site and URL.
-
-        Returns the position to continue from; None if all pages are requeued.
-        """
         if self._scoring is None:
             return None
         reached = self._scoring.requeue(site_id, site, slot_of, after)
@@ -339,7 +333,6 @@ class QueuedFrontier:
         return reached
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
-        """Queue fetched *pages* of a site without a scheduled revisit for one more complete fetch."""
         its = self._schedule.by_name(site)
         if self._scoring is None or its is None:  # a site that the host list omits
             return

@@ -37,9 +37,8 @@ class Announcements:
         self._commits = commits
         self._frontier = frontier
         self._announced: dict[int, None] = {}  # keys, the most recent last
-        self._read: dict[
-            int, int
-        ] = {}  # number of change sets submitted before the page was read, by key, the most recent last
+        # By key, the most recent last: the number of change sets that were submitted before the page was read.
+        self._read: dict[int, int] = {}
 
     def __contains__(self, key: int) -> bool:
         """Return whether a feed announced the URL with that *key* in this run."""

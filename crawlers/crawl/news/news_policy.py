@@ -135,19 +135,20 @@ class NewsPolicy(CrawlPolicy):
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         article, items = self._stored.pop(lease.id, _Stored(None, None))
+        changes = ChangeSet()
         if redirects_to_variant(lease, page):
-            changes = ChangeSet()
             self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
             return Decision(page, changes=changes)  # the frontier requests that variant instead
-        changes = ChangeSet()
         self._requeue.add_site(lease.site_id, site_of(lease.url))
         self._requeue.step(changes, now)
         news = page.news or News(self.kind(lease))
         items = items or self._announcements.look_up(lease, news.items)()
         new = self._announcements.new_of(news.items, items)
         is_read = page.state is State.DONE and not page.is_unchanged
-        found = _NOTHING_FOUND
-        if is_read or self._is_inaccessible_home(lease, page):  # whose feeds may be accessible
+        has_links = is_read or self._is_inaccessible_home(
+            lease, page
+        )  # the feeds of such a home page may be accessible
+        if has_links:
             page, news = self._with_feeds(lease, page, news)
         if is_read:
             news = self.articles.judge(lease, page, news, changes, now, article)
@@ -156,8 +157,7 @@ class NewsPolicy(CrawlPolicy):
                 self._label(lease, page, news, changes, now)
             if not news.outcome or lease.is_revisit:
                 self._announcements.was_read(lease.key)
-        if is_read or self._is_inaccessible_home(lease, page):
-            found = self._slots(lease, page, news, new, now)
+        found = self._slots(lease, page, news, new, now) if has_links else _NOTHING_FOUND
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
         if self._has_moved(lease, page):

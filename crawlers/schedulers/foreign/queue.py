@@ -73,7 +73,7 @@ class ForeignRequests:
         try:
             lease = self._replaced(request)
             candidate = self._candidate(request, now, is_replacement=lease is not None)
-            new = self._crawl.add([candidate], now) if candidate is not None else 0
+            new = self._crawl.frontier.add([candidate], now) if candidate is not None else 0
             if lease is not None:
                 # Only after the other one was queued: a kill in between must not lose both.
                 reason = f"replaced by a request to {request.url}"

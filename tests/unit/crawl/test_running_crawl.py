@@ -134,10 +134,10 @@ def test_inaccessible_robots_txt_is_needed_again_later(opened):
     assert crawl.crawl.next(NOW) is None
     assert crawl.pages()["/"] == (State.REJECTED, "robots.txt can't be read: timeout")
     crawl.now += UNREACHABLE_S - 1.0
-    crawl.crawl.add([Candidate(1, target("/a"))], crawl.now)
+    crawl.crawl.frontier.add([Candidate(1, target("/a"))], crawl.now)
     assert crawl.crawl.next(crawl.now) is None
     crawl.now += 1.0
-    crawl.crawl.add([Candidate(1, target("/b"))], crawl.now)
+    crawl.crawl.frontier.add([Candidate(1, target("/b"))], crawl.now)
     assert crawl.robots().site == SITE
     assert crawl.pages()["/a"][0] is State.REJECTED
 
@@ -174,7 +174,7 @@ def test_nothing_is_requested_before_the_policy_is_ready(opened, policy):
 @pytest.mark.parametrize("is_foreign", [False, True])
 def test_concurrent_requests_bound_the_leases_of_missions(opened, is_foreign):
     crawl = opened({"is_foreign": is_foreign}, CONCURRENT_REQUESTS=2, SITE_PARALLEL=9)
-    crawl.crawl.add([Candidate(1, target(f"/{n}")) for n in range(9)], NOW)
+    crawl.crawl.frontier.add([Candidate(1, target(f"/{n}")) for n in range(9)], NOW)
     crawl.lease()
     assert (crawl.crawl.next(NOW, in_flight=1) is None) is not is_foreign
     assert (crawl.crawl.next_due(NOW, in_flight=1) is None) is not is_foreign
@@ -312,7 +312,7 @@ def test_rest_of_a_host_grows_with_its_refusals_until_a_good_response(opened):
 def test_requests_of_foreign_spiders_are_left_to_the_retries_of_scrapy(opened):
     crawl = opened({"is_foreign": True, "sites": ()})
     site_id = crawl.crawl.sites.id_of(SITE, NOW)
-    assert crawl.crawl.add([Candidate(site_id, target("/"), request="{}")], NOW) == 1
+    assert crawl.crawl.frontier.add([Candidate(site_id, target("/"), request="{}")], NOW) == 1
     crawl.fail(crawl.lease())
     assert crawl.pages()["/"] == (State.FAILED, "timeout")
 
@@ -379,7 +379,32 @@ def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
     assert opened().lease().url == f"{SITE}/"
 
 
+def test_crawl_whose_logs_can_not_be_opened_leaves_the_store_to_the_next_one(opened, monkeypatch):
+    def fail(*paths: object) -> None:
+        raise ConfigError("COMMON_LOG_FILE: no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running_crawl, "CsvLogs", fail)
+        with pytest.raises(ConfigError, match="no space"):
+            opened()
+    assert "store-writer" not in [thread.name for thread in threading.enumerate()]
+    assert opened().lease().url == f"{SITE}/"
+
+
 # The end
+
+
+def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatch, tmp_path):
+    def fail() -> None:
+        raise StoreError("the disk is full")
+
+    crawl = opened(COMMON_LOG_FILE=str(tmp_path / "common.csv"))
+    crawl.end(crawl.lease(), "/a")
+    crawl.end(crawl.lease())  # within a second, so that its line is still in the buffer
+    monkeypatch.setattr(crawl.crawl.session, "commit", fail)
+    crawl.close()
+    assert f"{SITE}/a" in (tmp_path / "common.csv").read_text("utf-8")
+    assert isinstance(crawl.crawl.failure, StoreError)
 
 
 def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
@@ -500,7 +525,7 @@ def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
     asyncio.run(crawl.crawl.settle_levels())
     assert not crawl.crawl.has_unsettled_levels
     assert crawl.levels() == {"/": 0, "/a": 1, "/b": 1, "/a1": 2, "/a2": 2, "/x": 3}
-    crawl.crawl.add([Candidate(1, target("/later"))], NOW)
+    crawl.crawl.frontier.add([Candidate(1, target("/later"))], NOW)
     crawl.end(crawl.lease())
     assert crawl.crawl.has_unsettled_levels
 

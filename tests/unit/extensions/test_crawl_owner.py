@@ -187,7 +187,7 @@ def test_spider_ends_when_the_page_budget_is_spent_although_pages_wait(opened):
     one = opened(PAGE_BUDGET=1).open()
     crawl, now = one.owner.crawl, 1e9
     site_id = crawl.sites.id_of(SITE, now)
-    crawl.add([Candidate(site_id, target(path)) for path in ("/a", "/b")], now)
+    crawl.frontier.add([Candidate(site_id, target(path)) for path in ("/a", "/b")], now)
     assert one.send(signals.spider_idle) == []
     lease = crawl.next(now)
     crawl.record(Page(lease.id, lease.url, 0, State.DONE, 200))

@@ -151,7 +151,7 @@ def test_engine_is_not_woken_if_nothing_waits(flows):
 
 def test_bug_while_a_request_is_made_ends_the_crawl(flows):
     flow = flows()
-    flow.opened.crawl.add([Candidate(1, target("/x"), request="not JSON")], NOW)
+    flow.opened.crawl.frontier.add([Candidate(1, target("/x"), request="not JSON")], NOW)
     assert flow.paths() == ["/"]
     failure = flow.opened.crawl.failure
     assert isinstance(failure, FrontierError)
@@ -195,7 +195,9 @@ def test_known_request_is_not_new(flows):
 def test_request_that_can_not_be_recreated_is_skipped(flows):
     flow = flows({"is_foreign": True, "sites": ()})
     site_id = flow.opened.crawl.sites.id_of(SITE, NOW)
-    flow.opened.crawl.add([Candidate(site_id, target("/lost"), request='{"kept": 1, "process": "earlier"}')], NOW)
+    flow.opened.crawl.frontier.add(
+        [Candidate(site_id, target("/lost"), request='{"kept": 1, "process": "earlier"}')], NOW
+    )
     flow.flow.add(Request(f"{SITE}/x"))
     assert flow.paths() == ["/x"]
     assert flow.opened.pages()["/lost"] == (
@@ -209,7 +211,7 @@ def test_one_call_makes_a_bounded_number_of_steps_and_the_engine_asks_again(flow
     flow = flows({"is_foreign": True, "sites": ()})
     site_id = flow.opened.crawl.sites.id_of(SITE, NOW)
     lost = '{"kept": 1, "process": "earlier"}'
-    flow.opened.crawl.add([Candidate(site_id, target(f"/{n}"), request=lost) for n in range(3)], NOW)
+    flow.opened.crawl.frontier.add([Candidate(site_id, target(f"/{n}"), request=lost) for n in range(3)], NOW)
     flow.flow.add(Request(f"{SITE}/x"))
     assert flow.flow.next() is None
     assert flow.timer.times == [NOW]
