@@ -77,6 +77,9 @@ class SiteLimits:
     max_level: int | None = None  # deepest level fetched, inclusive
     delay_s: float | None = None  # seconds between the starts of two downloads
     start_url: str | None = None  # the page on level 0; None: the site's root
+    folder: str = ""  # /path/ below which the crawl stays; "": the whole site
+    aliases: tuple[str, ...] = ()  # further addresses of its pages, scheme://host[:port]
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)  # fields `name=value` of hosts.txt
 
 
 @dataclass(frozen=True, slots=True)

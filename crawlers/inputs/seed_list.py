@@ -86,7 +86,7 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     except csv.Error as error:
         raise ConfigError(f"{origin}:1: not a CSV file ({error}); check the first line") from error
     if not set(names) & set(COLUMNS):
-        return [_of_hosts_line(limits) for limits in parse_hosts(text, origin)]
+        return [_of_hosts_line(limits, origin) for limits in parse_hosts(text, origin)]
     _check_header(names, origin)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -108,14 +108,22 @@ def format_seeds(seeds: Iterable[Seed]) -> str:
     return out.getvalue()
 
 
-def _of_hosts_line(limits: SiteLimits) -> SeedChange:
-    return {
+def _of_hosts_line(limits: SiteLimits, origin: str) -> SeedChange:
+    if limits.folder or limits.aliases or limits.options:
+        raise ConfigError(
+            f"{origin}: {limits.site}: a seed has no folder, aliases or further fields; remove them, or crawl the file "
+            "itself with -a hosts="
+        )
+    change: SeedChange = {
         "site": limits.site,
         "enabled": True,
         "parallel": limits.parallel,
         "max_level": limits.max_level,
         "delay_s": limits.delay_s,
     }
+    if limits.start_url is not None:
+        change["start_url"] = limits.start_url
+    return change
 
 
 def _heading(cell: str) -> str:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
+from crawlers.inputs import hosts_file
 from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
 from crawlers.inputs.text_file import PROBLEMS_SHOWN
 from crawlers.items import SiteLimits
@@ -49,11 +50,16 @@ def test_hosts_of_all_kinds_are_parsed(text, site):
     [
         ("ftp://a.example", "unsupported protocol 'ftp'; expected http or https"),
         ("://a.example", "unsupported protocol ''; expected http or https"),
-        ("http://a.example/dir", "a site must not have a path"),
-        ("a.example?x", "a site must not have a path"),
+        ("a.example;=www.a.example/dir", "has a path; an alias is a whole host"),
+        ("a.example;=", "the host of an alias is missing; write =host"),
+        ("a.example;=ftp://b.example", "unsupported protocol 'ftp'"),
+        ("a.example;=http://a.example", "is the site itself; remove it"),
+        ("a.example;=b'c", "only letters, digits, dots and hyphens"),
+        ("a.example;colour=red", "unknown field 'colour=red'"),
+        ("a.example;" + ";".join(f"=b{n}.example" for n in range(51)), "102 aliases, expected at most 100"),
         ("http://a.example, http://b.example", "a line has one site; write each site on a line of its own"),
         ("a.example,b.example;2", "a line has one site"),
-        ("http:/a.example", "a site must not have a path"),
+        ("http:/a.example", "a slash is missing; write http://host"),
         ("http://;1", "the host is missing"),
         (";1", "the host is missing"),
         ("user:secret@a.example", "user names are not supported"),
@@ -84,7 +90,7 @@ def test_fault_is_reported_with_line_text_and_remedy(line, what):
 
 
 def test_all_faults_are_reported_at_once():
-    message = problems("ftp://a\nok.example\nb.example;x\n" + "c.example/d\n")
+    message = problems("ftp://a\nok.example\nb.example;x\n" + "c.example;=\n")
     assert [line.split(": ")[0] for line in message.splitlines()[:-1]] == [
         "hosts.txt:1",
         "hosts.txt:3",
@@ -102,6 +108,80 @@ def test_duplicate_site_is_reported_with_both_lines():
     message = problems("a.example\n\nhttp://A.example:80/;4\n")
     assert "hosts.txt:3" in message
     assert "http://a.example is already listed at hosts.txt:1" in message
+
+
+@pytest.mark.parametrize(
+    ("line", "aliases"),
+    [
+        ("https://a.example;=www.a.example", ("http://www.a.example", "https://www.a.example")),
+        ("https://a.example;2;=www.a.example;3", ("http://www.a.example", "https://www.a.example")),
+        ("https://a.example;;;;=https://www.a.example", ("https://www.a.example",)),
+        ("https://a.example;=a.example", ("http://a.example",)),
+        ("a.example;=http://B.example:80;=https://a.example", ("http://b.example", "https://a.example")),
+        ("a.example;=http://a.example:8080/", ("http://a.example:8080",)),
+        ("a.example; = http://пример.рф", ("http://xn--e1afmkfd.xn--p1ai",)),
+        ("http://[::1]:80;=http://127.0.0.1", ("http://127.0.0.1",)),
+        ("a.example;=http://b.example;=http://b.example", ("http://b.example",)),
+    ],
+)
+def test_alias_is_an_address_or_a_host_with_both_protocols(line, aliases):
+    (limits,) = parse_hosts(line, "hosts.txt")
+    assert limits.aliases == aliases
+
+
+def test_fields_with_an_equals_sign_are_never_positional():
+    (limits,) = parse_hosts("a.example;=http://b.example;4;=http://c.example;;500", "hosts.txt")
+    assert limits == SiteLimits("http://a.example", 4, None, 0.5, aliases=("http://b.example", "http://c.example"))
+
+
+def test_named_fields_have_known_names_and_values(monkeypatch):
+    monkeypatch.setattr(hosts_file, "OPTIONS", {"colour": ("red", "blue")})
+    (limits,) = parse_hosts("a.example; colour = red ", "hosts.txt")
+    assert limits.options == {"colour": "red"}
+    assert "colour is 'green', expected one of: red, blue" in problems("a.example;colour=green")
+    assert "colour is given twice" in problems("a.example;colour=red;colour=blue")
+    assert "unknown field 'color=red'; known are colour" in problems("a.example;color=red")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a.example;=http://b.example\nhttp://b.example",
+        "http://b.example\na.example;=http://b.example",
+        "a.example;=http://b.example\nc.example;=http://b.example",
+    ],
+)
+def test_address_belongs_to_one_site(text):
+    message = problems(text)
+    assert "hosts.txt:2" in message
+    assert "http://b.example is already a site or an alias at hosts.txt:1" in message
+
+
+@pytest.mark.parametrize(
+    ("address", "start_url", "folder"),
+    [
+        ("https://a.example/", None, ""),
+        ("https://a.example/docs/", "https://a.example/docs/", "/docs/"),
+        ("a.example/docs", "http://a.example/docs", "/docs/"),
+        ("https://a.example/docs/index.html", "https://a.example/docs/index.html", "/docs/"),
+        ("https://a.example/index.html", "https://a.example/index.html", ""),
+        ("https://a.example/docs/v1/../v2/?lang=en", "https://a.example/docs/v2/?lang=en", "/docs/v2/"),
+        ("https://a.example?x", "https://a.example/?x", ""),
+        ("https://a.example//b.example/", "https://a.example//b.example/", "//b.example/"),
+        ("https://a.example/Дом/", "https://a.example/%D0%94%D0%BE%D0%BC/", "/%D0%94%D0%BE%D0%BC/"),
+    ],
+)
+def test_path_is_the_start_page_in_its_folder(address, start_url, folder):
+    assert parse_hosts(f"{address};2", "hosts.txt") == [
+        SiteLimits(parse_hosts(address, "")[0].site, 2, start_url=start_url, folder=folder)
+    ]
+
+
+def test_two_folders_of_one_host_are_an_error_that_names_the_remedy():
+    message = problems("a.example/docs/\na.example/blog/")
+    assert "hosts.txt:2" in message
+    assert "http://a.example is already listed at hosts.txt:1, with another folder" in message
+    assert "URL_INCLUDE" in message
 
 
 def test_file_without_a_site_is_an_error():

@@ -145,3 +145,11 @@ def test_formatted_seeds_are_parsed_back(seeds):
         return {"site": seed.site, "start_url": seed.start_url, "number": seed.number, **known, **limits}
 
     assert parse_seeds(format_seeds(seeds), "seeds.csv") == [change(seed) for seed in seeds]
+
+
+def test_line_of_a_hosts_file_with_a_folder_or_an_alias_is_no_seed():
+    for line in ("a.example/docs/", "a.example;=www.a.example"):
+        with pytest.raises(ConfigError, match="a seed has no folder, aliases"):
+            parse_seeds(line, "hosts.txt")
+    (change,) = parse_seeds("a.example/index.html", "hosts.txt")
+    assert change["start_url"] == "http://a.example/index.html"
