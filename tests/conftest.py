@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from shutil import copy
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ import pytest
 from hypothesis import Phase, settings
 
 from crawlers.storage.database import Database
-from tests.support.services import PostgresqlStore, running_postgresql
+from tests.support.services import PostgresqlStore, fresh_database, running_postgresql
+from tests.support.sites.project import Project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # hypothesis writes patches for failing tests if libcst is installed, which mutmut requires. libcst cannot read classes
@@ -81,3 +83,25 @@ def database(database_url: str) -> Iterator[Database]:
     database = Database(database_url)
     yield database
     database.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
+    """A folder without a store for the commands of one test, with both kinds of stores in turn."""
+    if request.param == "sqlite":
+        return Project(tmp_path)
+    return Project(tmp_path, DATABASE_URL=request.getfixturevalue("postgresql_url"))
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def new_project(request: pytest.FixtureRequest) -> Iterator[Callable[..., Project]]:
+    """Likewise for what several tests read: `new_project(folder, **settings)` has a store of its own."""
+    socket = None if request.param == "sqlite" else request.getfixturevalue("postgresql_socket")
+    with ExitStack() as stack:
+
+        def make(folder: Path, **settings: object) -> Project:
+            if socket is not None:
+                settings["DATABASE_URL"] = stack.enter_context(fresh_database(socket))
+            return Project(folder, **settings)
+
+        yield make

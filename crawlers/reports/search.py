@@ -37,7 +37,7 @@ _FTS5 = text(f"""
 # Headlines are generated only for the shown documents: each reads its whole text.
 _TSVECTOR = text(f"""
     SELECT url, title, published, stored_at, ts_headline('simple', left(text, 100000), query,
-        'MaxFragments=1, StartSel=[, StopSel=], MinWords=12, MaxWords={SNIPPET_WORDS}') AS snippet
+        'MaxFragments=1, StartSel=[, StopSel=], MinWords=12, MaxWords={SNIPPET_WORDS}, ShortWord=0') AS snippet
     FROM (
         SELECT d.url, d.title, d.published, d.stored_at, d.text, query, d.page_id,
             ts_rank(setweight(to_tsvector('simple', title), 'A') || to_tsvector('simple', left(text, 100000)), query)

@@ -114,10 +114,8 @@ def _linking(connection: Connection, row: Any) -> list[str]:
     if not number:
         return ["  no stored page links to it"]
     sources = connection.execute(
-        select(page.c.url, page.c.level)
-        .join(link, link.c.source_id == page.c.id)
-        .where(meant)
-        .distinct()
+        select(page.c.url)
+        .where(page.c.id.in_(select(link.c.source_id).where(meant)))
         .order_by(page.c.level, _url_order(connection))
         .limit(SHOWN)
     ).scalars()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from typing import TYPE_CHECKING
 
-from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
+
+if TYPE_CHECKING:
+    from tests.support.sites.project import Project
 
 NAMES = ("a", "b", "c")
 PAGES = 14  # of each site
@@ -54,13 +57,14 @@ class LinkedSites:
 
         return respond
 
-    def project(self, folder, **settings) -> Project:
-        """Return a project in *folder* with a topic.yaml for these sites."""
-        folder.mkdir(exist_ok=True)
+    def prepare(self, project: Project) -> Project:
+        """Return *project* with settings and a topic.yaml for these sites."""
+        project.folder.mkdir(exist_ok=True)
         roots = [f"{site.origin}/" for site in self.web.sites.values()]
         topic = {"keywords": ["unicode", "text"], "roots": roots}
-        (folder / "topic.yaml").write_text(json.dumps(topic), "utf-8")  # JSON is YAML
-        return Project(folder, **{**ONE, **settings})
+        (project.folder / "topic.yaml").write_text(json.dumps(topic), "utf-8")  # JSON is YAML
+        project.settings = {**ONE, **project.settings}
+        return project
 
 
 def crawl(project: Project, **settings) -> list[str]:

@@ -7,6 +7,8 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import create_engine, text
+
 from crawlers.items import State
 from tests.support.processes import Run
 
@@ -25,11 +27,11 @@ class Project:
         self.settings = settings
 
     def start(self, command: str, *arguments: str, is_fresh: bool = False, **settings: object) -> Run:
-        line = [command, *arguments]
+        line = [command]
         for name, value in {**self.settings, **settings}.items():
             text = value if isinstance(value, str) else json.dumps(value)
             line += ["-s", f"{name}={text}"]
-        return Run(self.folder, line, is_fresh=is_fresh)
+        return Run(self.folder, [*line, *arguments], is_fresh=is_fresh)
 
     def run(self, command: str, *arguments: str, **settings: object) -> Ended:
         """Run a Scrapy command to its end."""
@@ -41,7 +43,19 @@ class Project:
 
     # Results
 
+    @property
+    def database_url(self) -> str:
+        return str(self.settings.get("DATABASE_URL", f"sqlite:///{self.folder / 'crawl.sqlite'}"))
+
     def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        """Return rows of the store; *values* stand for names such as `:site` in the *statement*."""
+        if not self.database_url.startswith("sqlite"):
+            engine = create_engine(self.database_url)
+            try:
+                with engine.connect() as connection:
+                    return [tuple(row) for row in connection.execute(text(statement), values)]
+            finally:
+                engine.dispose()
         with closing(sqlite3.connect(f"file:{self.folder / 'crawl.sqlite'}?mode=ro", uri=True)) as connection:
             return connection.execute(statement, values).fetchall()
 

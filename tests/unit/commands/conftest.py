@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.support.command_web import first
-from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 
 @pytest.fixture(scope="session")
-def crawled(tmp_path_factory):
+def crawled(tmp_path_factory, new_project):
     """A finished crawl of two sites that link to each other."""
-    project = Project(tmp_path_factory.mktemp("commands"))
+    project = new_project(tmp_path_factory.mktemp("commands"))
 
     async def second(exchange):
         origin = web["first"].origin
@@ -25,9 +24,9 @@ def crawled(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def broad(tmp_path_factory):
+def broad(tmp_path_factory, new_project):
     """A broad crawl of two sites that link to each other; /news of the second one changed after the first visit."""
-    project = Project(tmp_path_factory.mktemp("broad"))
+    project = new_project(tmp_path_factory.mktemp("broad"))
 
     async def second(exchange):
         url_history = "/old" if exchange.site.count("/news") == 1 else "/new"

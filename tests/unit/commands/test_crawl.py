@@ -5,12 +5,10 @@ from __future__ import annotations
 import signal
 
 from tests.support.command_web import first
-from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 
-def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(tmp_path):
-    project = Project(tmp_path)
+def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(project):
     with Web(site=pages({"/": "<p>x"})) as web:
         assert project.crawl(web.hosts()).status == 0
         assert project.crawl("missing.txt").status == 2
@@ -20,8 +18,7 @@ def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(tmp_pat
         assert len(project.states()) == 1
 
 
-def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(tmp_path):
-    project = Project(tmp_path)
+def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
     run = None
 
     async def site(exchange):
@@ -41,8 +38,7 @@ def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(tmp_path):
         assert before < len(web["site"].requests)
 
 
-def test_deleting_duplicates_does_not_change_the_graph(tmp_path):
-    project = Project(tmp_path, CRAWL="mine")
+def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
     graphs = {}
     with Web(first=first) as web:
         for saved in (True, False):

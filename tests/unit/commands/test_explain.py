@@ -24,7 +24,7 @@ def explain(crawled, capsys):
 
     def result(*arguments, crawl=None, **settings):
         command = Command()
-        command.settings = Settings({"DATABASE_URL": f"sqlite:///{crawled[0].folder / 'crawl.sqlite'}", **settings})
+        command.settings = Settings({"DATABASE_URL": crawled[0].database_url, **settings})
         command.settings.setmodule("crawlers.settings", priority="default")
         command.run(list(arguments), Namespace(crawl=crawl, search=None))
         return Output(command.exitcode, *capsys.readouterr())

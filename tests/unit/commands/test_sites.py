@@ -21,15 +21,10 @@ LIST = (
 )
 
 
-@pytest.fixture
-def project(tmp_path):
-    return Project(tmp_path)
-
-
-def run_here(*arguments):
+def run_here(project, *arguments):
     """Run the command in this process, which is faster; return its exit status."""
     parser, command = argparse.ArgumentParser(), Command()
-    command.settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})
+    command.settings = Settings({"DATABASE_URL": project.database_url})
     command.add_options(parser)
     options, rest = parser.parse_known_args(arguments)
     command.run(rest, options)
@@ -122,7 +117,7 @@ def test_removing_a_seed_keeps_its_crawl(crawled, tmp_path):
 def test_invalid_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.csv").write_bytes(b"start_url\nhttp://\xe9.example\n")
-    assert run_here(*arguments) == 2
+    assert run_here(Project(tmp_path), *arguments) == 2
     (error,) = capsys.readouterr().err.splitlines()
     assert error.startswith("Error: ")
     assert message in error
@@ -136,7 +131,7 @@ def test_conflict_with_the_store_changes_nothing(project):
     for arguments, message in (
         (["import", "list.csv"], "http://a.example and http://c.example have the same short name"),
         (["remove", "A", "d.example"], "'d.example' matches no seed"),
-        (["export", "crawl.sqlite/seeds.csv"], "can't be written"),
+        (["export", "list.csv/seeds.csv"], "can't be written"),
     ):
         outcome = project.run("sites", *arguments)
         assert (outcome.status, len(outcome.errors)) == (2, 1), outcome.log
@@ -157,9 +152,9 @@ def test_conflict_with_the_store_changes_nothing(project):
         (["add", "a.example", "--colour"], "unknown option --colour"),
     ],
 )
-def test_invalid_command_line_is_reported(arguments, message):
+def test_invalid_command_line_is_reported(tmp_path, arguments, message):
     with pytest.raises(UsageError, match=message):
-        run_here(*arguments)
+        run_here(Project(tmp_path), *arguments)
 
 
 def test_usage_error_shows_the_usage(project):
@@ -171,25 +166,25 @@ def test_usage_error_shows_the_usage(project):
 
 def test_closed_standard_output_is_not_an_error(project, monkeypatch):
     monkeypatch.chdir(project.folder)
-    assert run_here("add", "http://a.example") == 0
+    assert run_here(project, "add", "http://a.example") == 0
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as output:
         monkeypatch.setattr(sys, "stdout", output)
-        assert run_here("list") == 0
-        assert run_here("add", *(f"http://{number}.example" for number in range(1000))) == 0
+        assert run_here(project, "list") == 0
+        assert run_here(project, "add", *(f"http://{number}.example" for number in range(1000))) == 0
 
 
 def test_seeds_are_disabled_and_removed_all_or_none(project, monkeypatch, capsys):
     monkeypatch.chdir(project.folder)
     for address in ("a.example", "b.example"):
-        assert run_here("add", address) == 0
-    assert run_here("disable", "1", "http://nowhere.example") == 2
-    assert run_here("remove", "1", "9") == 2
+        assert run_here(project, "add", address) == 0
+    assert run_here(project, "disable", "1", "http://nowhere.example") == 2
+    assert run_here(project, "remove", "1", "9") == 2
     assert "'9' matches no seed" in capsys.readouterr().err
     assert project.query("SELECT site, enabled FROM seed ORDER BY id") == [
         ("http://a.example", 1),
         ("http://b.example", 1),
     ]
-    assert run_here("disable", "a.example", "1") == 0
+    assert run_here(project, "disable", "a.example", "1") == 0
     assert project.query("SELECT enabled FROM seed ORDER BY id") == [(0,), (1,)]

@@ -15,9 +15,9 @@ from crawlers.errors import ConfigError
 
 @pytest.fixture
 def lab(monkeypatch, capsys):
-    """Run a part of `scrapy lab` in this process: `lab(folder, part, *arguments)`; an error must print nothing."""
+    """Run a part of `scrapy lab` in this process: `lab(project, part, *arguments)`; an error must print nothing."""
 
-    def run(folder, part, *arguments):
+    def run(project, part, *arguments):
         parser = argparse.ArgumentParser()
         parser.add_argument("-s", action="append", default=[])
         add_common(parser.add_argument_group("all parts"))
@@ -26,8 +26,9 @@ def lab(monkeypatch, capsys):
         opts = parser.parse_args(arguments)
         settings = Settings()
         settings.setmodule(defaults)
+        settings.set("DATABASE_URL", project.database_url)
         settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
-        monkeypatch.chdir(folder)
+        monkeypatch.chdir(project.folder)
         try:
             PARTS[part].run(opts, settings)
         except ConfigError:

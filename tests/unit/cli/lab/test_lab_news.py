@@ -17,10 +17,9 @@ from tests.support.news_store import DAY, NewsStore
 
 
 @pytest.fixture
-def url(tmp_path):
+def url(database_url):
     """The URL of a store of the crawls `bare` and `ruled`, and of `none` without iterations."""
-    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    database = Database(url)
+    database = Database(database_url)
     bare, ruled = NewsStore(database, "bare"), NewsStore(database, "ruled")
     bare.write(*(IterationRow(bare.id, n, 100.0 * n, 100.0 * n + 99, 0, 90, 5, 5, 9, 1, 9 * n) for n in range(1, 70)))
     ruled.write(IterationRow(ruled.id, 1, 100.0, 199.0, 80, 10, 0, 10, 75, 2, 75))
@@ -28,7 +27,7 @@ def url(tmp_path):
         ruled.document(f"/{number}", number * DAY)
     NewsStore(database, "none")
     database.close()
-    return url
+    return database_url
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def test_many_iterations_share_lines_and_the_file_has_all(lab, tmp_path):
     ]
 
 
-def test_crawls_of_several_stores_are_labelled_with_the_stores(lab, url, tmp_path):
+def test_crawls_of_several_stores_are_labelled_with_the_stores(lab, tmp_path):
     other = Database(f"sqlite:///{tmp_path / 'other.sqlite'}")
     crawl = NewsStore(other, "bare")
     crawl.write(IterationRow(crawl.id, 1, 100.0, 199.0, 80, 10, 0, 10, 60, 2, 60))

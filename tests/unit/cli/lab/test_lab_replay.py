@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-import shutil
+from contextlib import closing
+from functools import cache
 
 import pytest
 
@@ -49,29 +50,45 @@ def site(name: str, per_page, size: int):
     return respond
 
 
-def harvest(folder, web, **settings) -> Project:
-    folder.mkdir()
-    project = Project(folder, SITE_DELAY_SECONDS=0, **settings)
-    ended = project.run("crawl", "extlinks", "-a", f"hosts={web.hosts(limits=ONE_AT_A_TIME)}", ORDER="bfs")
+def harvest(project: Project, web, **settings) -> Project:
+    hosts = f"hosts={web.hosts(limits=ONE_AT_A_TIME)}"
+    ended = project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs", SITE_DELAY_SECONDS=0, **settings)
     assert ended.status == 0, ended.log
     return project
 
 
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory):
-    """A web of three sites, and a full crawl of it with several parallel requests."""
-    folder = tmp_path_factory.mktemp("replay")
+def web():
+    """A web of three sites."""
     sites = {
         "poor": site("poor", lambda n: 0, 9),
         "rich": site("rich", lambda n: 6, 7),
         "late": site("late", lambda n: 3 * n * (n % 2), 8),
     }
     with Web(**sites) as web:
-        yield folder, web, harvest(folder / "full", web)
+        yield web
 
 
-def yields_of(project: Project):
-    database = Database(f"sqlite:///{project.folder / 'crawl.sqlite'}", create=False)
+@pytest.fixture(scope="module")
+def full(web, tmp_path_factory, new_project):
+    """A full crawl of the web with several parallel requests."""
+    return harvest(new_project(tmp_path_factory.mktemp("full")), web)
+
+
+@pytest.fixture(scope="module")
+def real_run(web, tmp_path_factory):
+    """Crawl with a rule and a budget, once; return the (site, key, reward) of each pull."""
+
+    @cache
+    def pulls(rule):
+        project = Project(tmp_path_factory.mktemp("real"))
+        return harvest(project, web, RULE=rule, PAGE_BUDGET=BUDGET, CONCURRENT_REQUESTS=1).query(PULLS)
+
+    return pulls
+
+
+def yields_of(url: str):
+    database = Database(url, create=False)
     try:
         return site_yields(database, 1, REWARDS["new_links"])
     finally:
@@ -79,14 +96,13 @@ def yields_of(project: Project):
 
 
 @pytest.fixture(scope="module")
-def sites(crawled):
-    return yields_of(crawled[2])
+def sites(full):
+    return yields_of(full.database_url)
 
 
-def test_full_crawl_contains_the_cases_that_are_hard_to_replay(crawled, sites):
-    _, web, project = crawled
+def test_full_crawl_contains_the_cases_that_are_hard_to_replay(web, full, sites):
     origin = web["rich"].origin
-    states = {url: state.name for url, (state, _) in project.pages(origin).items()}
+    states = {url: state.name for url, (state, _) in full.pages(origin).items()}
     assert states["/moved"] == "MOVED"
     assert states["/missing"] == "REFUSED"
     assert states["/secret"] == "REJECTED"
@@ -97,22 +113,19 @@ def test_full_crawl_contains_the_cases_that_are_hard_to_replay(crawled, sites):
     assert len({sum(each.yields) for each in sites}) == 3
 
 
-def test_without_recorded_pulls_the_order_is_the_same(crawled, sites, tmp_path):
+def test_without_recorded_pulls_the_order_is_the_same(web, project):
     """Except for the first download of a page with two URL variants, which only pulls record."""
-    shutil.copy(crawled[2].folder / "crawl.sqlite", tmp_path)
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    with database.write() as connection:
+    sites = yields_of(harvest(project, web).database_url)
+    with closing(Database(project.database_url)) as database, database.write() as connection:
         connection.exec_driver_sql("DELETE FROM pull")
-    database.close()
-    for each, other in zip(sites, yields_of(Project(tmp_path)), strict=True):
+    for each, other in zip(sites, yields_of(project.database_url), strict=True):
         assert other.page_ids == [page for n, page in enumerate(each.page_ids) if page not in each.page_ids[n + 1 :]]
         assert sum(other.yields) == sum(each.yields)
 
 
 @pytest.mark.parametrize("rule", LAB_RULES)
-def test_replay_chooses_the_pages_of_a_real_run(crawled, sites, rule):
-    folder, web, full = crawled
-    real = harvest(folder / rule, web, RULE=rule, PAGE_BUDGET=BUDGET, CONCURRENT_REQUESTS=1).query(PULLS)
+def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
+    real = real_run(rule)
     run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
     keys = dict(full.query("SELECT id, key FROM page"))
     read = [0] * len(sites)
@@ -125,8 +138,7 @@ def test_replay_chooses_the_pages_of_a_real_run(crawled, sites, rule):
     assert real == replayed
 
 
-def test_table_and_file_have_every_rule_and_the_oracle(crawled, sites):
-    _, _, full = crawled
+def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
     ended = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv")
     assert ended.status == 0, ended.log
     lines = ended.output.splitlines()
@@ -152,9 +164,8 @@ def test_table_and_file_have_every_rule_and_the_oracle(crawled, sites):
         assert int(table[rule].split()[-2]) == urls
 
 
-def test_every_rule_finds_everything_with_enough_pages(crawled, sites, lab):
-    _, _, full = crawled
-    output = lab(full.folder, "replay", "--budget", "5000", "--rules", "auto, sequential", "--reward", "links")
+def test_every_rule_finds_everything_with_enough_pages(full, sites, lab):
+    output = lab(full, "replay", "--budget", "5000", "--rules", "auto, sequential", "--reward", "links")
     rows = [line.split() for line in output.splitlines() if line.startswith(("auto", "sequential"))]
     assert len(rows) == 2
     urls = full.query(
@@ -166,27 +177,26 @@ def test_every_rule_finds_everything_with_enough_pages(crawled, sites, lab):
     assert {row[-3] for row in rows} == {"(1.000)"}
 
 
-def test_rewards_and_options_come_from_the_settings(crawled, lab):
-    folder = crawled[2].folder
-    assert "new hosts\n" in lab(folder, "replay", "--budget", "9", "--rules", "auto", "-s", "REWARD=new_hosts")
+def test_rewards_and_options_come_from_the_settings(full, lab):
+    assert "new hosts\n" in lab(full, "replay", "--budget", "9", "--rules", "auto", "-s", "REWARD=new_hosts")
     small = ("--rules", "ucb1", "--budget", "20", "-s")
-    tables = [lab(folder, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
+    tables = [lab(full, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
     assert tables[0] != tables[1]
 
 
-def test_limits_of_a_replay_are_reported(tmp_path, lab):
-    project = Project(tmp_path, SITE_DELAY_SECONDS=0, SAVE_DUPLICATES=0)
+def test_limits_of_a_replay_are_reported(project, lab):
+    settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, "SAVE_DUPLICATES": 0}
     bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
     with Web(a=pages({"/": links(*bodies), **bodies})) as web:
         hosts = f"hosts={web.hosts(limits=';2;;0')}"
-        project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs", PAGE_BUDGET=2)
-        warnings = [line for line in lab(tmp_path, "replay", "--budget", "1").splitlines() if line.startswith("note: ")]
+        project.run("crawl", "extlinks", "-a", hosts, **settings, PAGE_BUDGET=2)
+        warnings = [line for line in lab(project, "replay", "--budget", "1").splitlines() if line.startswith("note: ")]
         assert warnings == [
             "note: the crawl is not finished, so sites end where it stopped",
             "note: sites were read several pages at a time: another run may read them in another order",
         ]
-        project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs")
-    assert "note: the rows of 3 duplicates were deleted (SAVE_DUPLICATES=0)" in lab(tmp_path, "replay")
+        project.run("crawl", "extlinks", "-a", hosts, **settings)
+    assert "note: the rows of 3 duplicates were deleted (SAVE_DUPLICATES=0)" in lab(project, "replay")
 
 
 # Errors
@@ -213,36 +223,34 @@ def files(folder) -> list[str]:
         (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
     ],
 )
-def test_errors_are_reported_before_anything_is_done(crawled, lab, arguments, sentence):
-    folder = crawled[2].folder
-    before = files(folder)
+def test_errors_are_reported_before_anything_is_done(full, lab, arguments, sentence):
+    before = files(full.folder)
     with pytest.raises(ConfigError) as error:
-        lab(folder, "replay", "--out", "new.csv", *arguments)
+        lab(full, "replay", "--out", "new.csv", *arguments)
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
-    assert files(folder) == before
+    assert files(full.folder) == before
 
 
-def test_error_is_one_line_with_an_exit_status(crawled):
-    ended = crawled[2].run("lab", "replay", "--budget", "0", "--out", "new.csv")
+def test_error_is_one_line_with_an_exit_status(full):
+    ended = full.run("lab", "replay", "--budget", "0", "--out", "new.csv")
     assert (ended.status, ended.output) == (2, "")
     assert ended.log.splitlines() == ["Error: --budget 0 is too small; expected at least 1"]
-    assert not (crawled[2].folder / "new.csv").exists()
+    assert not (full.folder / "new.csv").exists()
 
 
-def test_picture_is_a_function_of_the_crawl(crawled, lab):
-    folder = crawled[2].folder
+def test_picture_is_a_function_of_the_crawl(full, lab):
+    folder = full.folder
     for name in ("a.svg", "b.svg"):
-        output = lab(folder, "replay", "--budget", "30", "--rules", "auto,ucb1", "--picture", name)
+        output = lab(full, "replay", "--budget", "30", "--rules", "auto,ucb1", "--picture", name)
         assert output.splitlines()[-1] == f"{name}: 2 rules"
     assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
     drawn = (folder / "a.svg").read_text()
     assert all(f">{name}</text>" in drawn for name in ("auto", "ucb1", "oracle"))
 
 
-def test_crawl_that_read_nothing_can_not_be_replayed(tmp_path, lab):
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    crawls.begin(database, "extlinks", "extlinks", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
-    database.close()
+def test_crawl_that_read_nothing_can_not_be_replayed(project, lab):
+    with closing(Database(project.database_url)) as database:
+        crawls.begin(database, "extlinks", "extlinks", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     with pytest.raises(ConfigError, match="CRAWL=extlinks has not read a page yet; crawl first"):
-        lab(tmp_path, "replay")
+        lab(project, "replay")

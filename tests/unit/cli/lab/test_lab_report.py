@@ -30,10 +30,9 @@ def rich(number: int, per_page: int) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def harvested(tmp_path_factory):
+def harvested(tmp_path_factory, new_project):
     """A crawl that used its budget on three sites, one of which is unavailable; and their origins."""
-    folder = tmp_path_factory.mktemp("report")
-    project = Project(folder, SITE_DELAY_SECONDS=0, RETRY_TIMES=0, CONCURRENT_REQUESTS=1)
+    project = new_project(tmp_path_factory.mktemp("report"), SITE_DELAY_SECONDS=0, RETRY_TIMES=0, CONCURRENT_REQUESTS=1)
     with Web(poor=pages(rich(40, 1)), good=pages(rich(40, 4)), gone=pages({})) as web:
         found = project.run(
             "crawl",
@@ -49,9 +48,9 @@ def harvested(tmp_path_factory):
         yield project, [site.origin for site in web.sites.values()]
 
 
-def store(folder, sites, pulls=(), **settings):
+def store(project, sites, pulls=(), **settings):
     """Store a crawl of *sites* sites with *pulls*: (number of the site, reward)."""
-    database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
+    database = Database(project.database_url)
     rows = [crawls.SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
     row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
     with database.write() as connection:
@@ -97,7 +96,7 @@ def test_table_has_pulls_rewards_and_index_of_every_site(harvested):
 
 def test_file_has_every_site_over_time(harvested, lab):
     project, origins = harvested
-    output = lab(project.folder, "report", "--every", "7", "--out", "sites.csv", "--crawl", "extlinks")
+    output = lab(project, "report", "--every", "7", "--out", "sites.csv", "--crawl", "extlinks")
     assert output.splitlines()[-1] == "sites.csv: 15 lines"
     with (project.folder / "sites.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -106,7 +105,7 @@ def test_file_has_every_site_over_time(harvested, lab):
     ]
     for row in rows:
         own = project.query(
-            "SELECT count(*), total(reward) FROM (SELECT * FROM pull ORDER BY id LIMIT :n) p "
+            "SELECT count(*), coalesce(sum(reward), 0.0) FROM (SELECT * FROM pull ORDER BY id LIMIT :n) p "
             "JOIN site s ON s.id = p.site_id WHERE s.site = :site",
             n=int(row["pages"]),
             site=row["site"],
@@ -117,26 +116,25 @@ def test_file_has_every_site_over_time(harvested, lab):
 
 def test_picture_has_the_busiest_sites(harvested, lab):
     project, origins = harvested
-    assert lab(project.folder, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
+    assert lab(project, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
     drawn = (project.folder / "a.svg").read_text()
     assert all(f">{origin}</text>" in drawn for origin in origins)
 
 
-def test_report_works_while_the_crawl_runs(tmp_path, lab):
+def test_report_works_while_the_crawl_runs(project, lab):
     async def stalls(exchange):
         if exchange.path == "/2":
             await asyncio.Event().wait()
         await pages(rich(5, 2))(exchange)
 
-    project = Project(tmp_path, SITE_DELAY_SECONDS=0, STORE_BATCH_SECONDS=0.01, DOWNLOAD_TIMEOUT=60)
     with Web(slow=stalls) as web:
         hosts = f"hosts={web.hosts(limits=';1;;0')}"
-        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", ORDER="bfs", REWARD="links")
+        settings = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "DOWNLOAD_TIMEOUT": 60, "REWARD": "links"}
+        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", ORDER="bfs", **settings)
         try:
-            is_stored = lambda: (tmp_path / "crawl.sqlite").exists() and web["slow"].count("/2") > 0  # noqa: E731
-            until(lambda: not run.is_running or is_stored(), "the page that stalls")
+            until(lambda: not run.is_running or web["slow"].count("/2") > 0, "the page that stalls")
             until(lambda: project.query("SELECT count(*) FROM pull")[0][0] == 3, "pages in the store")
-            output = lab(tmp_path, "report")
+            output = lab(project, "report")
         finally:
             run.kill()
             run.wait()
@@ -145,23 +143,23 @@ def test_report_works_while_the_crawl_runs(tmp_path, lab):
     assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]
 
 
-def test_settings_are_those_of_the_crawl(tmp_path, lab):
-    store(tmp_path, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
+def test_settings_are_those_of_the_crawl(project, lab):
+    store(project, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
     given = ("-s", "RULE=sequential", "-s", "UCB1_INITIAL_PAGES=1")
-    output = lab(tmp_path, "report", *given)
+    output = lab(project, "report", *given)
     assert "RULE=ucb1, ORDER=bfs: 4 pages, 4 new links" in output
     assert cells(output)["http://s00.example"][-1] == "due"
 
 
 @pytest.mark.parametrize(("rule", "index"), [("trivial", "due"), ("roundrobin", "-"), ("sequential", "-")])
-def test_rule_without_an_index_shows_none(tmp_path, lab, rule, index):
-    store(tmp_path, 2, [(0, 1.0), (1, 2.0)], RULE=rule, PAGE_BUDGET=100)
-    assert cells(lab(tmp_path, "report"))["http://s01.example"][-1] == index
+def test_rule_without_an_index_shows_none(project, lab, rule, index):
+    store(project, 2, [(0, 1.0), (1, 2.0)], RULE=rule, PAGE_BUDGET=100)
+    assert cells(lab(project, "report"))["http://s01.example"][-1] == index
 
 
-def test_only_the_busiest_of_many_sites_are_shown(tmp_path, lab):
-    store(tmp_path, 45, [(n, 1.0) for n in range(44) for _ in range(n)], RULE="auto")
-    output = lab(tmp_path, "report", "--out", "sites.csv")
+def test_only_the_busiest_of_many_sites_are_shown(project, tmp_path, lab):
+    store(project, 45, [(n, 1.0) for n in range(44) for _ in range(n)], RULE="auto")
+    output = lab(project, "report", "--out", "sites.csv")
     assert output.count("http://") == 40
     assert "and 5 sites with fewer pages; --out FILE.csv has all" in output
     assert "http://s04.example" in output
@@ -169,9 +167,9 @@ def test_only_the_busiest_of_many_sites_are_shown(tmp_path, lab):
     assert "http://s44.example" in (tmp_path / "sites.csv").read_text()
 
 
-def test_current_yield_is_that_of_the_last_pages_of_a_site(tmp_path, lab):
-    store(tmp_path, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
-    table = cells(lab(tmp_path, "report"))
+def test_current_yield_is_that_of_the_last_pages_of_a_site(project, lab):
+    store(project, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
+    table = cells(lab(project, "report"))
     assert table["http://s00.example"][1:6] == ["100", "100.0%", "600", "6.00", "2.00"]
     assert table["http://s01.example"][1:6] == ["0", "0.0%", "0", "-", "-"]
 
@@ -199,13 +197,13 @@ def files(folder) -> list[str]:
     ],
 )
 def test_errors_are_reported_before_anything_is_done(harvested, lab, arguments, sentence):
-    folder = harvested[0].folder
-    before = files(folder)
+    project, _ = harvested
+    before = files(project.folder)
     with pytest.raises(ConfigError) as error:
-        lab(folder, "report", "--out", "new.csv", *arguments)
+        lab(project, "report", "--out", "new.csv", *arguments)
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
-    assert files(folder) == before
+    assert files(project.folder) == before
 
 
 def test_error_is_one_line_with_an_exit_status(tmp_path):
@@ -216,18 +214,18 @@ def test_error_is_one_line_with_an_exit_status(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(tmp_path, lab):
-    store(tmp_path, 1, RULE="auto")
+def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(project, tmp_path, lab):
+    store(project, 1, RULE="auto")
     with pytest.raises(ConfigError, match="CRAWL=mine has no figures: it has just begun"):
-        lab(tmp_path, "report", "--out", "new.csv")
+        lab(project, "report", "--out", "new.csv")
     assert not (tmp_path / "new.csv").exists()
 
 
-def test_error_for_a_crawl_of_unavailable_sites_names_them(tmp_path, lab):
-    store(tmp_path, 2, RULE="auto")
-    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+def test_error_for_a_crawl_of_unavailable_sites_names_them(project, lab):
+    store(project, 2, RULE="auto")
+    database = Database(project.database_url)
     with database.write() as connection:
         connection.execute(update(site).where(site.c.site == "http://s01.example").values(availability="status 404"))
     database.close()
     with pytest.raises(ConfigError, match=r"no figures: http://s01.example is not available \(status 404\); name"):
-        lab(tmp_path, "report")
+        lab(project, "report")

@@ -22,11 +22,11 @@ BUDGET = 30
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory):
+def stored(tmp_path_factory, new_project):
     """A project with a crawl for each strategy, one of all pages and one without a topic; and the pages each read."""
-    folder = tmp_path_factory.mktemp("topic")
+    project = new_project(tmp_path_factory.mktemp("topic"))
     with LinkedSites() as sites:
-        project = sites.project(folder)
+        sites.prepare(project)
         read = {name: crawl(project, CRAWL=name, TOPIC_STRATEGY=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
         learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE}
         read[LEARNT] = crawl(project, CRAWL=LEARNT, PAGE_BUDGET=BUDGET, **learning)
@@ -36,7 +36,7 @@ def stored(tmp_path_factory):
 
 @pytest.fixture
 def database(stored):
-    opened = Database(f"sqlite:///{stored[0].folder / 'crawl.sqlite'}", create=False)
+    opened = Database(stored[0].database_url, create=False)
     yield opened
     opened.close()
 
@@ -84,7 +84,7 @@ def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(store
 
 def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
     project, read = stored
-    output = lab(project.folder, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")
+    output = lab(project, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")
     waiting = project.query(
         "SELECT count(*) FROM page p JOIN site s ON s.id = p.site_id WHERE s.crawl_id = 1 AND p.state = 0"
     )[0][0]
@@ -104,13 +104,13 @@ def test_another_topic_gives_another_order(stored, lab, tmp_path):
     topic = tmp_path / "other.yaml"
     topic.write_text("{keywords: [kitchen, weather], roots: [http://a.example/]}", "utf-8")
     options = ("--crawl", "whole", "--strategies", "anchor", "--pages", "20")
-    own = lab(project.folder, "topic", *options)
-    other = lab(project.folder, "topic", *options, "--topic", str(topic))
+    own = lab(project, "topic", *options)
+    other = lab(project, "topic", *options, "--topic", str(topic))
     assert "topic: kitchen 0.71, weather 0.71" in other
     assert cells(own, "average similarity") != cells(other, "average similarity")
     topic.write_text("{examples: [a.html], roots: [http://a.example/]}", "utf-8")
     with pytest.raises(ConfigError, match="a replay does not read examples; describe the topic by keywords"):
-        lab(project.folder, "topic", *options, "--topic", str(topic))
+        lab(project, "topic", *options, "--topic", str(topic))
 
 
 # Crawls as they ran
@@ -118,7 +118,7 @@ def test_another_topic_gives_another_order(stored, lab, tmp_path):
 
 def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     project, read = stored
-    output = lab(project.folder, "topic", "--crawls", ",".join(STRATEGIES), "--points", "10,20,500", "--out", "a.csv")
+    output = lab(project, "topic", "--crawls", ",".join(STRATEGIES), "--points", "10,20,500", "--out", "a.csv")
     together = {url for name in STRATEGIES for url in read[name]}
     lines = output.splitlines()
     assert lines[0] == "crawls anchor, breadth, links, mixed as they ran"
@@ -149,15 +149,16 @@ def test_page_of_two_crawls_counts_once(stored, database):
 
 def test_full_crawl_reads_all_important_pages(stored, lab):
     whole = str(len(stored[1]["whole"]))
-    output = lab(stored[0].folder, "topic", "--crawls", "whole", "--authorities", "5", "--points", whole)
+    output = lab(stored[0], "topic", "--crawls", "whole", "--authorities", "5", "--points", whole)
     for kind in ("best authorities", "best hubs", "most similar pages"):
         assert cells(output, f"share of the 5 {kind}")["whole"] == ["1.0000"]
 
 
 def test_pictures_are_a_function_of_the_crawls(stored, lab):
-    folder = stored[0].folder
+    project, _ = stored
+    folder = project.folder
     for name in ("a.svg", "b.svg"):
-        output = lab(folder, "topic", "--crawls", "anchor,links", "--picture", name)
+        output = lab(project, "topic", "--crawls", "anchor,links", "--picture", name)
         assert output.splitlines()[-1] == f"{name}: 2 runs"
     assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
     drawn = (folder / "a.svg").read_text()
@@ -187,15 +188,15 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
 )
 def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sentence):
     with pytest.raises(ConfigError) as error:
-        lab(stored[0].folder, "topic", "--out", "new.csv", *arguments)
+        lab(stored[0], "topic", "--out", "new.csv", *arguments)
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
     assert not (stored[0].folder / "new.csv").exists()
 
 
-def begun(folder, *topics):
+def begun(project, *topics):
     """A store with a crawl that has read nothing for each of *topics*."""
-    database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
+    database = Database(project.database_url)
     for number, terms in enumerate(topics):
         row = begin(database, f"crawl{number}", "topic", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
         if terms:
@@ -203,29 +204,29 @@ def begun(folder, *topics):
     database.close()
 
 
-def test_crawls_of_different_topics_are_not_compared(tmp_path, lab):
-    begun(tmp_path, {"unicod": 1.0}, {"databas": 1.0})
+def test_crawls_of_different_topics_are_not_compared(project, lab):
+    begun(project, {"unicod": 1.0}, {"databas": 1.0})
     with pytest.raises(ConfigError, match=r"crawl0 and crawl1 have different topics \(unicod; databas\); compare"):
-        lab(tmp_path, "topic", "--crawls", "crawl0,crawl1")
+        lab(project, "topic", "--crawls", "crawl0,crawl1")
 
 
 @pytest.mark.parametrize("arguments", [("--crawl", "crawl0"), ("--crawls", "crawl0")])
-def test_crawl_without_pages_or_without_a_topic_is_refused(tmp_path, lab, arguments):
-    begun(tmp_path, {"unicod": 1.0}, {})
+def test_crawl_without_pages_or_without_a_topic_is_refused(project, lab, arguments):
+    begun(project, {"unicod": 1.0}, {})
     with pytest.raises(ConfigError, match="CRAWL=crawl0 has not read a page yet; crawl first"):
-        lab(tmp_path, "topic", *arguments)
+        lab(project, "topic", *arguments)
     with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
-        lab(tmp_path, "topic", arguments[0], "crawl1")
+        lab(project, "topic", arguments[0], "crawl1")
 
 
 # Learning
 
 
-def test_interrupted_learning_crawl_continues_with_the_same_pages(stored, tmp_path):
+def test_interrupted_learning_crawl_continues_with_the_same_pages(tmp_path):
     with LinkedSites() as sites:
         learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE, "CRAWL": "learnt"}
-        at_once = crawl(sites.project(tmp_path / "whole"), **learning)
-        project = sites.project(tmp_path / "parts")
+        at_once = crawl(sites.prepare(Project(tmp_path / "whole")), **learning)
+        project = sites.prepare(Project(tmp_path / "parts"))
         for budget in (9, 17, 1000):
             in_parts = crawl(project, **learning, PAGE_BUDGET=budget)
     assert in_parts == at_once

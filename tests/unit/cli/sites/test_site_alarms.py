@@ -19,10 +19,10 @@ FAR = "http://feeds.example/one"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
+def store(tmp_path_factory, new_project):
     """A crawl of two sources: one with a subdomain, a feed on another host and alarms, one without results."""
-    path = tmp_path_factory.mktemp("news") / "crawl.sqlite"
-    database = Database(f"sqlite:///{path}")
+    project = new_project(tmp_path_factory.mktemp("news"))
+    database = Database(project.database_url)
     crawl = NewsStore(database)
     with database.write() as connection:
         connection.execute(update(site).values(start_url="/"))
@@ -50,14 +50,14 @@ def store(tmp_path_factory):
     crawl.document("/a", 86_400.0)
     crawl.document("/b", 90_000.0, site=below.site)
     database.close()
-    return path
+    return project.database_url
 
 
 @pytest.fixture
 def sites(store, capsys):
     def run(*arguments):
         parser, command = argparse.ArgumentParser(), Command()
-        command.settings = Settings({"DATABASE_URL": f"sqlite:///{store}"})
+        command.settings = Settings({"DATABASE_URL": store})
         command.add_options(parser)
         options, rest = parser.parse_known_args(arguments)
         command.run(rest, options)

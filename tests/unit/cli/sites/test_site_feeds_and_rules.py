@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
@@ -36,13 +35,12 @@ sources:
 BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """A store with the two sources, a discovered feed, a learnt rule and a small crawl of the second one."""
-    path = tmp_path_factory.mktemp("sources") / "crawl.sqlite"
-    (path.parent / "sources.yaml").write_text(SOURCES)
-    run_at(path, "import", str(path.parent / "sources.yaml"))
-    database = Database(f"sqlite:///{path}")
+@pytest.fixture
+def store(database_url, tmp_path):
+    """The URL of a store with the two sources, a discovered feed, a learnt rule and a small crawl of the second one."""
+    (tmp_path / "sources.yaml").write_text(SOURCES)
+    run_at(database_url, "import", str(tmp_path / "sources.yaml"))
+    database = Database(database_url)
     write_rows(
         database, LearntRulesRow("b.example", tuple([UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)]))
     )
@@ -69,28 +67,26 @@ def filled(tmp_path_factory):
         )
         connection.execute(insert(poll).values(page_id=5, site_id=1, rate="{}", problem="status 500", **polled))
     database.close()
-    return path
+    return database_url
 
 
 @pytest.fixture
-def sites(filled, tmp_path, monkeypatch, capsys):
-    """Run an action on a copy of the store; return status, lines and errors."""
-    path = tmp_path / "crawl.sqlite"
-    path.write_bytes(filled.read_bytes())
+def sites(store, tmp_path, monkeypatch, capsys):
+    """Run an action on the store; return status, lines and errors."""
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
 
     def run(*arguments):
-        status = run_at(path, *arguments)
+        status = run_at(store, *arguments)
         out, error = capsys.readouterr()
         return status, out.splitlines(), error.splitlines()
 
     return run
 
 
-def run_at(path, *arguments):
+def run_at(url, *arguments):
     parser, command = argparse.ArgumentParser(), Command()
-    command.settings = Settings({"DATABASE_URL": f"sqlite:///{path}"})
+    command.settings = Settings({"DATABASE_URL": url})
     command.add_options(parser)
     options, rest = parser.parse_known_args(arguments)
     command.run(rest, options)
@@ -212,8 +208,8 @@ def test_stored_rule_matches_only_urls_of_its_domain(sites):
     assert sites("test-rule", "1", urls[0])[1][-1] == ("matches 1 of 1 URLs; change it: scrapy sites edit-rule 1 REGEX")
 
 
-def test_no_advice_is_given_before_a_page_was_fetched(sites):
-    database = Database(f"sqlite:///{Path('crawl.sqlite').resolve()}")
+def test_no_advice_is_given_before_a_page_was_fetched(sites, store):
+    database = Database(store)
     with database.write() as connection:
         connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
     database.close()
