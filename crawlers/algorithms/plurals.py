@@ -8,3 +8,12 @@ def plural(number: float, noun: str) -> str:
     ('page', 'pages', 'pages')
     """
     return noun if number == 1 else f"{noun}s"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return *number* and *noun* in its form.
+
+    >>> counted(1, "page"), counted(1234, "page")
+    ('1 page', '1,234 pages')
+    """
+    return f"{number:,} {plural(number, noun)}"

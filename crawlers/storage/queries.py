@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
@@ -87,25 +88,29 @@ class SiteProgress(NamedTuple):
     availability: str | None
     counts: dict[State, int]
     level: int
+    recent: int = 0  # URLs requested since a given time
 
 
-def progress(database: Database, crawl_id: int) -> list[SiteProgress]:
-    """Return the progress of all sites of a crawl, by name."""
+def progress(database: Database, crawl_id: int, since: float = math.inf) -> list[SiteProgress]:
+    """Return the progress of all sites of a crawl, by name; *since*, seconds since 1970, is the time for `recent`."""
+    recent = func.sum(case((page.c.fetched_at > since, 1), else_=0))
     statement = (
-        select(page.c.site_id, page.c.state, func.count(), func.max(page.c.level))
+        select(page.c.site_id, page.c.state, func.count(), func.max(page.c.level), recent)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id)
         .group_by(page.c.site_id, page.c.state)
     )
     counts: dict[int, dict[State, int]] = {}
     levels: dict[int, int] = {}
+    fetched: dict[int, int] = {}
     with database.read() as connection:
-        for site_id, state, number, level in connection.execute(statement):
+        for site_id, state, number, level, lately in connection.execute(statement):
             counts.setdefault(site_id, {})[State(state)] = number
+            fetched[site_id] = fetched.get(site_id, 0) + lately
             if state == State.DONE:
                 levels[site_id] = level
     return [
-        SiteProgress(row.site, row.availability, counts.get(row.id, {}), levels.get(row.id, 0))
+        SiteProgress(row.site, row.availability, counts.get(row.id, {}), levels.get(row.id, 0), fetched.get(row.id, 0))
         for row in sites_of(database, crawl_id)
     ]
 

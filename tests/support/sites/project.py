@@ -13,7 +13,7 @@ from crawlers.items import State
 from tests.support.processes import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from tests.support.processes import Ended
@@ -26,12 +26,20 @@ class Project:
         self.folder = folder
         self.settings = settings
 
-    def start(self, command: str, *arguments: str, is_fresh: bool = False, **settings: object) -> Run:
+    def start(
+        self,
+        command: str,
+        *arguments: str,
+        is_fresh: bool = False,
+        before: Callable[[], None] | None = None,
+        **settings: object,
+    ) -> Run:
+        """Start a Scrapy command; see `Run`."""
         line = [command]
         for name, value in {**self.settings, **settings}.items():
             text = value if isinstance(value, str) else json.dumps(value)
             line += ["-s", f"{name}={text}"]
-        return Run(self.folder, [*line, *arguments], is_fresh=is_fresh)
+        return Run(self.folder, [*line, *arguments], is_fresh=is_fresh, before=before)
 
     def run(self, command: str, *arguments: str, **settings: object) -> Ended:
         """Run a Scrapy command to its end."""

@@ -1,8 +1,14 @@
-"""The live display: a table that is a function of what the store says."""
+"""The live display: what stays on the terminal."""
 
 from __future__ import annotations
 
+import asyncio
 import io
+import logging
+import re
+import signal
+import sys
+import threading
 
 import pytest
 from rich.console import Console
@@ -10,52 +16,16 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
-from crawlers.extensions.progress import MAX_SITES, Progress, table
-from crawlers.items import State
+from crawlers.extensions import progress
+from crawlers.extensions.progress import AboveDisplay, Progress
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.queries import NamedCrawl, SiteProgress
+from tests.support.processes import PATIENCE_S, until
 from tests.support.sites.project import Project
-from tests.support.sites.server import Web, pages
+from tests.support.sites.server import Web, links, pages
+from tests.support.terminal import Terminal
 
-CRAWL = NamedCrawl(1, "mine", "sitegraph", "running")
-
-
-def text(sites, seconds=12.4):
-    console = Console(file=io.StringIO(), width=160)
-    console.print(table(CRAWL, sites, seconds))
-    return console.file.getvalue()
-
-
-def cells(line):
-    return [cell.strip() for cell in line.replace("┃", "│").split("│")][1:-1]
-
-
-def line_of(name, shown):
-    (line,) = (line for line in shown.splitlines() if name in line)
-    return cells(line)
-
-
-def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
-    a = SiteProgress("http://a.example", None, {State.DONE: 1234, State.WAITING: 5, State.MOVED: 2}, 7)
-    b = SiteProgress(
-        "http://b.example", "timeout, 3 attempts", {State.FAILED: 1, State.REJECTED: 4, State.REFUSED: 3}, 0
-    )
-    shown = text([a, b])
-    assert "sitegraph “mine”, 12 s" in shown
-    assert line_of("a.example", shown) == ["http://a.example", "1,234", "5", "7", "2", "0", "0", "0", ""]
-    assert line_of("b.example", shown)[1:] == ["0", "0", "0", "0", "3", "1", "4", "timeout, 3 attempts"]
-    assert line_of("2 sites", shown)[1:] == ["1,234", "5", "", "2", "3", "1", "4", ""]
-
-
-def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
-    sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
-    shown = text(sites)
-    assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MAX_SITES for n in range(40)]
-    assert line_of("40 sites", shown)[1:3] == ["40", str(sum(range(40)))]
-
-
-def test_crawl_without_pages_can_be_shown():
-    assert "1 site" in text([SiteProgress("http://a.example", None, {}, 0)])
+SITE = pages({"/": links("/a", "/b", "/missing"), "/a": links("/"), "/b": links("/a")})
+TABLE = b"pages/s"
 
 
 @pytest.mark.parametrize("wanted", [None, "", False])
@@ -80,4 +50,148 @@ def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
         outcome = project.crawl(web.hosts())
     assert outcome.status == 0, outcome.log
     assert "Traceback" not in outcome.log
-    assert line_of("1 site", outcome.log.split("sitegraph “sitegraph”")[-1])[1] == "2"
+    (sums,) = re.findall(r"1 site +(\d+)", outcome.log.split("sitegraph “sitegraph”")[-1])
+    assert sums == "2"
+
+
+def test_lines_are_printed_when_they_are_complete_and_whole():
+    console = Console(file=io.StringIO(), width=20)
+    above = AboveDisplay(console)
+    above.write("one [bold]line[/] of text that is long\nbegun")
+    assert console.file.getvalue() == "one [bold]line[/] of text that is long\n"
+    above.write(" and ended\n")
+    assert console.file.getvalue().endswith("\nbegun and ended\n")
+
+
+def stalling(release):
+    """Return a site whose page /b is answered when the event *release* is set."""
+
+    async def site(exchange):
+        if exchange.path == "/b":
+            await asyncio.to_thread(release.wait, PATIENCE_S)
+        await SITE(exchange)
+
+    return site
+
+
+def crawl_on_terminal(tmp_path, during=lambda run, terminal: None, width=80, height=24, is_fresh=False, **settings):
+    """Crawl; call *during* while the last page is awaited and the table is shown. Return status and screen."""
+    release = threading.Event()
+    project = Project(tmp_path, PROGRESS_INTERVAL_SECONDS=0.01, **settings)
+    with Web(site=stalling(release)) as web, Terminal(width, height) as terminal:
+        run = project.start(
+            "crawl", "sitegraph", "-a", f"hosts={web.hosts()}", is_fresh=is_fresh, before=terminal.before
+        )
+        try:
+            until(lambda: terminal.output.count(TABLE) > 2 or not run.is_running, "the table")
+            during(run, terminal)
+        finally:
+            release.set()
+        ended = run.wait()
+    return ended, terminal.screen()
+
+
+def logged(screen):
+    """Return the messages of the log lines on the *screen*."""
+    return [match[1] for line in screen.lines if (match := re.match(r"\d{4}-\d\d-\d\d .*? [A-Z]+: (.*)", line))]
+
+
+def assert_everything_is_read(screen):
+    messages = logged(screen)
+    assert any("Crawl sitegraph begins: 1 site" in one for one in messages)
+    assert any("3 pages, 4 edges in result/" in one for one in messages), screen.lines
+    assert any("Crawl sitegraph is finished" in one for one in messages)
+    assert screen.shows_cursor
+
+
+def test_no_log_line_is_erased_and_the_table_disappears_at_the_end(tmp_path):
+    _, screen = crawl_on_terminal(tmp_path)
+    assert_everything_is_read(screen)
+    assert not any(TABLE.decode() in line for line in screen.lines)
+
+
+@pytest.mark.parametrize(("width", "height"), [(40, 10), (200, 50)])
+def test_window_may_be_resized(tmp_path, width, height):
+    def resize(run, terminal):
+        terminal.resize(width, height)
+        before = terminal.output.count(TABLE)
+        until(lambda: terminal.output.count(TABLE) > before + 3, "the table is drawn again")
+
+    _, screen = crawl_on_terminal(tmp_path, resize)
+    assert_everything_is_read(screen)
+
+
+def test_ctrl_c_ends_the_crawl_and_the_log_says_so(tmp_path):
+    def press(run, terminal):
+        terminal.press(b"\x03")
+        until(lambda: b"shutting down" in terminal.output, "the signal arrives")
+
+    ended, screen = crawl_on_terminal(tmp_path, press)
+    assert ended.status == 0
+    messages = logged(screen)
+    assert any("Received SIGINT, shutting down gracefully" in one for one in messages)
+    assert any("Crawl sitegraph stopped (shutdown)" in one for one in messages)
+    assert screen.shows_cursor
+
+
+def test_second_ctrl_c_leaves_a_usable_terminal(tmp_path):
+    def press(run, terminal):
+        terminal.press(b"\x03")
+        until(lambda: b"shutting down" in terminal.output, "the first signal")
+        terminal.press(b"\x03")
+        run.wait()
+
+    ended, screen = crawl_on_terminal(tmp_path, press, is_fresh=True)  # others skip what Python does at its exit
+    assert ended.status == 1
+    assert any("forcing unclean shutdown" in one for one in logged(screen))
+    assert screen.shows_cursor
+    assert screen.lines[-1] == ""
+
+
+def test_killed_process_leaves_a_cursor(tmp_path):
+    ended, screen = crawl_on_terminal(tmp_path, lambda run, terminal: run.kill())
+    assert ended.status == -signal.SIGKILL
+    assert screen.shows_cursor
+
+
+def test_error_of_a_crash_stays_on_the_screen(tmp_path):
+    def crash(run, terminal):
+        (tmp_path / "result").touch()  # where the folder of the graphs would be
+
+    ended, screen = crawl_on_terminal(tmp_path, crash)
+    assert ended.status == 1
+    assert any(line.startswith("Error: ") and "result" in line for line in screen.lines), screen.lines
+
+
+def test_log_file_gets_the_log_and_the_terminal_the_display(tmp_path):
+    _, screen = crawl_on_terminal(tmp_path, LOG_FILE="log.txt")
+    assert not logged(screen)
+    assert "3 pages, 4 edges in result/" in (tmp_path / "log.txt").read_text("utf-8")
+    assert "\x1b" not in (tmp_path / "log.txt").read_text("utf-8")
+
+
+def test_redirected_log_has_all_lines_and_no_control_sequences(tmp_path):
+    with Web(site=SITE) as web:
+        outcome = Project(tmp_path).crawl(web.hosts())
+    assert "3 pages, 4 edges in result/" in outcome.log
+    assert "\x1b" not in outcome.log
+
+
+def test_handlers_and_standard_error_are_as_before(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    handler = logging.StreamHandler()
+    logging.root.addHandler(handler)
+    try:
+        display = progress.Terminal()
+        display.start()
+        assert handler.stream is sys.stderr is not stream
+        sys.stderr.write("begun")
+        display.stop()
+        display.stop()
+        assert handler.stream is sys.stderr is stream
+        assert stream.getvalue().endswith("begun")
+    finally:
+        logging.root.removeHandler(handler)

@@ -1,0 +1,84 @@
+"""The live table of a running crawl: one line per site, the sums below."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.plurals import counted
+from crawlers.items import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from crawlers.storage.queries import NamedCrawl, SiteProgress
+
+MOST_SITES = 15  # lines; the busiest are shown, the others are in the sums
+FRAME_LINES = 5  # title, headings, two rules, and the sums
+WIDE = 110  # columns of a terminal in which all states have their own column
+_ALL = (State.DONE, State.WAITING, State.MOVED, State.REFUSED, State.FAILED, State.REJECTED)
+_FEW = (State.DONE, State.WAITING, State.REFUSED, State.FAILED)
+
+
+class Pace(NamedTuple):
+    """How fast a crawl proceeds, and how far it is."""
+
+    seconds: float  # of this run
+    pages_per_s: float = 0.0  # recently
+    budget: int = 0  # PAGE_BUDGET; 0: no limit
+    used: int = 0  # of the budget
+    documents: int | None = None  # None: the crawl collects none
+
+
+def progress_table(
+    crawl: NamedCrawl, sites: Sequence[SiteProgress], pace: Pace, width: int = 160, height: int = 50
+) -> RenderableType:
+    """Return the table for a terminal of *width* columns and *height* lines, of which it takes half."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+
+    title = _title(crawl, pace)
+    states = _ALL if width >= WIDE else _FEW
+    most = max(1, min(MOST_SITES, height // 2 - FRAME_LINES - len(title) // width))
+    busiest = sorted(sites, key=lambda s: (-s.counts.get(State.WAITING, 0), -sum(s.counts.values()), s.site))
+    sums: Counter[State] = Counter()
+    for site in sites:
+        sums.update(site.counts)
+    longest = width // (4 if width < 80 else 3)
+    rows = [
+        (_cut(site.site.removeprefix("http://"), longest), *_cells(site.counts, states, str(site.level)))
+        for site in busiest[:most]
+    ]
+    last = (counted(len(sites), "site"), *_cells(sums, states, ""))
+    headings = ("site", "pages", "waiting", "level", *(state.name.lower() for state in states[2:]))
+    taken = sum(max(map(len, column)) + 2 for column in zip(headings, *rows, last, strict=True))
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for number, name in enumerate(headings):
+        shown.add_column(name, justify="right" if number else "left", no_wrap=True)
+    shown.add_column(no_wrap=True)
+    for site, cells in zip(busiest, rows, strict=False):
+        shown.add_row(*cells, _cut(site.availability or "", max(1, width - taken)))
+    shown.add_section()
+    shown.add_row(*last)
+    return Group(title, shown)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _title(crawl: NamedCrawl, pace: Pace) -> str:
+    parts = [f"{crawl.mission} “{crawl.name}”", f"{pace.seconds:,.0f} s", f"{pace.pages_per_s:.1f} pages/s"]
+    if pace.budget:
+        parts.append(f"{pace.used:,} of {counted(pace.budget, 'page')} of the budget")
+    if pace.documents is not None:
+        parts.append(counted(pace.documents, "document"))
+    return ", ".join(parts)
+
+
+def _cells(counts: Mapping[State, int], states: Sequence[State], level: str) -> list[str]:
+    pages, waiting, *others = (f"{counts.get(state, 0):,}" for state in states)
+    return [pages, waiting, level, *others]

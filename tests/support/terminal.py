@@ -1,0 +1,156 @@
+"""A pseudo-terminal for commands, and a small emulator that says what a person sees on it.
+
+The emulator knows what terminals do with the sequences that Rich writes to redraw a table: carriage return, newline,
+cursor up, erase line, wrapping at the right margin, and scrolling. Anything else that moves the cursor is an error.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import termios
+import threading
+from typing import NamedTuple, Self
+
+_PIECES = re.compile(rb"\x1b\[([?\d;]*)([A-Za-z])|([\r\n\x08\x07])|([^\x1b\r\n\x08\x07]+)|(\x1b)")
+
+
+class Screen:
+    """A screen of *width* columns and *height* lines, with all lines that scrolled off its top."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.shows_cursor = True
+        self._rows: list[str] = [""]
+        self._wrapped: set[int] = set()  # rows that continue the row above
+        self._row = self._column = 0
+
+    @property
+    def lines(self) -> list[str]:
+        """All lines that can still be read, also by scrolling up; wrapped ones are joined, as when they are copied."""
+        lines: list[str] = []
+        for number, row in enumerate(self._rows):
+            if number in self._wrapped:
+                lines[-1] += row
+            else:
+                lines.append(row)
+        return [line.rstrip() for line in lines]
+
+    def feed(self, output: bytes) -> None:
+        """Show *output*, which must not end within a sequence or character."""
+        for values, command, control, text, escape in _PIECES.findall(output):
+            if text:
+                for character in text.decode():
+                    self._put(character)
+            elif control == b"\r":
+                self._column = 0
+            elif control == b"\n":
+                self._down()
+            elif command == b"A":
+                top = max(0, len(self._rows) - self.height)
+                self._row = max(top, self._row - int(values or 1))
+            elif command == b"K" and values == b"2":
+                self._rows[self._row] = ""
+            elif command in (b"h", b"l") and values == b"?25":
+                self.shows_cursor = command == b"h"
+            elif escape or command not in (b"m", b""):
+                raise ValueError(f"unknown sequence {values!r} {command!r}")
+
+    def resize(self, width: int, height: int) -> None:
+        """Wrap all lines at the new *width*, as terminals do; the cursor keeps its place in the text."""
+        starts = [row for row in range(len(self._rows)) if row not in self._wrapped]
+        rows: list[str] = []
+        wrapped: set[int] = set()
+        for start, end in zip(starts, [*starts[1:], len(self._rows)], strict=True):
+            line = "".join(self._rows[start:end])
+            if start <= self._row < end:
+                before = sum(len(row) for row in self._rows[start : self._row]) + self._column
+                place = len(rows) + max(0, before - 1) // width, (before - 1) % width + 1 if before else 0
+            pieces = [line[at : at + width] for at in range(0, len(line), width)] or [""]
+            wrapped.update(range(len(rows) + 1, len(rows) + len(pieces)))
+            rows += pieces
+        self._rows, self._wrapped, (self._row, self._column) = rows, wrapped, place
+        self.width, self.height = width, height
+
+    def _put(self, character: str) -> None:
+        if self._column == self.width:  # a terminal wraps when the next character comes
+            self._column = 0
+            self._down()
+            self._wrapped.add(self._row)
+        line = self._rows[self._row].ljust(self._column)
+        self._rows[self._row] = line[: self._column] + character + line[self._column + 1 :]
+        self._column += 1
+
+    def _down(self) -> None:
+        self._row += 1
+        if self._row == len(self._rows):
+            self._rows.append("")
+        self._wrapped.discard(self._row)
+
+
+class _OnTerminal(NamedTuple):
+    """Called in the process of a command before it starts: makes the terminal its standard error."""
+
+    path: str
+
+    def __call__(self) -> None:
+        opened = os.open(self.path, os.O_RDWR)  # the controlling terminal, so that it receives Ctrl-C
+        os.dup2(opened, 2)
+        os.close(opened)
+        os.environ["TERM"] = "xterm-256color"
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):
+            os.environ.pop(name, None)
+
+
+class Terminal:
+    """A pseudo-terminal; use as a context manager. `before` goes to the `Run` whose standard error it is to be."""
+
+    def __init__(self, width: int = 80, height: int = 24) -> None:
+        self.output = b""
+        self._sizes = [(0, width, height)]  # from which byte of the output on
+        self._master, self._slave = pty.openpty()
+        self.before = _OnTerminal(os.ttyname(self._slave))
+        self._thread = threading.Thread(target=self._read)
+        self._set_size(width, height)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._slave)  # the last one, if the command has ended: then the reader ends
+        self._thread.join()
+        os.close(self._master)
+
+    def resize(self, width: int, height: int) -> None:
+        """Resize the window, as a person does."""
+        self._sizes.append((len(self.output), width, height))
+        self._set_size(width, height)
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._master, keys)
+
+    def screen(self) -> Screen:
+        """Return what can be read on the terminal; call it after the `with` block."""
+        (_, width, height), *later = self._sizes
+        screen, shown = Screen(width, height), 0
+        for place, width, height in later:
+            screen.feed(self.output[shown:place])
+            screen.resize(width, height)
+            shown = place
+        screen.feed(self.output[shown:])
+        return screen
+
+    def _set_size(self, width: int, height: int) -> None:
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+
+    def _read(self) -> None:
+        while True:
+            try:
+                some = os.read(self._master, 1 << 16)
+            except OSError:  # no process has it open any more
+                return
+            self.output += some
