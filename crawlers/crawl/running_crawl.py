@@ -19,6 +19,7 @@ from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.protocols import Candidate
+from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.crawl.policy import CrawlControl, CrawlPolicy
-    from crawlers.crawl.robots import RobotsRules
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.stats import StatsCounter
     from crawlers.frontier.protocols import CrawlFrontier, Lease
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_REJECTED = 500  # URLs that one call of `next` may reject, so that the caller gets its turn
+# One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.
+MAX_REJECTED = 500
+LONGEST_S = 0.1
 
 
 class RobotsNeeded(NamedTuple):
@@ -51,9 +53,9 @@ class RobotsNeeded(NamedTuple):
 class Crawl:
     """Open from construction until `close`.
 
-    *open_policy* creates the policy of the mission, once the store is open. *agent* is the user agent that rules of
-    robots.txt are for. *stop* ends the program that runs the crawl, for a reason; *wake* makes it call `next` again.
-    *versions* are the versions of further software, by name, that are stored with the crawl.
+    *open_policy* creates the policy of the mission, once the store is open. *stop* ends the program that runs the
+    crawl, for a reason; *wake* makes it call `next` again. *versions* are the versions of further software, by name,
+    that are stored with the crawl.
 
     Raises `ConfigError`.
     """
@@ -63,7 +65,6 @@ class Crawl:
         settings: SettingValues,
         spec: CrawlSpec,
         open_policy: Callable[[CrawlSession, CrawlControl], CrawlPolicy],
-        agent: str,
         stats: StatsCounter,
         clock: Callable[[], float],
         *,
@@ -77,7 +78,7 @@ class Crawl:
             settings.getint("RETRY_REST_TIMES"),
             settings.getfloat("RETRY_BACKOFF_SECONDS"),
         )
-        self.agent = agent
+        token = robots_token(settings)
         self.clock = clock
         self.failure: BaseException | None = None
         self.is_closed = False
@@ -99,7 +100,7 @@ class Crawl:
             on_error.callback(self.session.close_all)
             self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.close)
-            self.sites = SitePolicies(self.session, settings, agent, not spec.is_foreign, clock)
+            self.sites = SitePolicies(self.session, settings, token, not spec.is_foreign, clock)
             for row in self.session.row.sites:
                 self.sites.open(row, now)
             self.session.warn_of_left_out()
@@ -108,6 +109,8 @@ class Crawl:
             self._add_urls((*(limits.start_url or f"{limits.site}/" for limits in spec.sites), *spec.roots), now)
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
+        if self.sites.obeys_robots:
+            logger.info("Rules of robots.txt apply to the crawl if they are for %s", token)
 
     @property
     def frontier(self) -> CrawlFrontier:
@@ -153,6 +156,8 @@ class Crawl:
             if reason is None:
                 return lease
             self.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
+            if self.clock() - now > LONGEST_S:
+                break
         return None
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
@@ -164,12 +169,15 @@ class Crawl:
     def _is_full(self, in_flight: int) -> bool:
         return not self._is_foreign and self.frontier.leases + in_flight >= self._most_leases
 
-    def robots_known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
-        """Apply the *rules* of a site, and store the *text* of its robots.txt; its pages may be fetched now."""
+    def robots_known(self, site_id: int, status: int, text: str | None) -> None:
+        """Store and apply the robots.txt of a site; its pages may be fetched now.
+
+        *text* is that of the file, or the reason why there was no response (*status* 0).
+        """
         now = self.clock()
-        self.sites.robots_known(site_id, rules)
+        self.sites.robots_known(site_id, status, text)
         try:
-            self.session.writer.submit(ChangeSet(SiteRobots(site_id, rules.status, text, now)))
+            self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
             self.frontier.resume(site_id, now)
             self._add_urls(self._policy.found_by_robots(text or ""), now)
         except StoreError as error:

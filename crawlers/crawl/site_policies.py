@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
-from crawlers.crawl.robots import RobotsRules
+from crawlers.crawl.robots import RobotsRules, is_unreachable
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_RULES = 5_000  # parsed robots.txt files in memory; others are parsed again from their rows
+# Parsed robots.txt files in memory, and their lines, some 300 bytes each; others are parsed again from their rows.
+MAX_RULES, MAX_LINES = 5_000, 500_000
 MAX_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; others are rebuilt from the store
 # Under an order without levels, all sites share the memory of ten of these, and the oldest watches are dropped.
 SHARED_WATCHES, MAX_SHARING = 10, 5_000
@@ -37,19 +38,19 @@ LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be use
 
 
 class SitePolicies:
-    """The sites of a run by id. *agent* is the user agent to which the rules of robots.txt apply."""
+    """The sites of a run by id. *robots_token* is the product token for which rules of robots.txt apply."""
 
     def __init__(
         self,
         session: CrawlSession,
         settings: SettingValues,
-        agent: str,
+        robots_token: str,
         watch_traps: bool,
         clock: Callable[[], float],
     ) -> None:
         self._session = session
-        self._obeys = settings.getbool("ROBOTSTXT_OBEY")
-        self._agent = agent
+        self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
+        self._robots_token = robots_token
         self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
         self._most_sites = settings.getint("SCOPE_MOST_SITES")
         self._is_full = False
@@ -60,6 +61,7 @@ class SitePolicies:
         self._has_robots: set[int] = set()  # sites with a known robots.txt
         self._ask_again_at: dict[int, float] = {}  # for inaccessible ones
         self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # the most recently used ones
+        self._rules_size = 0  # lines
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
         self._observed: Counter[int] = Counter()  # pages in the watch of a site
         self._unwatched: set[int] = set()  # sites whose watch was dropped
@@ -69,9 +71,9 @@ class SitePolicies:
         self._rows[row.id] = row
         self._ids[row.site] = row.id
         if row.robots_status is not None:
-            rules = RobotsRules(row.robots_status, row.robots_text, self._agent)
-            if not rules.is_unreachable and now - (row.robots_at or 0.0) < LONGEST_AGE_S:
-                self._keep(row.id, rules)
+            is_recent = now - (row.robots_at or 0.0) < LONGEST_AGE_S
+            if is_recent and not is_unreachable(row.robots_status):
+                self._keep(row.id, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
         self._session.frontier.open_site(
             SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
         )
@@ -145,35 +147,39 @@ class SitePolicies:
         if self._clock() >= self._ask_again_at.get(site_id, math.inf):
             del self._ask_again_at[site_id]
             self._has_robots.discard(site_id)
-        return self._obeys and site_id not in self._has_robots
+        return self.obeys_robots and site_id not in self._has_robots
 
-    def robots_known(self, site_id: int, rules: RobotsRules) -> None:
-        """Apply *rules* to the site from now on; if its robots.txt is inaccessible, for a limited time."""
-        self._keep(site_id, rules)
-        if rules.is_unreachable:
+    def robots_known(self, site_id: int, status: int, text: str | None) -> None:
+        """Apply a robots.txt to the site from now on; if it is inaccessible, for a limited time."""
+        self._keep(site_id, RobotsRules(status, text, self._robots_token))
+        if is_unreachable(status):
             self._ask_again_at[site_id] = self._clock() + UNREACHABLE_S
         self._apply_delay(site_id)
 
     def _keep(self, site_id: int, rules: RobotsRules) -> None:
         self._has_robots.add(site_id)
+        if (old := self._rules.pop(site_id, None)) is not None:
+            self._rules_size -= old.size
         self._rules[site_id] = rules
-        self._rules.move_to_end(site_id)
-        if len(self._rules) > MAX_RULES:
-            self._rules.popitem(last=False)
+        self._rules_size += rules.size
+        while len(self._rules) > MAX_RULES or (self._rules_size > MAX_LINES and len(self._rules) > 1):
+            self._rules_size -= self._rules.popitem(last=False)[1].size
 
     def _rules_of(self, site_id: int) -> RobotsRules | None:
         rules = self._rules.get(site_id)
-        if rules is None and site_id in self._has_robots:
+        if rules is not None:
+            self._rules.move_to_end(site_id)
+        elif site_id in self._has_robots:
             self._session.writer.flush()
             stored = robots_of(self._session.database, site_id)
             if stored is not None:
-                rules = RobotsRules(*stored, self._agent)
+                rules = RobotsRules(*stored, self._robots_token)
                 self._keep(site_id, rules)
         return rules
 
     def _apply_delay(self, site_id: int) -> None:
         """Apply the Crawl-delay to the gate of the site, up to ROBOTS_LONGEST_DELAY_SECONDS."""
-        if self._obeys and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
+        if self.obeys_robots and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
             delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
             self._session.frontier.gate(site_id).ask_for_delay(delay_s)
 
@@ -181,7 +187,7 @@ class SitePolicies:
 
     def reason_against(self, lease: Lease) -> str | None:
         """Return why the leased URL must not be fetched after all, or None."""
-        if self._obeys and (rules := self._rules_of(lease.site_id)) is not None:
+        if self.obeys_robots and (rules := self._rules_of(lease.site_id)) is not None:
             reason = rules.reason_against(lease.url)
             if reason is not None:
                 return reason

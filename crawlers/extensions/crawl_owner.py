@@ -71,7 +71,6 @@ class CrawlOwner:
                 settings,
                 _spec_of(spider),
                 spider.crawl_policy if isinstance(spider, SiteSpider) else _no_policy,
-                settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
                 stats,
                 ForwardClock(),
                 stop=self._stop,

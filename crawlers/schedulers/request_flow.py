@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy import signals
+
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import StoreError
 from crawlers.inputs.url_settings import normalization
@@ -35,13 +37,13 @@ class RequestFlow:
         self._crawl = crawl
         self._wakeup = wakeup
         self._robots = RobotsFetch(
-            crawl.agent,
             crawl.retries,
             crawl.clock,
             crawl.robots_known,
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
+        crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
         errors = ErrorHandlers(crawl, self._robots, callbacks, crawler.signals)
         self._pages = PageRequests(crawl.retries, errors.download_failed)
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)

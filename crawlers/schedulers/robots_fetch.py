@@ -6,9 +6,10 @@ import heapq
 from typing import TYPE_CHECKING
 
 from scrapy import Request
+from scrapy.exceptions import StopDownload
 
 from crawlers.algorithms.retries import retry_after_s, retry_delay_s
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, is_unreachable, robots_text
 from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.failures import reason_of
@@ -24,31 +25,31 @@ if TYPE_CHECKING:
 
 
 LONGEST_S = 20.0  # until the response
+MOST_DECOMPRESSED = 8 * LARGEST_BYTES  # of servers that compress although they are asked not to
 
 
 class RobotsFetch:
     """Makes the requests for robots.txt, which are sent before all others of their sites.
 
-    *on_rules* is called with the result for each site: its id, the rules, and the text of the file. Failures are
-    retried according to *retries*; *clock* returns seconds. At most *most* requests are in flight, each for at most
-    *timeout_s* seconds, so that unresponsive hosts do not delay the others.
+    *on_result* is called with the result for each site: its id, the status (0: no response), and the text of the file
+    or the reason why there is none. Failures are retried according to *retries*; *clock* returns seconds. At most
+    *most* requests are in flight, each for at most *timeout_s* seconds, so that unresponsive hosts do not delay the
+    others.
     """
 
     def __init__(
         self,
-        agent: str,
         retries: RetryPolicy,
         clock: Callable[[], float],
-        on_rules: Callable[[int, RobotsRules, str | None], None],
+        on_result: Callable[[int, int, str | None], None],
         most: int = 1,
         timeout_s: float = LONGEST_S,
     ) -> None:
         self._most = most
         self._timeout_s = min(timeout_s, LONGEST_S)
-        self._agent = agent
         self._retries = retries
         self._clock = clock
-        self._on_rules = on_rules
+        self._on_result = on_result
         self._queue: list[tuple[float, int, Request]] = []  # (time, serial, request)
         self._serial = 0
         self.in_flight = 0  # requests without a response yet
@@ -74,17 +75,27 @@ class RobotsFetch:
             callback=self._received,
             errback=self._failed,
             dont_filter=True,
+            headers={"Accept-Encoding": "identity"},  # else the size is known only after decompression
             meta={
                 "handle_httpstatus_all": True,
                 "dont_redirect": True,
                 "dont_retry": True,
-                "download_maxsize": 8 * LARGEST_BYTES,
+                "download_maxsize": 0,  # see `bytes_received`
                 "download_timeout": self._timeout_s,
                 "robots": (site_id, attempt, hops),
             },
         )
         self._serial += 1
         heapq.heappush(self._queue, (self._clock() + delay_s, self._serial, request))
+
+    def bytes_received(self, data: bytes, request: Request) -> None:
+        """Stop a download of robots.txt after the part that is read; what came so far is its body."""
+        if "robots" not in request.meta:
+            return
+        request.meta["download_maxsize"] = MOST_DECOMPRESSED
+        request.meta["received"] = request.meta.get("received", 0) + len(data)
+        if request.meta["received"] > LARGEST_BYTES:
+            raise StopDownload(fail=False)
 
     def _received(self, response: Response) -> None:
         assert response.request is not None
@@ -94,24 +105,22 @@ class RobotsFetch:
         if redirect is not None and redirect.target is not None and hops < MAX_REDIRECTS:
             self._enqueue(redirect.target.url, site_id, attempt, hops + 1)
             return  # a target that can't be followed is not a robots.txt, as if the status were 404
-        if RobotsRules(response.status, None, self._agent).is_unreachable:
+        if is_unreachable(response.status):
             delay_s = retry_delay_s(self._retries, response.status, attempt)
             if delay_s is not None:
                 asked_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
                 rest_s = min(asked_s if asked_s is not None else self._retries.backoff_s * attempt, LONGEST_REST_S)
                 self._enqueue(response.url, site_id, attempt + 1, hops, max(delay_s, rest_s))
                 return
-        text = response.body[:LARGEST_BYTES].decode("utf-8", "replace") if response.status == 200 else None
-        if text is not None:
-            text = text.replace("\0", "")
-        self._on_rules(site_id, RobotsRules(response.status, text, self._agent), text)
+        text = robots_text(response.body) if response.status == 200 else None
+        self._on_result(site_id, response.status, text)
 
     def failed_to_parse(self, request: Request, reason: str) -> bool:
         """Handle a robots.txt that could not be parsed; return whether *request* is one for robots.txt."""
         if "robots" not in request.meta:
             return False
         self.in_flight -= 1
-        self._on_rules(request.meta["robots"][0], RobotsRules(UNREACHABLE, reason, self._agent), reason)
+        self._on_result(request.meta["robots"][0], UNREACHABLE, reason)
         return True
 
     def _failed(self, failure: Failure) -> None:
@@ -123,7 +132,7 @@ class RobotsFetch:
         if delay_s is not None:
             self._enqueue(request.url, site_id, attempt + 1, hops, delay_s)
             return
-        self._on_rules(site_id, RobotsRules(UNREACHABLE, reason.text, self._agent), reason.text)
+        self._on_result(site_id, UNREACHABLE, reason.text)
 
 
 def _text(header: bytes | None) -> str | None:

@@ -82,7 +82,7 @@ class OpenedCrawl:
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
         self.crawl = Crawl(
-            *(values, spec, open_policy, "tests", self, clock), stop=self.stopped.append, wake=self._wake, versions={}
+            *(values, spec, open_policy, self, clock), stop=self.stopped.append, wake=self._wake, versions={}
         )
 
     def inc_value(self, key: str, count: int = 1) -> None:

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.crawl.robots import UNREACHABLE, RobotsRules
+from crawlers.crawl import site_policies
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_WILDCARDS, UNREACHABLE, RobotsRules, robots_text
 from crawlers.crawl.site_policies import UNREACHABLE_S, SitePolicies
 from crawlers.items import State
 from crawlers.storage.crawls import SiteRow
@@ -21,7 +22,7 @@ ROW = {"/": links(*(f"/{n}" for n in range(ROWS))), **{f"/{n}": f"<title>{n}</ti
 DELAY_S = 0.1
 LONGEST_S = 0.15
 CARE = 0.7  # of the time that is due: the first request of a busy process comes late
-AGENT = "crawlers/0.1 (+https://example.org/crawlers)"
+TOKEN = "crawlers"
 
 
 async def broken(exchange):
@@ -57,6 +58,23 @@ async def garbled(exchange):
         await pages(BODIES)(exchange)
 
 
+async def marked(exchange):
+    """A robots.txt with a byte order mark, whose first group is the one that matters."""
+    if exchange.path == "/robots.txt":
+        await exchange.page(b"\xef\xbb\xbfUser-agent: *\nDisallow: /secret/\n", content_type="text/plain")
+    else:
+        await pages(BODIES)(exchange)
+
+
+async def large(exchange):
+    """5 MB of robots.txt, the first 500 KiB of which are enough to protect the site."""
+    if exchange.path == "/robots.txt":
+        filler = b"# more than anybody reads\n" * 200_000
+        await exchange.page(b"User-agent: *\nDisallow: /secret/\n" + filler + b"Disallow: /\n", content_type="")
+    else:
+        await pages(BODIES)(exchange)
+
+
 SITES = {
     "rules": pages(BODIES, "User-agent: *\nDisallow: /secret/"),
     "named": pages(BODIES, "User-agent: *\nDisallow: /\n\nUser-agent: crawlers\nDisallow: /secret/a"),
@@ -68,6 +86,10 @@ SITES = {
     "moved": moved,
     "circle": circle,
     "garbled": garbled,
+    "marked": marked,
+    "large": large,
+    "foreign": pages(BODIES, "User-agent: https\nUser-agent: c\nUser-agent: crawler\nDisallow: /"),
+    "version": pages(BODIES, "User-agent: Crawlers/1.0\nCrawl-delay: 0\nUser-agent: x\nX: y\nDisallow: /secret/"),
     "slow": pages(ROW, f"User-agent: *\nCrawl-delay: {DELAY_S}"),
     "hardly": pages(ROW, "User-agent: *\nCrawl-delay: 86400"),
 }
@@ -101,6 +123,24 @@ def test_disallowed_urls_are_never_asked_for(crawled):
     assert found["/open.html"] == (State.DONE, "")
     for path in ("/secret/a.html", "/secret/b.html", "/secret/c.html"):
         assert found[path] == (State.REJECTED, "robots.txt disallows it")
+
+
+@pytest.mark.parametrize("name", ["marked", "large", "version"])
+def test_forbidden_pages_are_not_fetched_whatever_the_file_looks_like(crawled, name):
+    web, project = crawled
+    assert sorted(web[name].paths) == ["/", "/open.html", "/robots.txt"]
+    assert project.pages(web[name].origin)["/secret/a.html"] == (State.REJECTED, "robots.txt disallows it")
+
+
+def test_rules_for_others_whose_names_occur_in_ours_do_not_apply(crawled):
+    web, _ = crawled
+    assert set(BODIES) <= set(web["foreign"].paths)
+
+
+def test_large_robots_txt_is_not_downloaded_to_its_end(crawled):
+    web, project = crawled
+    assert web["large"].sent_bytes["/robots.txt"] == 0  # it was not sent completely
+    assert len(project.site(web["large"].origin)["robots_text"]) < LARGEST_BYTES
 
 
 def test_rules_for_our_name_win_over_those_for_all(crawled):
@@ -203,22 +243,78 @@ def test_robots_txt_is_not_asked_for_when_it_is_not_obeyed(tmp_path):
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 def test_client_errors_allow_everything(status):
-    assert RobotsRules(status, None, AGENT).reason_against("http://a.example/x") is None
+    assert RobotsRules(status, None, TOKEN).reason_against("http://a.example/x") is None
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 599])
 def test_server_errors_forbid_everything(status):
-    reason = RobotsRules(status, None, AGENT).reason_against("http://a.example/")
+    reason = RobotsRules(status, None, TOKEN).reason_against("http://a.example/")
     assert reason == f"robots.txt can't be read: status {status}"
 
 
-@pytest.mark.parametrize(("text", "delay_s"), [("2", 2.0), ("0", 0.0), ("-1", 0.0), ("soon", 0.0), ("", 0.0)])
+@pytest.mark.parametrize(
+    ("text", "delay_s"),
+    [
+        ("2", 2.0),
+        ("0", 0.0),
+        ("1e308", 1e308),
+        ("-1", 0.0),
+        ("1e309", 0.0),
+        ("inf", 0.0),
+        ("nan", 0.0),
+        ("-nan", 0.0),
+        ("9" * 400, 0.0),
+        ("soon", 0.0),
+        ("", 0.0),
+    ],
+)
 def test_crawl_delay_is_a_number_or_nothing(text, delay_s):
-    assert RobotsRules(200, f"User-agent: *\nCrawl-delay: {text}\n", AGENT).crawl_delay_s == delay_s
+    assert RobotsRules(200, f"User-agent: *\nCrawl-delay: {text}\n", TOKEN).crawl_delay_s == delay_s
+
+
+def test_byte_order_mark_of_a_stored_text_does_not_hide_a_group():
+    assert RobotsRules(200, "\ufeffUser-agent: *\nDisallow: /x", TOKEN).reason_against("http://a.example/x")
+
+
+def test_line_that_exceeds_the_limit_is_not_a_rule():
+    text = robots_text(b"User-agent: *\nDisallow: /a\nAllow: /" + b"b" * LARGEST_BYTES)
+    assert text == "User-agent: *\nDisallow: /a"
+    assert robots_text(b"Disallow: /a" * LARGEST_BYTES) == ""
+    assert len(robots_text(b"#\n" * LARGEST_BYTES)) == LARGEST_BYTES - 1
+
+
+def test_file_with_a_million_wildcards_closes_the_site_at_once():
+    text = "User-agent: *\n" + "".join(f"Disallow: /*{number}*$\n" for number in range(MAX_WILDCARDS + 1))
+    rules = RobotsRules(200, text, TOKEN)
+    assert rules.reason_against("http://a.example/x") == "robots.txt has more than 2,000 rules with wildcards"
+    assert RobotsRules(200, f"User-agent: other\n{text}User-agent: crawlers\nAllow: /", TOKEN).size < 10
+
+
+def test_rules_that_are_repeated_count_once():
+    text = "User-agent: *\n" + "Disallow: /*x$\n" * (MAX_WILDCARDS + 1)
+    assert RobotsRules(200, text, TOKEN).reason_against("http://a.example/y") is None
+
+
+def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
+    monkeypatch.setattr(site_policies, "MAX_LINES", 8)
+    loaded: list[int] = []
+    text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
+    session = SimpleNamespace(
+        frontier=SimpleNamespace(open_site=lambda state, now: None),
+        writer=SimpleNamespace(flush=lambda: None),
+        database=None,
+    )
+    monkeypatch.setattr(site_policies, "robots_of", lambda database, number: (loaded.append(number), (200, text))[1])
+    sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False, lambda: 0.0)
+    for number in (1, 2, 3, 3):
+        sites.robots_known(number, 200, text)
+    leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
+    assert [sites.reason_against(lease) for lease in leases] == ["robots.txt disallows it"] * 4
+    assert loaded == [1, 3]
 
 
 def test_empty_robots_txt_allows_everything():
-    assert RobotsRules(200, "", AGENT).reason_against("http://a.example/x") is None
+    assert RobotsRules(200, "", TOKEN).reason_against("http://a.example/x") is None
 
 
 def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
@@ -228,7 +324,7 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0), now)
     assert sites.needs_robots(7)
-    sites.robots_known(7, RobotsRules(UNREACHABLE, "no such host", "us"))
+    sites.robots_known(7, UNREACHABLE, "no such host")
     assert not sites.needs_robots(7)
     now += UNREACHABLE_S
     assert sites.needs_robots(7)

@@ -14,7 +14,7 @@ import pytest
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl, session
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.crawl.robots import UNREACHABLE, RobotsRules
+from crawlers.crawl.robots import UNREACHABLE
 from crawlers.crawl.site_policies import UNREACHABLE_S
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
 from crawlers.frontier.politeness import FIRST_REST_S
@@ -97,7 +97,7 @@ def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
     needed = crawl.robots()
     assert needed.site == SITE
     assert crawl.crawl.next(NOW) is None
-    crawl.crawl.robots_known(needed.site_id, RobotsRules(200, "", "tests"), "")
+    crawl.crawl.robots_known(needed.site_id, 200, "")
     crawl.end(crawl.lease(), "/a")
     assert crawl.lease().url == f"{SITE}/a"
 
@@ -105,14 +105,14 @@ def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
 def test_other_sites_do_not_wait_for_a_robots_txt(opened):
     crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True)
     first, second = crawl.robots(), crawl.robots()
-    crawl.crawl.robots_known(second.site_id, RobotsRules(404, None, "tests"), None)
+    crawl.crawl.robots_known(second.site_id, 404, None)
     assert crawl.lease().site_id == second.site_id != first.site_id
 
 
 def test_robots_txt_is_stored_and_obeyed(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
-    crawl.crawl.robots_known(crawl.robots().site_id, RobotsRules(200, text, "tests"), text)
+    crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
     crawl.end(crawl.lease(), "/secret")
     assert crawl.crawl.next_due(NOW) == 3.0
     crawl.now += 3.0
@@ -124,13 +124,13 @@ def test_robots_txt_is_stored_and_obeyed(opened):
 def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "Sitemap: /map"
-    crawl.crawl.robots_known(crawl.robots().site_id, RobotsRules(200, text, "tests"), text)
+    crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
     assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}
 
 
 def test_inaccessible_robots_txt_is_needed_again_later(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
-    crawl.crawl.robots_known(crawl.robots().site_id, RobotsRules(UNREACHABLE, "timeout", "tests"), "timeout")
+    crawl.crawl.robots_known(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
     assert crawl.pages()["/"] == (State.REJECTED, "robots.txt can't be read: timeout")
     crawl.now += UNREACHABLE_S - 1.0
@@ -367,7 +367,7 @@ def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     needed = crawl.robots()
     break_store(crawl)
-    crawl.crawl.robots_known(needed.site_id, RobotsRules(404, None, "tests"), None)
+    crawl.crawl.robots_known(needed.site_id, 404, None)
     assert isinstance(crawl.crawl.failure, StoreError)
     assert crawl.stopped == ["store_failed"]
 

@@ -121,12 +121,23 @@ def test_foreign_spider_has_no_sites(opened):
     assert one.owner.crawl.frontier.counts() == {}
 
 
-def test_user_agent_for_robots_txt_wins_over_the_general_one(opened):
-    assert opened(ROBOTSTXT_USER_AGENT="ours", USER_AGENT="general").open().owner.crawl.agent == "ours"
+@pytest.mark.parametrize(
+    ("settings", "token"),
+    [
+        ({"ROBOTSTXT_USER_AGENT": "ours"}, "ours"),
+        ({"ROBOTSTXT_USER_AGENT": None, "USER_AGENT": "Mozilla/5.0 (compatible; mybot/1.0)"}, "mybot"),
+    ],
+)
+def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog, settings, token):
+    caplog.set_level("INFO")
+    opened(ROBOTSTXT_OBEY=True, **settings).open()
+    assert f"Rules of robots.txt apply to the crawl if they are for {token}" in caplog.messages
 
 
-def test_user_agent_is_that_of_robots_txt_as_well(opened):
-    assert opened(USER_AGENT="general").open().owner.crawl.agent == "general"
+def test_rules_of_robots_txt_are_not_mentioned_if_they_are_not_obeyed(opened, caplog):
+    caplog.set_level("INFO")
+    opened(ROBOTSTXT_OBEY=False).open()
+    assert "robots.txt" not in caplog.text
 
 
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):

@@ -11,7 +11,7 @@ from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
-from crawlers.crawl.robots import UNREACHABLE, RobotsRules
+from crawlers.crawl.robots import UNREACHABLE
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.errbacks import ErrorHandlers
@@ -36,12 +36,12 @@ class Handled:
         self.callbacks = PendingCallbacks(self.opened.crawl.record)
         self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
         crawl = self.opened.crawl
-        self.robots = RobotsFetch("tests", crawl.retries, crawl.clock, self._known)
+        self.robots = RobotsFetch(crawl.retries, crawl.clock, self._known)
         self.handlers = ErrorHandlers(crawl, self.robots, self.callbacks, self.manager)
         self.lease = self.opened.lease()
 
-    def _known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
-        self.rules.append((site_id, rules.status, text))
+    def _known(self, site_id: int, status: int, text: str | None) -> None:
+        self.rules.append((site_id, status, text))
 
     def request(self, lease: Lease | None = None) -> Request:
         return Request(self.lease.url, meta={LEASE: lease or self.lease})

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from scrapy import Request
 from scrapy import exceptions as scrapy_errors
+from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, RobotsRules
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE
 from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.items import REDIRECT
-from crawlers.schedulers.robots_fetch import LONGEST_S, RobotsFetch
+from crawlers.schedulers.robots_fetch import LONGEST_S, MOST_DECOMPRESSED, RobotsFetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Request
 
 SITE, NOW = "http://a.test", 1000.0
 NO_RETRIES = RetryPolicy(0, 0, 1.0)
@@ -32,12 +33,12 @@ class Fetch:
 
     def __init__(self, retries: RetryPolicy = NO_RETRIES, **limits: float) -> None:
         self.now = NOW
-        self.known: list[tuple[int, RobotsRules, str | None]] = []
-        self.robots = RobotsFetch("tests", retries, lambda: self.now, self._known, **limits)
+        self.known: list[tuple[int, int, str | None]] = []
+        self.robots = RobotsFetch(retries, lambda: self.now, self._known, **limits)
         self.robots.enqueue(7, SITE)
 
-    def _known(self, site_id: int, rules: RobotsRules, text: str | None) -> None:
-        self.known.append((site_id, rules, text))
+    def _known(self, site_id: int, status: int, text: str | None) -> None:
+        self.known.append((site_id, status, text))
 
     def take(self) -> Request:
         request = self.robots.take(self.now)
@@ -59,11 +60,11 @@ class Fetch:
 
     def result(self) -> tuple[int, str | None]:
         """Return the status and text of the only result."""
-        ((site_id, rules, text),) = self.known
+        ((site_id, status, text),) = self.known
         assert site_id == 7
         assert self.robots.in_flight == 0
         assert self.robots.take(float("inf")) is None
-        return rules.status, text
+        return status, text
 
 
 @pytest.fixture
@@ -79,7 +80,6 @@ def test_rules_are_those_of_the_file(fetch):
     one = fetch()
     one.respond(200, DISALLOW.encode())
     assert one.result() == (200, DISALLOW)
-    assert one.known[0][1].reason_against(f"{SITE}/x") == "robots.txt disallows it"
 
 
 def test_missing_file_has_no_text(fetch):
@@ -94,10 +94,26 @@ def test_bytes_that_are_not_text_are_replaced_and_zeros_removed(fetch):
     assert one.result() == (200, "User-agent: \ufffd*")
 
 
-def test_only_the_beginning_of_a_large_file_is_read(fetch):
+def test_only_whole_lines_at_the_beginning_of_a_large_file_are_read(fetch):
     one = fetch()
-    one.respond(200, b"#" * (LARGEST_BYTES + 1))
-    assert len(one.result()[1]) == LARGEST_BYTES
+    begin = b"User-agent: *\r\nDisallow: /a\r\n"
+    one.respond(200, begin + b"Disallow: /b/" + b"c" * LARGEST_BYTES)
+    assert one.result() == (200, begin.decode()[:-1])
+
+
+def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
+    request = fetch().take()
+    assert request.meta["download_maxsize"] == 0  # no length that a server states is too much
+    assert request.headers["Accept-Encoding"] == b"identity"
+    fetch().robots.bytes_received(b"#" * LARGEST_BYTES, request)
+    with pytest.raises(StopDownload) as stopped:
+        fetch().robots.bytes_received(b"#", request)
+    assert not stopped.value.fail
+    assert request.meta["download_maxsize"] == MOST_DECOMPRESSED  # of a body that is compressed nevertheless
+
+
+def test_downloads_of_pages_are_not_stopped(fetch):
+    fetch().robots.bytes_received(b"#" * (LARGEST_BYTES + 1), Request(SITE))
 
 
 def test_redirect_is_followed_at_once(fetch):
@@ -116,7 +132,6 @@ def test_redirects_are_followed_up_to_a_limit_and_then_the_file_is_missing(fetch
         assert one.known == []
         one.respond(302, redirect=to(f"/{number}"))
     assert one.result() == (302, None)
-    assert one.known[0][1].reason_against(f"{SITE}/x") is None
 
 
 def test_redirect_without_a_valid_target_is_a_missing_file(fetch):
@@ -187,6 +202,6 @@ def test_unresponsive_hosts_leave_room_for_others(fetch):
     assert one.robots.take(NOW) is None
     assert one.robots.next_due(NOW) is None
     assert one.robots.failed_to_parse(second, "no such host")
-    assert [(site_id, rules.status, text) for site_id, rules, text in one.known] == [(0, UNREACHABLE, "no such host")]
+    assert one.known == [(0, UNREACHABLE, "no such host")]
     assert one.robots.next_due(NOW) == 0.0
     assert one.take().url == "http://s1.test/robots.txt"

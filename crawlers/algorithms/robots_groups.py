@@ -1,0 +1,93 @@
+"""Selects the lines of a robots.txt that apply to one crawler (RFC 9309 section 2.2.1)."""
+
+from __future__ import annotations
+
+import re
+
+# A field of a line without comment; the variants and misspellings are those that protego reads as well.
+_AGENT = re.compile(r"user(?:-|\s+)?agent(?:\s*:|\s|$)\s*(.*)", re.IGNORECASE)
+_RULE = re.compile(r"(?:allow|dis{1,2}al{1,2}ow|diasllow|disallaw)(?:\s*:|\s|$)", re.IGNORECASE)
+
+_TOKEN = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+_COMPATIBLE = re.compile(r"\bcompatible[;,]\s*([A-Za-z0-9_][\w.-]*)", re.ASCII | re.IGNORECASE)
+_COMMENT = re.compile(r"\([^()]*\)")
+_BROWSERS = frozenset(
+    {"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "mobile", "edg", "opr"}
+)
+
+
+def product_token(user_agent: str) -> str | None:
+    """Return the name by which robots.txt addresses the sender of *user_agent*; None if it contains no name.
+
+    That of a crawler that presents itself as a browser stands behind `compatible;`, or between the names of browsers.
+
+    >>> product_token("crawlers/0.1 (+https://example.org/crawlers)")
+    'crawlers'
+    >>> product_token("Mozilla/5.0 (compatible; mybot/1.0; +https://example.org)")
+    'mybot'
+    >>> product_token("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) mybot/1.0 Safari/537.36")
+    'mybot'
+    """
+    compatible = _COMPATIBLE.search(user_agent)
+    if compatible is not None:
+        return compatible[1].rstrip(".")
+    names: list[str] = []
+    for product in _COMMENT.sub(" ", user_agent).split():
+        name = _TOKEN.match(product)
+        if name is not None:
+            names.append(name[0].rstrip("."))
+    if names and names[0].lower() == "mozilla":
+        return next((name for name in names if name.lower() not in _BROWSERS), names[0])
+    return names[0] if names else None
+
+
+def lines_for(text: str, token: str) -> list[str]:
+    """Return the lines of the groups of robots.txt *text* that apply to the product *token*, without comments.
+
+    The groups that name *token* apply together; without one, those for `*`; lines of other fields belong to the group
+    in which they stand. Only rules end a list of User-agent lines, so other lines, such as Crawl-delay, don't begin a
+    new group; within the list, they apply to the agents above them. A byte order mark is ignored wherever it is.
+
+    >>> text = "User-agent: a\\nCrawl-delay: 2\\nUser-agent: MyBot/1.0\\nDisallow: /x\\nUser-agent: *\\nDisallow: /"
+    >>> lines_for(text, "mybot")
+    ['Disallow: /x']
+
+    Notes
+    -----
+    Linear in the length of *text*.
+
+    References
+    ----------
+    .. [1] RFC 9309 (2022), Robots Exclusion Protocol, sections 2.2.1 (matching) and 2.2.4 (other records).
+    """
+    named: list[str] = []
+    general: list[str] = []
+    is_named = False
+    is_listing = True  # whether further User-agent lines belong to the same group
+    applies_to: list[list[str]] = []
+    wanted = token.lower()
+    for raw in text.replace("\ufeff", "").splitlines():
+        line = raw.partition("#")[0].strip()
+        if not line:
+            continue
+        agent = _AGENT.match(line)
+        if agent is None:
+            is_listing = is_listing and _RULE.match(line) is None
+            for lines in applies_to:
+                lines.append(line)
+            continue
+        if not is_listing:
+            is_listing, applies_to = True, []
+        name = _agent_name(agent[1])
+        if name == wanted:
+            is_named = True
+        target = named if name == wanted else general if name == "*" else None
+        if target is not None and all(lines is not target for lines in applies_to):
+            applies_to.append(target)
+    return named if is_named else general
+
+
+def _agent_name(value: str) -> str:
+    """Return the product token in the *value* of a User-agent line, in lower case: the version does not count."""
+    word = (value.split(None, 1) or [""])[0]
+    return word if word == "*" else word.partition("/")[0].replace("*", "").rstrip(",;:.").lower()
