@@ -103,13 +103,15 @@ DOCUMENT_KEYS_URL = ""  # database of document keys: redis://host/0; empty: the 
 URL_LOWER_CASE_HOST = True  # HTTP://Example.com -> http://example.com
 URL_DROP_DEFAULT_PORT = True  # http://example.com:80 -> http://example.com
 URL_UPPER_CASE_ESCAPES = True  # %3a -> %3A
+URL_DECODE_UNRESERVED = True  # %7Euser -> ~user
 URL_ADD_TRAILING_SLASH = True  # /folder -> /folder/, only where the last segment has no dot
 URL_REMOVE_DOT_SEGMENTS = True  # /a/../b -> /b
 URL_DROP_FRAGMENT = True  # /a#b -> /a
 URL_MERGE_SLASHES = True  # /a//b -> /a/b
 URL_SORT_PARAMETERS = True  # ?b=1&a=2 -> ?a=2&b=1
 URL_DROP_EMPTY_QUERY = True  # /? -> /
-URL_DROP_EMPTY_PARAMETERS = True  # ?a&b=1 -> ?b=1
+URL_DROP_EMPTY_PARAMETERS = True  # ?a=&b=1 -> ?b=1
+URL_DROP_VALUELESS_PARAMETERS = False  # ?a&b=1 -> ?b=1, as in RCCrawler
 URL_LOWER_CASE = False  # the whole URL, as in BeeBot: /A -> /a
 URL_DROP_FINAL_SLASH = False  # likewise: /a/ -> /a
 URL_IP_NAMES: dict[str, str] = {}  # IP address -> host name that stands for it

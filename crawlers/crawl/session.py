@@ -28,7 +28,7 @@ from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls
 from crawlers.storage.crawls import count_excluded, found_site
@@ -88,7 +88,6 @@ RECORDED = (
     "MAX_LEVEL",
     "USER_AGENT",
     "ROBOTSTXT_OBEY",
-    "URL_IGNORED_PARAMETERS",
 )
 
 
@@ -196,7 +195,7 @@ class CrawlSession:
         return int(value) if value not in (None, "", "None") else None
 
     def _manifest(self, mission: CrawlSpec, versions: Mapping[str, str]) -> dict[str, Any]:
-        settings = {name: self._settings.get(name) for name in RECORDED}
+        settings = {name: self._settings.get(name) for name in RECORDED} | recorded(self._options)
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
             settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope}

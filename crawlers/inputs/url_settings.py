@@ -23,3 +23,10 @@ def normalization(settings: SettingValues) -> Normalization:
         ip_names=settings.getdict("URL_IP_NAMES"),
         ignored_parameters=tuple(settings.getlist("URL_IGNORED_PARAMETERS")),
     )
+
+
+def recorded(options: Normalization) -> dict[str, str]:
+    """Return *options* as settings, in one notation; the keys of a crawl depend on them."""
+    values = {field.name: getattr(options, field.name) for field in fields(options) if field.init}
+    values["ignored_parameters"] = list(options.ignored_parameters)
+    return {f"URL_{name.upper()}": str(value) for name, value in values.items()}

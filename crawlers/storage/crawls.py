@@ -34,6 +34,7 @@ FIXED_SETTINGS = (
     "REWARD",
     TOPIC,
 )  # the stored pages and rewards depend on them, so a crawl can't change them when it is resumed
+URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 
@@ -135,9 +136,9 @@ def _resume(connection: Connection, crawl_id: int, name: str, mission: str, mani
     of_crawl = crawler_setting.c.crawl_id == crawl_id
     recorded = dict(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value).where(of_crawl)).all())
     settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
-    for setting in FIXED_SETTINGS:
-        before, today = recorded.get(setting), settings.get(setting)
-        if before is not None and today is not None and before != today:
+    for setting, today in settings.items():
+        before = recorded.get(setting, today)
+        if before != today and (setting in FIXED_SETTINGS or setting.startswith(URL_SETTINGS)):
             known_by = f"{setting}={today}", f"{setting}={before}"
             if setting == TOPIC:  # its value is long, and users do not set it
                 known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DEFAULT_PORT = {"http": 80, "https": 443}
-_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_LOWER_ESCAPE = re.compile(r"%(?:[a-f][0-9a-fA-F]|[0-9A-F][a-f])")
+# Escapes of letters, digits and -._~ (RFC 3986, 2.3). After an incomplete escape, such as the first two characters of
+# `%4%31`, their decoding would make another escape.
+_UNRESERVED = re.compile(r"(?<!%)(?<!%[0-9a-fA-F])%(?:2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
 _SLASHES = re.compile(r"/{2,}")
 _HEX = re.compile(r"[0-9a-fA-F]{16,}")
 # URLs in which the standard's parser only changes the case of scheme and host, the port and the dot segments.
@@ -33,7 +36,9 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """The steps of the normal form: RCCrawler uses all but `lower_case` and `drop_final_slash`, BeeBot those two.
+    """The steps of the normal form.
+
+    RCCrawler uses all but `decode_unreserved`, `lower_case` and `drop_final_slash`; BeeBot the last two.
 
     Links are joined by the WHATWG standard first, which includes the first, second and fifth step: switching those off
     only affects `normalize`, and only plain ASCII URLs. A name in *ignored_parameters* may begin or end with `*`; one
@@ -45,13 +50,15 @@ class Normalization:
     lower_case_host: bool = True
     drop_default_port: bool = True
     upper_case_escapes: bool = True
+    decode_unreserved: bool = True  # RFC 3986, 6.2.2.2
     add_trailing_slash: bool = True  # if the last segment has no dot; it may be a different page
     remove_dot_segments: bool = True
     drop_fragment: bool = True
     merge_slashes: bool = True
     sort_parameters: bool = True
     drop_empty_query: bool = True
-    drop_empty_parameters: bool = True  # both `a` and `a=`
+    drop_empty_parameters: bool = True  # `a=`
+    drop_valueless_parameters: bool = False  # `a`, which many sites have as the number or the name of a page
     lower_case: bool = False  # the whole URL
     drop_final_slash: bool = False  # of all paths but the root; overrides add_trailing_slash
     ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -88,6 +95,8 @@ def key_form(url: str, options: Normalization) -> str:
     site, path = head[:start], head[start:]
     if options.ip_names:
         site = _named(site, options.ip_names)
+    if "%" in path:
+        path = _plain_escapes(path, options)
     if ";" in path:
         path = _without_ignored(path, options)
     if "//" in path and options.merge_slashes:
@@ -99,23 +108,33 @@ def key_form(url: str, options: Normalization) -> str:
     if options.drop_final_slash:
         path = path.rstrip("/") or "/"
     if query:
+        if "%" in query:
+            query = _plain_escapes(query, options)
         parameters = query.split("&")
         if options.drop_empty_parameters:
-            parameters = [pair for pair in parameters if pair and pair.find("=") not in (-1, len(pair) - 1)]
+            parameters = [pair for pair in parameters if pair.find("=") != len(pair) - 1]  # `a=`, and the empty text
+        if options.drop_valueless_parameters:
+            parameters = [pair for pair in parameters if "=" in pair]
         parameters = [pair for pair in parameters if not options.ignores(pair)]
-        if options.upper_case_escapes and "%" in query:
-            parameters = [_ESCAPE.sub(_upper, pair) for pair in parameters]
         if options.sort_parameters:
             parameters.sort()
         query = "&".join(parameters)
-    if options.upper_case_escapes and "%" in path:
-        path = _ESCAPE.sub(_upper, path)
     key = f"{site}{path}"
     if query or (question and not options.drop_empty_query):
         key = f"{key}?{query}"
     if mark and not options.drop_fragment:
         key = f"{key}#{fragment}"
     return key.lower() if options.lower_case else key
+
+
+def _plain_escapes(text: str, options: Normalization) -> str:
+    if options.decode_unreserved:
+        text = _UNRESERVED.sub(_decoded, text)
+    return _LOWER_ESCAPE.sub(_upper, text) if options.upper_case_escapes else text
+
+
+def _decoded(match: re.Match[str]) -> str:
+    return chr(int(match[0][1:], 16))
 
 
 def _upper(match: re.Match[str]) -> str:

@@ -47,7 +47,7 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
     The function is idempotent, because dot segments are removed before slashes are merged, and the trailing slash is
     added last. Raises `BadUrl` unless *url* is http or https and has at most `MAX_URL` characters.
 
-    >>> normalize("HTTP://eXaMplE.com:80/f1/../f2//%3a?b=1&a=3&c#x")
+    >>> normalize("HTTP://eXaMplE.com:80/f1/../f2//%3a?b=1&a=3&c=#x")
     'http://example.com/f2/%3A/?a=3&b=1'
 
     References

@@ -162,10 +162,10 @@ def test_migrations_are_frozen(tmp_path: Path) -> None:
 
 
 def test_learnt_rules_that_re2_rejects_are_deleted_and_manual_ones_kept(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    url_without_tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "HEAD", "0006")  # later migrations would find their tables
-    database = Database(database_url)
+    database = Database(url_without_tables)
     rules = [
         UrlRule("/a%", 0.9, LEARNT),
         UrlRule("/(?!a).*", 0.9, LEARNT),
@@ -178,9 +178,47 @@ def test_learnt_rules_that_re2_rejects_are_deleted_and_manual_ones_kept(
     with database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
     database.close()
-    second = Database(database_url)
+    second = Database(url_without_tables)
     assert {stored.rule.regex for stored in list_rules(second)} == {"/a%", "/(?!pinned).*", "/(?!mine).*"}
     second.close()
+
+
+def test_crawl_of_an_earlier_version_keeps_its_url_rules(
+    url_without_tables: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "HEAD", "0006")
+    database = Database(url_without_tables)
+    crawls = """INSERT INTO crawl (id, name, mission, state, started_at, manifest)
+        VALUES (:id, :name, 'm', :state, 0, '')"""
+    setting = "INSERT INTO crawler_setting VALUES (:id, 'URL_IGNORED_PARAMETERS', :value)"
+    external = "INSERT INTO external_url (id, site, url, key) VALUES (:id, 'http://h', :url, 7)"
+    document = """INSERT INTO document (page_id, site_id, url, title, text, authors, extractor, text_hash, simhash,
+        version, stored_at) VALUES (:id, 1, :url, '', '', '[]', 'rule', :hash, 0, 1, 0)"""
+    urls = ["http://h/?a=1&c=", "http://h/%2F%20", "http://h/?article1", "http://h/?a=1&b", "http://h/%7euser/"]
+    with database.write() as connection:
+        for number, (name, state) in enumerate((("old", "finished"), ("a", "running"), ("b", "interrupted")), 1):
+            connection.execute(text(crawls), {"id": number, "name": name, "state": state})
+        connection.execute(text(setting), [{"id": 2, "value": "['utm_*']"}, {"id": 3, "value": "utm_*,ref"}])
+        for number, url in enumerate(urls, 1):
+            connection.execute(text(external), {"id": number, "url": url})
+            connection.execute(text(document), {"id": number, "url": url, "hash": "x"})
+            connection.execute(text("INSERT INTO document_key VALUES (:id, 5, :id)"), {"id": number})
+    database.close()
+    monkeypatch.undo()
+    migrated = Database(url_without_tables)
+    with migrated.read() as connection:
+        settings = connection.execute(text("SELECT crawl_id, name, value FROM crawler_setting ORDER BY 1, 2")).all()
+        keys = connection.execute(text("SELECT key FROM external_url ORDER BY id")).scalars().all()
+        documents = connection.execute(text("SELECT page_id FROM document_key ORDER BY 1")).scalars().all()
+    migrated.close()
+    before = [("URL_DECODE_UNRESERVED", "False"), ("URL_DROP_VALUELESS_PARAMETERS", "True")]
+    assert [tuple(row) for row in settings] == [
+        *((2, *one) for one in before),
+        (2, "URL_IGNORED_PARAMETERS", "['utm_*']"),
+        *((3, *one) for one in before),
+    ]
+    assert keys == [7, 7, 3, 4, 5], "keys of URLs that the rules concern stand for the URL itself"
+    assert documents == [1, 2]
 
 
 def test_failed_transaction_is_rolled_back(database: Database) -> None:

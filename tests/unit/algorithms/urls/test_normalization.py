@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.resolution import Normalization, normalize, resolve
 
-ALL_OFF = {name: False for name, field in Normalization.__dataclass_fields__.items() if field.default is True} | {
+if TYPE_CHECKING:
+    import random
+
+OTHERS = {"lower_case", "drop_final_slash"}  # BeeBot's
+ALL_OFF = {name: False for name, field in Normalization.__dataclass_fields__.items() if field.type == "bool"} | {
     "ignored_parameters": ()
 }
 
@@ -16,6 +24,11 @@ EXAMPLES = [
     ("drop_default_port", "https://example.com:443/q.html", "https://example.com/q.html"),
     ("drop_default_port", "http://example.com:80", "http://example.com/"),
     ("upper_case_escapes", "http://example.com/%3a%2B?%3a=%2b", "http://example.com/%3A%2B?%3A=%2B"),
+    (
+        "decode_unreserved",
+        "http://example.com/%7Euser/%41%7a%2D%2e%5f%39%2F%20?%71=%3D%7E",
+        "http://example.com/~user/Az-._9%2F%20?q=%3D~",
+    ),
     ("add_trailing_slash", "http://example.com/folder", "http://example.com/folder/"),
     ("remove_dot_segments", "http://example.com/f1/../f2/./f3", "http://example.com/f2/f3"),
     ("remove_dot_segments", "http://example.com/f1/%2E%2e/../f2/..", "http://example.com/"),
@@ -23,12 +36,13 @@ EXAMPLES = [
     ("merge_slashes", "http://example.com/f1//f2///", "http://example.com/f1/f2/"),
     ("sort_parameters", "http://example.com/?b=1&a=3", "http://example.com/?a=3&b=1"),
     ("drop_empty_query", "http://example.com/?", "http://example.com/"),
-    ("drop_empty_parameters", "http://example.com/?a&b=1&c=2&&d=", "http://example.com/?b=1&c=2"),
+    ("drop_empty_parameters", "http://example.com/?a&b=1&c=2&&d=&e==", "http://example.com/?a&b=1&c=2&e=="),
+    ("drop_valueless_parameters", "http://example.com/?a&b=1&c=&d", "http://example.com/?b=1&c="),
 ]
 
 
 def test_every_step_has_an_example():
-    assert {step for step, _, _ in EXAMPLES} == {name for name, value in ALL_OFF.items() if value is False}
+    assert {step for step, _, _ in EXAMPLES} == {name for name, value in ALL_OFF.items() if value is False} - OTHERS
 
 
 @pytest.mark.parametrize(("step", "url", "form"), EXAMPLES)
@@ -101,3 +115,89 @@ def test_beebot_folds_case_and_the_final_slash(url, form):
     assert normalize(url, options) == form
     assert normalize(form, options) == form
     assert resolve(url, "", options).site == "http://h"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://h/spip.php?article8517", "http://h/spip.php?article8522"),
+        ("http://h/forumdisplay.php?29-News", "http://h/forumdisplay.php?30-News"),
+        ("http://h/index.html?java/util/Set.html", "http://h/index.html"),
+        ("http://h/?a", "http://h/?a=1"),
+        ("http://h/a%2Fb", "http://h/a/b"),
+        ("http://h/a%3Fb", "http://h/a?b"),
+        ("http://h/?a%26b=1", "http://h/?a&b=1"),
+        ("http://h/%2541", "http://h/%41"),
+        ("http://h/%%34%31", "http://h/A"),
+        ("http://h/%4%31", "http://h/A"),
+    ],
+)
+def test_different_pages_have_different_keys(one, other):
+    assert normalize(one) != normalize(other)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://h/?a=", "http://h/?", "http://h/?&", "http://h/?b=&a=&utm_source", "http://h/?utm%5Fsource=1"]
+)
+def test_parameters_with_an_empty_value_are_dropped(url):
+    assert normalize(url) == "http://h/"
+
+
+@pytest.mark.parametrize("url", ["http://h/?a", "http://h/?a&b=", "http://h/?&a&b"])
+def test_rccrawler_drops_parameters_without_a_value(url):
+    assert normalize(url, Normalization(drop_valueless_parameters=True)) == "http://h/"
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("http://h/%7Euser/", "http://h/~user/"),
+        ("http://h/a%2Ehtml", "http://h/a.html"),
+        ("http://h/a/%2e%2E/b/", "http://h/b/"),
+        ("http://h/a/%2e%2e;jsession%69d=1/b/", "http://h/b/"),
+        ("http://h/%d0%bf%D0%9f/", "http://h/%D0%BF%D0%9F/"),
+        ("http://h/%%34%31", "http://h/%%341/"),
+        ("http://h/%4%31", "http://h/%4%31/"),
+        ("http://h/%a%%62", "http://h/%a%%62/"),
+    ],
+)
+def test_escapes_have_one_form(url, form):
+    assert normalize(url) == form
+    assert normalize(form) == form
+
+
+UNRESERVED = "ABCXYZabcxyz019-._~"
+RESERVED = ":@!$&'()*+,;="
+
+
+def _escape(text: str, rng: random.Random) -> str:
+    """Return *text* with some of its unreserved characters percent-encoded, in either case."""
+    return "".join(
+        f"%{ord(one):02{rng.choice('xX')}}" if one in UNRESERVED and rng.random() < 0.5 else one for one in text
+    )
+
+
+@given(
+    st.lists(st.text(UNRESERVED + RESERVED + "é ", max_size=6), max_size=4),
+    st.lists(st.text(UNRESERVED + "é:/", min_size=1, max_size=6), max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_escapes_of_unreserved_characters_and_the_order_of_parameters_are_irrelevant(path, query, rng):
+    url = f"http://h/{'/'.join(path)}?{'&'.join(query)}"
+    rng.shuffle(query)
+    variant = f"http://h/{_escape('/'.join(path), rng)}?{_escape('&'.join(query), rng)}"
+    assert normalize(variant) == normalize(url)
+    assert normalize(normalize(variant)) == normalize(url)
+
+
+@given(st.text("%47aAfFg.;=&", max_size=12))
+def test_incomplete_escapes_never_become_complete(text):
+    for url in (f"http://h/{text}", f"http://h/?{text}"):
+        once = normalize(url)
+        assert normalize(once) == once
+
+
+def test_requested_url_keeps_its_escapes():
+    target = resolve("http://h/", "/%7Euser/a%2Fb?%61")
+    assert target.url == "http://h/%7Euser/a%2Fb?%61"
+    assert target.normalized == "http://h/~user/a%2Fb/?a"

@@ -1,0 +1,30 @@
+"""The steps of the normal form are read from settings, and recorded in one notation."""
+
+from __future__ import annotations
+
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.inputs.url_settings import normalization, recorded
+
+
+def of(**values: object) -> Normalization:
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.setdict(values, priority="cmdline")
+    return normalization(settings)
+
+
+def test_defaults_of_the_settings_are_those_of_the_normal_form() -> None:
+    assert of() == Normalization()
+
+
+def test_every_setting_of_urls_is_recorded() -> None:
+    assert set(recorded(of())) == {name for name in dir(defaults) if name.startswith("URL_")}
+
+
+def test_notations_of_one_value_are_recorded_alike() -> None:
+    one = of(URL_LOWER_CASE="1", URL_DROP_EMPTY_QUERY="False", URL_IGNORED_PARAMETERS="utm_*,ref", URL_IP_NAMES="{}")
+    other = of(URL_LOWER_CASE=True, URL_DROP_EMPTY_QUERY=0, URL_IGNORED_PARAMETERS=["utm_*", "ref"])
+    assert recorded(one) == recorded(other) != recorded(of())
