@@ -30,6 +30,10 @@ SCOPE_MOST_SITES = 100_000  # sites of a crawl; links to further sites are store
 SITE_PARALLEL = 2  # downloads at a time from a site, unless hosts.txt states another number
 SITE_DELAY_SECONDS = 1.0  # seconds between the starts of two downloads from a site, likewise
 ROBOTS_LONGEST_DELAY_SECONDS = 60.0  # a longer Crawl-delay is reduced to this
+ROBOTS_REST_SECONDS = 300.0  # before a robots.txt that could not be read is requested again; doubles each time
+ROBOTS_LONGEST_REST_SECONDS = 14_400.0  # up to this
+ROBOTS_REST_TIMES = 6  # times that it is requested again; then the URLs of its site are rejected
+ROBOTS_LAST_WAIT_SECONDS = 60.0  # when only such sites are left: until the last request for their robots.txt
 RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a failed download; doubles each time
 RETRY_REST_TIMES = 10  # retries after a response with status 429 or 503
 

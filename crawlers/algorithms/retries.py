@@ -17,6 +17,24 @@ class RetryPolicy(NamedTuple):
     backoff_s: float = 1.0  # before the first retry; doubles with each further one
 
 
+class RestPolicy(NamedTuple):
+    """How often, and after which rests, a site is tried again that gave no usable response to all attempts."""
+
+    times: int = 6
+    first_s: float = 300.0  # doubles with each further rest
+    longest_s: float = 14_400.0
+
+    def rest_s(self, rests: int) -> float | None:
+        """Return the seconds of the next rest after *rests* >= 0 earlier ones; None: the site has failed.
+
+        >>> [RestPolicy(3, 60.0, 200.0).rest_s(rests) for rests in range(4)]
+        [60.0, 120.0, 200.0, None]
+        """
+        if rests >= self.times:
+            return None
+        return min(self.first_s * 2.0 ** min(rests, 64), self.longest_s)  # 2^64 seconds are long enough
+
+
 def retry_delay_s(policy: RetryPolicy, status: int, attempts: int) -> float | None:
     """Return the seconds to wait before the next attempt, or None if the URL has failed.
 

@@ -1,8 +1,11 @@
-"""Selects the lines of a robots.txt that apply to one crawler (RFC 9309 section 2.2.1)."""
+"""Tells whether a robots.txt can be read, and which of its lines apply to one crawler (RFC 9309)."""
 
 from __future__ import annotations
 
 import re
+
+UNREACHABLE = 0  # instead of a status: there was no response
+TOO_MANY_REQUESTS = 429  # unlike other 4xx (section 2.3.1.3), this does not mean that there are no rules
 
 # A field of a line without comment; the variants and misspellings are those that protego reads as well.
 _AGENT = re.compile(r"user(?:-|\s+)?agent(?:\s*:|\s|$)\s*(.*)", re.IGNORECASE)
@@ -14,6 +17,11 @@ _COMMENT = re.compile(r"\([^()]*\)")
 _BROWSERS = frozenset(
     {"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "mobile", "edg", "opr"}
 )
+
+
+def is_unreachable(status: int) -> bool:
+    """Return whether a robots.txt with that *status* could not be read, so that nothing may be fetched (2.3.1.4)."""
+    return status in (UNREACHABLE, TOO_MANY_REQUESTS) or status >= 500
 
 
 def product_token(user_agent: str) -> str | None:

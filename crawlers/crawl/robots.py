@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from protego import Protego
 
-from crawlers.algorithms.robots_groups import lines_for
+from crawlers.algorithms.robots_groups import is_unreachable, lines_for
 
 LARGEST_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 MAX_REDIRECTS = 5  # section 2.3.1.2
-UNREACHABLE = 0  # instead of a status: there was no response
-TOO_MANY_REQUESTS = 429  # unlike other 4xx (section 2.3.1.3), this does not mean that there are no rules
 
 # Rules with `*` or `$` are compared with a URL one by one, which takes 1 µs, and up to 20 µs in a hostile file: at most
 # 40 ms per URL. Files that people maintain contain some hundred.
 MAX_WILDCARDS = 2_000
-
-
-def is_unreachable(status: int) -> bool:
-    """Return whether a robots.txt with that *status* could not be read, so that nothing may be fetched."""
-    return status in (UNREACHABLE, TOO_MANY_REQUESTS) or status >= 500
 
 
 class RobotsRules:

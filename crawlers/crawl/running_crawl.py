@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
-from crawlers.algorithms.retries import REST_STATUSES, RetryPolicy, retry_delay_s
+from crawlers.algorithms.retries import REST_STATUSES, RestPolicy, RetryPolicy, retry_delay_s
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
@@ -77,6 +77,11 @@ class Crawl:
             settings.getint("RETRY_TIMES"),
             settings.getint("RETRY_REST_TIMES"),
             settings.getfloat("RETRY_BACKOFF_SECONDS"),
+        )
+        self.robots_rests = RestPolicy(
+            settings.getint("ROBOTS_REST_TIMES"),
+            settings.getfloat("ROBOTS_REST_SECONDS"),
+            settings.getfloat("ROBOTS_LONGEST_REST_SECONDS"),
         )
         token = robots_token(settings)
         self.clock = clock
@@ -166,18 +171,30 @@ class Crawl:
             return None
         return self.frontier.next_due(now)
 
+    def waits_for_robots(self, now: float) -> bool:
+        """Whether nothing can be fetched before the robots.txt of a further site is known."""
+        if not self._policy.is_ready or self.frontier.leases:
+            return False
+        if self._ends_early and self.frontier.only_revisits(self._began_at, with_paused=False):
+            return True
+        return self.frontier.next_due(now) is None
+
     def _is_full(self, in_flight: int) -> bool:
         return not self._is_foreign and self.frontier.leases + in_flight >= self._most_leases
 
-    def robots_known(self, site_id: int, status: int, text: str | None) -> None:
+    def robots_known(self, site_id: int, status: int, text: str | None, rest_s: float | None = None) -> None:
         """Store and apply the robots.txt of a site; its pages may be fetched now.
 
-        *text* is that of the file, or the reason why there was no response (*status* 0).
+        *text* is that of the file, or the reason why there was no response (*status* 0). If it is requested again after
+        *rest_s* seconds, the URLs of the site wait until then.
         """
         now = self.clock()
-        self.sites.robots_known(site_id, status, text)
         try:
             self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
+            if rest_s is not None:
+                self._stats.rested()
+                return
+            self.sites.robots_known(site_id, status, text)
             self.frontier.resume(site_id, now)
             self._add_urls(self._policy.found_by_robots(text or ""), now)
         except StoreError as error:

@@ -8,8 +8,9 @@ from collections import Counter, OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
-from crawlers.crawl.robots import RobotsRules, is_unreachable
+from crawlers.crawl.robots import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
@@ -33,7 +34,6 @@ SHARED_WATCHES, MAX_SHARING = 10, 5_000
 MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
 REPLAYED = 2_000  # pages from which a watch is rebuilt at most, under an order without levels
 STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
-UNREACHABLE_S = 300.0  # before an inaccessible robots.txt is requested again
 LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
@@ -52,6 +52,7 @@ class SitePolicies:
         self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
         self._robots_token = robots_token
         self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
+        self._longest_rest_s = settings.getfloat("ROBOTS_LONGEST_REST_SECONDS")
         self._most_sites = settings.getint("SCOPE_MOST_SITES")
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
@@ -158,7 +159,7 @@ class SitePolicies:
         """Apply a robots.txt to the site from now on; if it is inaccessible, for a limited time."""
         self._keep(site_id, RobotsRules(status, text, self._robots_token))
         if is_unreachable(status):
-            self._ask_again_at[site_id] = self._clock() + UNREACHABLE_S
+            self._ask_again_at[site_id] = self._clock() + self._longest_rest_s
         self._apply_delay(site_id)
 
     def _keep(self, site_id: int, rules: RobotsRules) -> None:

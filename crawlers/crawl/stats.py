@@ -44,6 +44,10 @@ class CrawlStats:
         self._stats.inc_value("pages/retried")
         self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be retried")
 
+    def rested(self) -> None:
+        """Count a site whose robots.txt could not be read, and will be requested again."""
+        self._stats.inc_value("robots/rests")
+
     def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
         if page.is_unchanged:

@@ -97,8 +97,8 @@ class QueuedFrontier:
     def is_waiting(self) -> bool:
         return any(site.is_waiting for site in self._schedule.sites.values())
 
-    def only_revisits(self, after: float) -> bool:
-        return not self._leases and self._schedule.only_revisits(after)
+    def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
+        return not self._leases and self._schedule.only_revisits(after, with_paused=with_paused)
 
     @property
     def leases(self) -> int:

@@ -202,8 +202,11 @@ class FrontierStatus(Protocol):
     def is_waiting(self) -> bool:
         """Whether any URL waits or is leased: the crawl is not finished."""
 
-    def only_revisits(self, after: float) -> bool:
-        """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time."""
+    def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
+        """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time.
+
+        The pages of paused sites count only *with_paused*.
+        """
 
     @property
     def is_spent(self) -> bool:

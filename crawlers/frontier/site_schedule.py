@@ -99,6 +99,7 @@ class SiteSchedule:
     def pause(self, site: SiteQueue) -> None:
         self._paused += not site.is_paused
         site.is_paused = True
+        site.due_at = None  # `resume` settles it
         self._sleep(site)
 
     def resume(self, site: SiteQueue, now: float) -> None:
@@ -133,13 +134,15 @@ class SiteSchedule:
         times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
         return max(0.0, min(times) - now) if times else None
 
-    def only_revisits(self, after: float) -> bool:
-        """Whether all waiting pages are revisits that are due *after* that time. O(sites)."""
+    def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
+        """Whether all waiting pages, *with_paused* sites or without, are revisits due *after* that time. O(sites)."""
         first = self._first_rested()
         if first is not None and first <= after:
             return False
-        revisiting = sum(entry.group == REVISIT for _, entry, _ in self._resting)  # the others are retries
-        return sum(site.pending for site in self.sites.values()) == revisiting
+        counted = {number for number, site in self.sites.items() if with_paused or not site.is_paused}
+        # Entries of another group are retries.
+        revisiting = sum(entry.group == REVISIT and number in counted for _, entry, number in self._resting)
+        return sum(self.sites[number].pending for number in counted) == revisiting
 
     @property
     def is_idle(self) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import collate, func, select
 
 from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.items import State
 from crawlers.reports.change_history import change_history
 from crawlers.reports.document_history import document_history
@@ -63,6 +64,8 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
         f"  known as {target.normalized}",
         f"  found {when(row.found_at)}{_found_on(connection, row.found_on)}",
     ]
+    if state is State.WAITING:
+        lines += _resting(connection, row.site_id)
     if row.fetched_at is not None and state is not State.REJECTED:
         response = (
             f"status {row.status}, {row.content_type or 'no content type'}, {row.size_bytes} bytes"
@@ -80,6 +83,14 @@ def _known(connection: Connection, crawl: NamedCrawl, target: Target, row: Any) 
     lines += document_history(connection, crawl.id, row)
     lines += change_history(connection, row.id)
     return lines
+
+
+def _resting(connection: Connection, site_id: int) -> list[str]:
+    robots = connection.execute(select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id)).one()
+    if robots.robots_status is None or not is_unreachable(robots.robots_status):
+        return []
+    reason = f"status {robots.robots_status}" if robots.robots_status else robots.robots_text
+    return [f"  waits until the robots.txt of its site can be read, which was not possible: {reason}"]
 
 
 def _copies(connection: Connection, row: Any) -> list[str]:

@@ -40,6 +40,8 @@ class RequestFlow:
             crawl.retries,
             crawl.clock,
             crawl.robots_known,
+            rests=crawl.robots_rests,
+            last_wait_s=settings.getfloat("ROBOTS_LAST_WAIT_SECONDS"),
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
@@ -67,6 +69,8 @@ class RequestFlow:
                 return robots
             following = self._crawl.next(now, self._robots.in_flight)
             if following is None:
+                if self._robots.only_rests and self._crawl.waits_for_robots(now):
+                    self._robots.hasten(now)
                 for due_s in (self._crawl.next_due(now, self._robots.in_flight), self._robots.next_due(now)):
                     if due_s is not None:
                         self._wakeup.at(now + due_s, now)

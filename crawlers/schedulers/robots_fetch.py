@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
 from scrapy.exceptions import StopDownload
 
-from crawlers.algorithms.retries import retry_after_s, retry_delay_s
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE, is_unreachable, robots_text
+from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.retries import RestPolicy, retry_after_s, retry_delay_s
+from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.failures import reason_of
@@ -24,15 +27,31 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
 
 
+logger = logging.getLogger(__name__)
+
 LONGEST_S = 20.0  # until the response
 MOST_DECOMPRESSED = 8 * LARGEST_BYTES  # of servers that compress although they are asked not to
+NO_RESTS = RestPolicy(times=0)
+
+
+class RobotsAttempt(NamedTuple):
+    """A request for the robots.txt of a site."""
+
+    site_id: int
+    site: str  # scheme://host[:port]
+    url: str  # after redirects, another one
+    attempt: int = 1
+    hops: int = 0  # redirects
+    rests: int = 0  # of the site, before this attempt
+    is_last: bool = False  # no further rest may follow
 
 
 class RobotsFetch:
     """Makes the requests for robots.txt, which are sent before all others of their sites.
 
-    *on_result* is called with the result for each site: its id, the status (0: no response), and the text of the file
-    or the reason why there is none. Failures are retried according to *retries*; *clock* returns seconds. At most
+    *on_result* is called with each result: the id of the site, the status (0: no response), the text of the file or the
+    reason why there is none, and the seconds after which it is requested again, or None. Failures are retried according
+    to *retries*; if all attempts fail, the site is requested again after *rests*. *clock* returns seconds. At most
     *most* requests are in flight, each for at most *timeout_s* seconds, so that unresponsive hosts do not delay the
     others.
     """
@@ -41,37 +60,67 @@ class RobotsFetch:
         self,
         retries: RetryPolicy,
         clock: Callable[[], float],
-        on_result: Callable[[int, int, str | None], None],
+        on_result: Callable[[int, int, str | None, float | None], None],
+        rests: RestPolicy = NO_RESTS,
+        last_wait_s: float = 0.0,
         most: int = 1,
         timeout_s: float = LONGEST_S,
     ) -> None:
         self._most = most
         self._timeout_s = min(timeout_s, LONGEST_S)
         self._retries = retries
+        self._rests = rests
+        self._last_wait_s = last_wait_s
         self._clock = clock
         self._on_result = on_result
-        self._queue: list[tuple[float, int, Request]] = []  # (time, serial, request)
+        self._queue: list[tuple[float, int, RobotsAttempt]] = []  # (time, serial, attempt)
         self._serial = 0
+        self._resting = 0  # attempts in the queue that wait for the end of a rest
         self.in_flight = 0  # requests without a response yet
 
     def enqueue(self, site_id: int, site: str) -> None:
         """Queue the request for the robots.txt of *site*."""
-        self._enqueue(f"{site}/robots.txt", site_id, attempt=1, hops=0)
+        self._enqueue(RobotsAttempt(site_id, site, f"{site}/robots.txt"))
 
     def take(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
         if not self._queue or self._queue[0][0] > now or self.in_flight >= self._most:
             return None
         self.in_flight += 1
-        return heapq.heappop(self._queue)[2]
+        attempt = heapq.heappop(self._queue)[2]
+        self._resting -= _is_resting(attempt)
+        return self._request(attempt)
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until a request is due; None if none is queued, or a response must arrive first."""
         return max(0.0, self._queue[0][0] - now) if self._queue and self.in_flight < self._most else None
 
-    def _enqueue(self, url: str, site_id: int, attempt: int, hops: int, delay_s: float = 0.0) -> None:
-        request = Request(
-            url,
+    @property
+    def only_rests(self) -> bool:
+        """Whether nothing is requested before a rest is over that `hasten` may end."""
+        return not self.in_flight and 0 < self._resting == len(self._queue)
+
+    def hasten(self, now: float) -> None:
+        """Request each robots.txt for the last time, at the latest after the wait for the last attempt."""
+        until = now + self._last_wait_s
+        logger.info(
+            "Nothing is left but %d %s whose robots.txt could not be read; requested for the last time within %g s",
+            len(self._queue),
+            plural(len(self._queue), "site"),
+            self._last_wait_s,
+        )
+        self._queue = [(min(at, until), serial, one._replace(is_last=True)) for at, serial, one in self._queue]
+        heapq.heapify(self._queue)
+        self._resting = 0
+
+    def _enqueue(self, attempt: RobotsAttempt, delay_s: float = 0.0) -> None:
+        self._serial += 1
+        self._resting += _is_resting(attempt)
+        heapq.heappush(self._queue, (self._clock() + delay_s, self._serial, attempt))
+
+    def _request(self, attempt: RobotsAttempt) -> Request:
+        return Request(
+            attempt.url,
             callback=self._received,
             errback=self._failed,
             dont_filter=True,
@@ -82,11 +131,9 @@ class RobotsFetch:
                 "dont_retry": True,
                 "download_maxsize": 0,  # see `bytes_received`
                 "download_timeout": self._timeout_s,
-                "robots": (site_id, attempt, hops),
+                "robots": attempt,
             },
         )
-        self._serial += 1
-        heapq.heappush(self._queue, (self._clock() + delay_s, self._serial, request))
 
     def bytes_received(self, data: bytes, request: Request) -> None:
         """Stop a download of robots.txt after the part that is read; what came so far is its body."""
@@ -100,39 +147,60 @@ class RobotsFetch:
     def _received(self, response: Response) -> None:
         assert response.request is not None
         self.in_flight -= 1
-        site_id, attempt, hops = response.request.meta["robots"]
+        attempt: RobotsAttempt = response.request.meta["robots"]
         redirect: Redirect | None = response.request.meta.get(REDIRECT)
-        if redirect is not None and redirect.target is not None and hops < MAX_REDIRECTS:
-            self._enqueue(redirect.target.url, site_id, attempt, hops + 1)
+        if redirect is not None and redirect.target is not None and attempt.hops < MAX_REDIRECTS:
+            self._enqueue(attempt._replace(url=redirect.target.url, hops=attempt.hops + 1))
             return  # a target that can't be followed is not a robots.txt, as if the status were 404
         if is_unreachable(response.status):
-            delay_s = retry_delay_s(self._retries, response.status, attempt)
-            if delay_s is not None:
-                asked_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
-                rest_s = min(asked_s if asked_s is not None else self._retries.backoff_s * attempt, LONGEST_REST_S)
-                self._enqueue(response.url, site_id, attempt + 1, hops, max(delay_s, rest_s))
-                return
+            wished_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
+            if wished_s is None:
+                wished_s = self._retries.backoff_s * attempt.attempt
+            self._retry(attempt, response.status, None, min(wished_s, LONGEST_REST_S))
+            return
         text = robots_text(response.body) if response.status == 200 else None
-        self._on_result(site_id, response.status, text)
+        self._on_result(attempt.site_id, response.status, text, None)
 
     def failed_to_parse(self, request: Request, reason: str) -> bool:
         """Handle a robots.txt that could not be parsed; return whether *request* is one for robots.txt."""
         if "robots" not in request.meta:
             return False
         self.in_flight -= 1
-        self._on_result(request.meta["robots"][0], UNREACHABLE, reason)
+        self._on_result(request.meta["robots"].site_id, UNREACHABLE, reason, None)
         return True
 
     def _failed(self, failure: Failure) -> None:
         self.in_flight -= 1
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        site_id, attempt, hops = request.meta["robots"]
         reason = reason_of(failure.value)
-        delay_s = retry_delay_s(self._retries, 0, attempt) if reason.is_transient else None
+        if reason.is_transient:
+            self._retry(request.meta["robots"], UNREACHABLE, reason.text)
+        else:
+            self._on_result(request.meta["robots"].site_id, UNREACHABLE, reason.text, None)
+
+    def _retry(self, attempt: RobotsAttempt, status: int, text: str | None, least_s: float = 0.0) -> None:
+        """Request a robots.txt again soon, after a rest, or not any more. After a rest, one attempt must do."""
+        delay_s = None if attempt.rests else retry_delay_s(self._retries, status, attempt.attempt)
         if delay_s is not None:
-            self._enqueue(request.url, site_id, attempt + 1, hops, delay_s)
+            self._enqueue(attempt._replace(attempt=attempt.attempt + 1), max(delay_s, least_s))
             return
-        self._on_result(site_id, UNREACHABLE, reason.text)
+        rest_s = None if attempt.is_last else self._rests.rest_s(attempt.rests)
+        if rest_s is not None:
+            rest_s = max(rest_s, least_s)
+            if not attempt.rests:
+                logger.info(
+                    "%s rests: its robots.txt could not be read (%s); it is requested again in %g s",
+                    attempt.site,
+                    text or f"status {status}",
+                    rest_s,
+                )
+            again = RobotsAttempt(attempt.site_id, attempt.site, f"{attempt.site}/robots.txt", rests=attempt.rests + 1)
+            self._enqueue(again, rest_s)
+        self._on_result(attempt.site_id, status, text, rest_s)
+
+
+def _is_resting(attempt: RobotsAttempt) -> bool:
+    return attempt.rests > 0 and attempt.hops == 0 and not attempt.is_last
 
 
 def _text(header: bytes | None) -> str | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.support.processes import Ended
 
+QUICK = {"ROBOTS_LAST_WAIT_SECONDS": 0}  # no test waits for a site that is never going to respond
+
 Tables = dict[str, Counter[tuple[Any, ...]]]
 
 _TABLES = {
@@ -74,7 +76,7 @@ class Crawl:
         line = ["crawl", self.spider]
         for argument in arguments:
             line += ["-a", argument]
-        for name, value in {**self.settings, **settings}.items():
+        for name, value in {**QUICK, **self.settings, **settings}.items():
             line += ["-s", f"{name}={value}"]
         run = Run(self.folder, line, is_fresh=is_fresh, before=before)
         self._runs.append(run)

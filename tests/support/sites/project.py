@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tests.support.processes import Ended
 
 
+QUICK = {"ROBOTS_LAST_WAIT_SECONDS": 0}  # no test waits for a site that is never going to respond
+
+
 class Project:
     """A working folder; *settings* apply to all commands."""
 
@@ -36,7 +39,7 @@ class Project:
     ) -> Run:
         """Start a Scrapy command; see `Run`."""
         line = [command]
-        for name, value in {**self.settings, **settings}.items():
+        for name, value in {**QUICK, **self.settings, **settings}.items():
             text = value if isinstance(value, str) else json.dumps(value)
             line += ["-s", f"{name}={text}"]
         return Run(self.folder, [*line, *arguments], is_fresh=is_fresh, before=before)

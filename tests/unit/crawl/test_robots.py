@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
 from scrapy.settings import Settings
 
+from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import site_policies
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_WILDCARDS, UNREACHABLE, RobotsRules, robots_text
-from crawlers.crawl.site_policies import UNREACHABLE_S, SitePolicies
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
+from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import State
 from crawlers.storage.crawls import SiteRow
 from tests.support.sites.project import Project
@@ -178,12 +180,67 @@ def test_chain_of_redirects_of_robots_txt_has_an_end(crawled):
 def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled, name, status, why):
     web, project = crawled
     assert set(web[name].paths) <= {"/robots.txt"}
-    assert len(web[name].paths) in (0, 3)  # once, and RETRY_TIMES again
+    assert len(web[name].paths) in (0, 4)  # once, RETRY_TIMES again, and once more when nothing else is left
     row = project.site(web[name].origin)
     assert row["robots_status"] == status
     assert row["availability"].startswith("robots.txt can't be read: ")
     assert why in row["availability"]
     assert project.pages(web[name].origin) == {"/": (State.REJECTED, row["availability"])}
+
+
+class Late:
+    """A site whose robots.txt fails until `is_up`, and all requests that it got before."""
+
+    def __init__(self) -> None:
+        self.is_up = False
+
+    async def __call__(self, exchange):
+        if self.is_up:
+            await pages(BODIES, "User-agent: *\nDisallow: /secret/")(exchange)
+        else:
+            await exchange.page("out of order", 503)
+
+
+REST = {"RETRY_TIMES": 0, "RETRY_REST_TIMES": 0}
+
+
+def test_site_that_recovers_during_the_crawl_is_crawled(tmp_path):
+    late = Late()
+
+    async def steady(exchange):
+        """A site that takes until the other one has failed and recovered."""
+        while exchange.path == "/0" and not web["late"].requests:
+            await asyncio.sleep(0)
+        late.is_up = exchange.path == "/0" or late.is_up
+        await pages(ROW)(exchange)
+
+    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=0.05, ROBOTS_LAST_WAIT_SECONDS=60)
+    with Web(late=late, steady=steady) as web:
+        ended = project.crawl(web.hosts())
+        assert ended.status == 0, ended.log
+        assert web["late"].count("/robots.txt") > 1
+        assert {"/", "/open.html"} < set(web["late"].paths)
+        assert "/secret/a.html" not in web["late"].paths
+        assert "rests: its robots.txt could not be read (status 503)" in ended.log
+
+
+def test_site_that_rests_is_asked_again_after_a_kill(tmp_path):
+    late = Late()
+    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=3600, ROBOTS_LAST_WAIT_SECONDS=3600, STORE_BATCH_SECONDS=0)
+    with Web(late=late) as web:
+        run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
+        run.until(lambda: "for the last time within" in run.log, "the rest")
+        run.until(lambda: project.site(web["late"].origin)["robots_status"] == 503, "the commit")
+        run.kill()
+        run.wait()
+        assert web["late"].paths == ["/robots.txt"]
+        assert project.pages(web["late"].origin) == {"/": (State.WAITING, "")}
+        explained = project.run("explain", f"{web['late'].origin}/").output
+        assert "waits until the robots.txt of its site can be read, which was not possible: status 503" in explained
+        late.is_up = True
+        assert project.crawl(web.hosts()).status == 0
+        assert project.states()[-1] == ("finished", "finished")
+        assert sorted(web["late"].paths) == ["/", "/open.html", "/robots.txt", "/robots.txt"]
 
 
 def test_moved_robots_txt_is_followed_and_obeyed(crawled):
@@ -320,11 +377,11 @@ def test_empty_robots_txt_allows_everything():
 def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     now = 1000.0
     session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
-    settings = Settings({"ROBOTSTXT_OBEY": True, "USER_AGENT": "us"})
+    settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_LONGEST_REST_SECONDS": 7200.0})
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
     assert sites.needs_robots(7)
     sites.robots_known(7, UNREACHABLE, "no such host")
     assert not sites.needs_robots(7)
-    now += UNREACHABLE_S
+    now += 7200.0
     assert sites.needs_robots(7)

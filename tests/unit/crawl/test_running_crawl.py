@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl, session
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.crawl.robots import UNREACHABLE
-from crawlers.crawl.site_policies import UNREACHABLE_S
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
 from crawlers.frontier.politeness import FIRST_REST_S, LONGEST_REST_S
 from crawlers.frontier.protocols import Candidate, Decision
@@ -128,18 +127,52 @@ def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
     assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}
 
 
-def test_inaccessible_robots_txt_is_needed_again_later(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True)
+def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_LONGEST_REST_SECONDS=7200.0)
     crawl.crawl.robots_known(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
     assert crawl.pages()["/"] == (State.REJECTED, "robots.txt can't be read: timeout")
-    crawl.now += UNREACHABLE_S - 1.0
+    crawl.now += 7199.0
     crawl.crawl.frontier.add([Candidate(1, target("/a"))], crawl.now)
     assert crawl.crawl.next(crawl.now) is None
     crawl.now += 1.0
     crawl.crawl.frontier.add([Candidate(1, target("/b"))], crawl.now)
     assert crawl.robots().site == SITE
     assert crawl.pages()["/a"][0] is State.REJECTED
+
+
+def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
+    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True)
+    first, second = crawl.robots(), crawl.robots()
+    crawl.crawl.robots_known(first.site_id, UNREACHABLE, "timeout", 300.0)
+    crawl.crawl.robots_known(second.site_id, 503, None, 300.0)
+    crawl.crawl.frontier.add([Candidate(first.site_id, target("/a"))], NOW)
+    assert crawl.crawl.next(NOW + 300.0) is None
+    assert crawl.crawl.has_pending
+    assert set(state for state, _ in crawl.pages().values()) == {State.WAITING}
+    assert crawl.rows("SELECT robots_status, robots_text FROM site") == [(UNREACHABLE, "timeout"), (503, None)]
+    assert crawl.stats["robots/rests"] == 2
+    crawl.crawl.robots_known(first.site_id, 404, None)
+    assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/", f"{SITE}/a"]
+
+
+def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened, policy):
+    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER, delay_s=9.0)]}, ROBOTSTXT_OBEY=True)
+    first, second = crawl.robots(), crawl.robots()
+    assert crawl.crawl.waits_for_robots(NOW)
+    crawl.crawl.robots_known(second.site_id, 404, None)
+    crawl.crawl.robots_known(first.site_id, UNREACHABLE, "timeout", 300.0)
+    assert not crawl.crawl.waits_for_robots(NOW), "a page will be fetched"
+    crawl.now += 9.0
+    lease = crawl.lease()
+    assert not crawl.crawl.waits_for_robots(crawl.now), "a page is being fetched"
+    crawl.fail(lease)
+    assert not crawl.crawl.waits_for_robots(crawl.now), "it will be tried again"
+    crawl.now += 9.0
+    crawl.end(crawl.lease())
+    assert crawl.crawl.waits_for_robots(crawl.now)
+    policy.ready = False
+    assert not crawl.crawl.waits_for_robots(crawl.now), "the policy waits for something else"
 
 
 def test_pages_that_the_policy_skips_are_stored_with_the_reason(opened, policy):

@@ -11,7 +11,7 @@ from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
-from crawlers.crawl.robots import UNREACHABLE
+from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.errbacks import ErrorHandlers
@@ -40,7 +40,7 @@ class Handled:
         self.handlers = ErrorHandlers(crawl, self.robots, self.callbacks, self.manager)
         self.lease = self.opened.lease()
 
-    def _known(self, site_id: int, status: int, text: str | None) -> None:
+    def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:
         self.rules.append((site_id, status, text))
 
     def request(self, lease: Lease | None = None) -> Request:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Request
@@ -11,10 +11,11 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.retries import RetryPolicy
+from crawlers.algorithms.retries import RestPolicy, RetryPolicy
+from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, UNREACHABLE
+from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS
 from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.robots_fetch import LONGEST_S, MOST_DECOMPRESSED, RobotsFetch
@@ -31,13 +32,15 @@ DISALLOW = "User-agent: *\nDisallow: /x"
 class Fetch:
     """A fetch of one site's robots.txt, and the results that it reports."""
 
-    def __init__(self, retries: RetryPolicy = NO_RETRIES, **limits: float) -> None:
+    def __init__(self, retries: RetryPolicy = NO_RETRIES, **limits: Any) -> None:
         self.now = NOW
         self.known: list[tuple[int, int, str | None]] = []
+        self.rests: list[float | None] = []  # of all results
         self.robots = RobotsFetch(retries, lambda: self.now, self._known, **limits)
         self.robots.enqueue(7, SITE)
 
-    def _known(self, site_id: int, status: int, text: str | None) -> None:
+    def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:
+        self.rests.append(rest_s)
         self.known.append((site_id, status, text))
 
     def take(self) -> Request:
@@ -205,3 +208,95 @@ def test_unresponsive_hosts_leave_room_for_others(fetch):
     assert one.known == [(0, UNREACHABLE, "no such host")]
     assert one.robots.next_due(NOW) == 0.0
     assert one.take().url == "http://s1.test/robots.txt"
+
+
+# Rests
+
+
+RESTS = RestPolicy(times=3, first_s=60.0, longest_s=200.0)
+
+
+def test_site_is_requested_again_after_growing_rests_and_then_given_up(fetch, caplog):
+    caplog.set_level("INFO")
+    one = fetch(RetryPolicy(times=1, rest_times=0, backoff_s=3.0), rests=RESTS)
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    one.now += 3.0
+    for rest_s in (60.0, 120.0, 200.0):
+        one.fail(scrapy_errors.DownloadTimeoutError("x"))  # after a rest, there is no second attempt
+        assert one.rests[-1] == one.robots.next_due(one.now) == rest_s
+        assert one.robots.take(one.now + rest_s - 1.0) is None
+        one.now += rest_s
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    assert one.rests == [60.0, 120.0, 200.0, None]
+    assert set(one.known) == {(7, UNREACHABLE, "timeout")}
+    assert one.robots.next_due(one.now) is None
+    assert caplog.messages == [
+        f"{SITE} rests: its robots.txt could not be read (timeout); it is requested again in 60 s"
+    ]
+
+
+ERRORS = [
+    scrapy_errors.DownloadTimeoutError,
+    scrapy_errors.CannotResolveHostError,
+    scrapy_errors.DownloadConnectionRefusedError,
+    scrapy_errors.ResponseDataLossError,
+    scrapy_errors.DownloadFailedError,
+]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_site_without_a_response_rests_and_is_read_when_it_is_back(fetch, error):
+    one = fetch(rests=RESTS)
+    one.fail(error("x"))
+    one.now += 60.0
+    one.respond(200, DISALLOW.encode())
+    assert one.rests == [60.0, None]
+    assert one.known[-1] == (7, 200, DISALLOW)
+
+
+@pytest.mark.parametrize(("status", "asked_s", "rest_s"), [(500, None, 60.0), (599, None, 60.0), (503, "100", 100.0)])
+def test_site_with_server_errors_rests_at_least_as_long_as_it_demands(fetch, status, asked_s, rest_s):
+    one = fetch(rests=RESTS)
+    one.respond(status, **({"Retry_After": asked_s} if asked_s else {}))
+    assert (one.known, one.rests) == ([(7, status, None)], [rest_s])
+
+
+def test_redirect_is_followed_anew_after_a_rest(fetch):
+    one = fetch(rests=RESTS)
+    one.respond(301, redirect=to("/rules.txt"))
+    one.respond(500)
+    one.now += 60.0
+    assert one.take().url == f"{SITE}/robots.txt"
+
+
+def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):
+    caplog.set_level("INFO")
+    one = fetch(rests=RESTS, last_wait_s=5.0, most=2)
+    assert not one.robots.only_rests, "the first attempt does not rest"
+    one.robots.enqueue(8, "http://b.test")
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    assert not one.robots.only_rests, "the other site does not rest"
+    one.now += 56.0
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    assert one.robots.only_rests
+    one.robots.hasten(one.now)
+    assert caplog.messages[-1] == (
+        "Nothing is left but 2 sites whose robots.txt could not be read; requested for the last time within 5 s"
+    )
+    assert not one.robots.only_rests, "they are hastened once"
+    assert one.robots.next_due(one.now) == 4.0  # of the site whose rest was nearly over
+    one.now += 5.0
+    one.fail(scrapy_errors.DownloadTimeoutError("x"))
+    one.respond(200)
+    assert one.rests == [60.0, 60.0, None, None]
+    assert one.known[2:] == [(7, UNREACHABLE, "timeout"), (8, 200, "")]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 99999 23:59:59 GMT", "9" * 5000, "1e308", "nan", "-5", "inf"],
+)
+def test_no_retry_after_stalls_a_site_for_longer_than_the_limit(fetch, asked):
+    one = fetch(RetryPolicy(times=0, rest_times=1, backoff_s=3.0))
+    one.respond(429, Retry_After=asked)
+    assert one.robots.next_due(one.now) in (3.0, LONGEST_REST_S)
