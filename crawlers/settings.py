@@ -34,6 +34,7 @@ ROBOTS_REST_SECONDS = 300.0  # before a robots.txt that could not be read is req
 ROBOTS_LONGEST_REST_SECONDS = 14_400.0  # up to this
 ROBOTS_REST_TIMES = 6  # times that it is requested again; then the URLs of its site are rejected
 ROBOTS_LAST_WAIT_SECONDS = 60.0  # when only such sites are left: until the last request for their robots.txt
+REFUSE_PRIVATE_ADDRESSES = True  # no connections into private networks, except those of the listed sites
 RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a failed download; doubles each time
 RETRY_REST_TIMES = 10  # retries after a response with status 429 or 503
 
@@ -166,6 +167,7 @@ ITEM_PIPELINES = {
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine
 EXTENSIONS = {
     "crawlers.extensions.crawl_owner.CrawlOwner": 0,
+    "crawlers.extensions.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
     "crawlers.extensions.news_chart.NewsChart": 0,
@@ -175,6 +177,7 @@ EXTENSIONS = {
     "crawlers.extensions.progress.Progress": 0,
     "crawlers.extensions.gc_tuning.GcTuning": 0,
 }
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.handlers.bounded_http.BoundedHTTPHandler")
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.retries import REST_STATUSES, RestPolicy, RetryPolicy, retry_delay_s
+from crawlers.algorithms.robots_groups import is_unreachable
+from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
@@ -24,7 +26,7 @@ from crawlers.inputs.url_settings import normalization
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.schema.tables import SiteRest, SiteRobots
+from crawlers.storage.schema.tables import SiteRobots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -85,6 +87,7 @@ class Crawl:
         )
         token = robots_token(settings)
         self.clock = clock
+        self.addresses = AddressGuard(spec.seeds, refuses=settings.getbool("REFUSE_PRIVATE_ADDRESSES"))
         self.failure: BaseException | None = None
         self.is_closed = False
         self._stop = stop
@@ -190,6 +193,8 @@ class Crawl:
         """
         now = self.clock()
         try:
+            if is_unreachable(status):
+                self._stats.robots_failed(self.sites.name_of(site_id), status, text or "", now)
             self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
             if rest_s is not None:
                 self._stats.rested()
@@ -225,7 +230,6 @@ class Crawl:
         rest_until = 0.0
         if page.status in REST_STATUSES:
             rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)
-            self.session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
         # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
         if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
             delay_s = retry_delay_s(self.retries, page.status, attempts)

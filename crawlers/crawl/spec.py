@@ -30,6 +30,12 @@ class CrawlSpec:
     page_budget: int = 0
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
 
+    @property
+    def seeds(self) -> list[str]:
+        """The URLs that the user gave: sites, roots, and the examples of a topic."""
+        examples = self.topic.examples if self.topic is not None else ()
+        return [*(limits.site for limits in self.sites), *self.roots, *(url for url in examples if "://" in url)]
+
     def keeping(self) -> Callable[[SiteRow], bool] | None:
         """Return a test for the unlisted sites of earlier runs that stay in the crawl; None if none do.
 

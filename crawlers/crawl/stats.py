@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from crawlers.items import FEED, SITEMAP, State
+from crawlers.items import FEED, SITEMAP, Page, State
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
-    from crawlers.items import Page
     from crawlers.storage.files.csv_logs import CsvLogs
 
 logger = logging.getLogger(__name__)
@@ -64,6 +63,12 @@ class CrawlStats:
         is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # whose policy logs details
         if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
             logger.warning("%s is not available: %s", page.url, page.reason)
+
+    def robots_failed(self, site: str, status: int, reason: str, now: float) -> None:
+        """Count a robots.txt that can't be read; *status* is 0 if there was no response."""
+        self._stats.inc_value("robots/failed")
+        url = f"{site}/robots.txt"
+        self._logs.write(Page(0, url, 0, State.FAILED, status, reason or f"status {status}"), now, is_error=True)
 
     def close(self) -> None:
         """Close the logs."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import exceptions as scrapy_errors
 from scrapy.exceptions import IgnoreRequest
 
+from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
 from crawlers.items import Page, State
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
 
 def reason_of(error: BaseException | None) -> Reason:
     """Return the reason that is stored for *error*; for unknown exceptions, their name and text."""
+    if isinstance(error, DownloadRefusedError):
+        return Reason(str(error), error.state, is_transient=False)
+    if isinstance(error, BadResponseError):
+        return Reason(str(error), State.FAILED, is_transient=True)
     for kind, text, state, is_transient in _REASONS:
         if isinstance(error, kind):
             return Reason(text, state, is_transient)

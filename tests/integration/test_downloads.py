@@ -112,7 +112,7 @@ CASES = {
     "/reset-within": (reset_within, State.DONE, "the body ended early"),
     "/reset-once": (reset_once, State.DONE, ""),
     "/silent": (silent, State.FAILED, "the connection failed, 2 attempts"),
-    "/gibberish": (gibberish, State.FAILED, "the connection failed, 2 attempts"),
+    "/gibberish": (gibberish, State.FAILED, "the response is not HTTP, 2 attempts"),
     "/archive": (
         pouring(content_type="application/x-archive"),
         State.REFUSED,

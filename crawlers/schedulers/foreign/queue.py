@@ -96,6 +96,8 @@ class ForeignRequests:
         except BadUrl as error:
             logger.warning("%s is dropped: %s", request, error)
             return None
+        if request.meta.get("is_start_request"):
+            self._crawl.addresses.add_seed(target.url)
         # The level is the number of clicks; a priority of Scrapy counts as that many clicks less.
         level = max(0, int(request.meta.get("depth", 0)) - request.priority)
         return Candidate(self._crawl.sites.id_of(target.site, now), target, level, 0, None, self._keeper.write(request))

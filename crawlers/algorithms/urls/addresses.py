@@ -1,0 +1,129 @@
+"""Which network addresses a crawl may connect to: the web must not lead it into private networks.
+
+A page, a redirect or the DNS of a foreign domain may name an address that only the machine of the crawler can reach: a
+router, a database, the metadata service of a cloud (server-side request forgery). Names are judged by the addresses to
+which they resolve, when a connection is made; so it does not matter how an address is written, or which name stands for
+it.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from ipaddress import IPv4Network, IPv6Network
+
+# IANA's registries of special-purpose addresses (RFC 6890); those of one name belong together.
+_NETWORKS: tuple[tuple[str, tuple[IPv4Network | IPv6Network, ...]], ...] = tuple(
+    (name, tuple(ip_network(network) for network in networks.split()))
+    for name, networks in (
+        ("loopback", "127.0.0.0/8 ::1/128"),
+        ("private 10.0.0.0/8", "10.0.0.0/8"),
+        ("private 172.16.0.0/12", "172.16.0.0/12"),
+        ("private 192.168.0.0/16", "192.168.0.0/16"),
+        ("unique local", "fc00::/7"),
+        ("link-local", "169.254.0.0/16 fe80::/10"),
+        ("shared (carrier-grade NAT)", "100.64.0.0/10"),
+        ("unspecified", "0.0.0.0/8 ::/128"),
+        ("multicast", "224.0.0.0/4 ff00::/8"),
+        ("site-local", "fec0::/10"),
+        ("reserved", "240.0.0.0/4 ::/96"),  # ::/96: IPv4-compatible addresses, deprecated by RFC 4291
+    )
+)
+_TRANSLATED = ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48")  # NAT64: the last 32 bits are IPv4
+_LOCAL_NAMES = ("localhost", ".localhost")  # RFC 6761 section 6.3
+
+
+def network_of(address: str) -> str | None:
+    """Return the name of the network of *address* if it is not part of the public internet; None if it is.
+
+    IPv6 addresses that stand for IPv4 addresses (mapped, 6to4, Teredo, NAT64) count as these. Raises `ValueError` if
+    *address* is not an address.
+
+    >>> network_of("93.184.216.34"), network_of("127.8.0.1"), network_of("::ffff:10.1.2.3")
+    (None, 'loopback', 'private 10.0.0.0/8')
+    """
+    ip = _embedded(ip_address(address))
+    for name, networks in _NETWORKS:
+        if any(ip in network for network in networks):
+            return name
+    return None if ip.is_global else f"special-purpose {ip}"
+
+
+def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    if isinstance(ip, IPv4Address):
+        return ip
+    if any(ip in network for network in _TRANSLATED):
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else ip)
+
+
+class AddressGuard:
+    """Decides to which addresses hosts may be connected. *seeds* are URLs that the user gave.
+
+    Public addresses are always allowed. A seed may use the network in which it was first found, so an intranet can be
+    crawled. Other hosts may use these networks as well, unless a seed is public: then a page of the web could lead the
+    crawl there. Later answers of the DNS open nothing: a seed that was public stays so (DNS rebinding).
+
+    If *refuses* is not set, all addresses are allowed.
+    """
+
+    def __init__(self, seeds: Iterable[str] = (), *, refuses: bool = True) -> None:
+        self._refuses = refuses
+        self._seeds: set[str] = set()
+        self._trusted: set[str] = set()
+        self._networks: dict[str, frozenset[str]] = {}  # of seeds, where they were first found; empty: public
+        self._open: set[str] = set()  # the networks of all seeds
+        self._has_public_seed = False
+        for seed in seeds:
+            self.add_seed(seed)
+
+    def add_seed(self, url: str) -> None:
+        """Add a seed that the user gave."""
+        host = _host(url)
+        self._seeds.add(host)
+        if host.endswith(_LOCAL_NAMES):
+            self._found(host, ["127.0.0.1"])
+        elif is_address(host):
+            self._found(host, [host])
+
+    def trust(self, host: str) -> None:
+        """Allow all addresses of *host*: a proxy that the user configured."""
+        self._trusted.add(host.lower())
+
+    def admitted(self, host: str, addresses: Iterable[str]) -> list[str]:
+        """Return those of the *addresses* of *host* to which it may be connected."""
+        addresses = list(addresses)
+        host = host.lower()
+        if not self._refuses or not addresses or host in self._trusted:
+            return addresses
+        if host in self._seeds:
+            self._found(host, addresses)
+        allowed = self._networks.get(host, frozenset())
+        if not self._has_public_seed:
+            allowed |= self._open
+        return [one for one in addresses if (network := network_of(one)) is None or network in allowed]
+
+    def _found(self, seed: str, addresses: Iterable[str]) -> None:
+        if seed in self._networks:
+            return
+        networks = {network_of(address) for address in addresses}
+        self._networks[seed] = frozenset() if None in networks else frozenset(filter(None, networks))
+        self._open |= self._networks[seed]
+        self._has_public_seed |= None in networks
+
+
+def is_address(host: str) -> bool:
+    """Return whether *host* is an IP address rather than a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").lower()

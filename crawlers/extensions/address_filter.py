@@ -1,0 +1,141 @@
+"""Keeps connections out of private networks: filters the addresses to which Twisted resolves host names."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
+from zope.interface import implementer
+
+from crawlers.algorithms.urls.addresses import is_address, network_of
+from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.download_errors import DownloadRefusedError
+from crawlers.items import State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from twisted.internet.interfaces import IAddress, IHostResolution
+
+    from crawlers.algorithms.urls.addresses import AddressGuard
+
+MAX_REFUSED = 1_000  # names whose refusal is remembered until their request fails, which happens at once
+
+
+class AddressFilter:
+    """Applies the `AddressGuard` of the crawl to every connection, wherever a request comes from.
+
+    It works at the resolver, so a name can't have another address when it is connected (DNS rebinding). Requests by way
+    of a proxy are resolved by the proxy, and are not filtered.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._guard: AddressGuard | None = None  # None: no crawl is open
+        self._resolver: Any = None  # that of the reactor before
+        self._refused: OrderedDict[str, str] = OrderedDict()  # reason by host
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        addresses = cls(crawler)
+        crawler.signals.connect(addresses._open, signals.spider_opened)
+        crawler.signals.connect(addresses._close, signals.spider_closed)
+        return addresses
+
+    def _open(self) -> None:
+        from twisted.internet import reactor
+
+        owner = owner_of(self._crawler)
+        if owner.has_begun:
+            self._guard = owner.crawl.addresses
+            self._resolver = reactor.nameResolver
+            reactor.installNameResolver(_FilteredResolver(self._resolver, self))
+
+    def _close(self) -> None:
+        from twisted.internet import reactor
+
+        if self._resolver is not None:
+            reactor.installNameResolver(self._resolver)
+
+    def check(self, host: str, *, is_proxy: bool) -> None:
+        """Raise `DownloadRefusedError` if *host* is an address that is refused; names are judged once resolved."""
+        if self._guard is None:
+            return
+        if is_proxy:
+            self._guard.trust(host)
+        elif is_address(host) and not self._guard.admitted(host, [host]):
+            raise DownloadRefusedError(_reason(host, [host]), State.REJECTED)
+
+    def admitted(self, host: str, addresses: Sequence[str]) -> set[str]:
+        """Return those of the *addresses* of *host* that are allowed; if there are none, remember why."""
+        assert self._guard is not None
+        allowed = set(self._guard.admitted(host, addresses))
+        if addresses and not allowed:
+            self._refused[host] = _reason(host, addresses)
+            while len(self._refused) > MAX_REFUSED:
+                self._refused.popitem(last=False)
+        return allowed
+
+    def take_refused(self, host: str) -> DownloadRefusedError | None:
+        """Return the error for *host* if all its addresses were refused, once; None if they were not."""
+        reason = self._refused.pop(host, None)
+        return None if reason is None else DownloadRefusedError(reason, State.REJECTED)
+
+
+def _reason(host: str, addresses: Sequence[str]) -> str:
+    """Return a sentence about the first of the *addresses*; the others are refused as well."""
+    address = min(addresses)
+    name = "" if address == host else f"{host} has the "
+    return f"{name}address {address}, which is not public: {network_of(address)}"
+
+
+# mypy takes the methods of Twisted's interfaces, which have no `self`, for those of classes: hence Any.
+
+
+@implementer(IHostnameResolver)
+class _FilteredResolver:
+    def __init__(self, resolver: Any, addresses: AddressFilter) -> None:
+        self._resolver = resolver
+        self._filter = addresses
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> IHostResolution:
+        receiver = _FilteredReceiver(resolutionReceiver, hostName, self._filter)
+        resolution: IHostResolution = self._resolver.resolveHostName(
+            receiver, hostName, portNumber, addressTypes, transportSemantics
+        )
+        return resolution
+
+
+@implementer(IResolutionReceiver)
+class _FilteredReceiver:
+    """Collects the addresses of a name, and passes on those that are allowed when it has all of them."""
+
+    def __init__(self, receiver: Any, host: str, addresses: AddressFilter) -> None:
+        self._receiver = receiver
+        self._host = host if host.isascii() else host.encode("idna").decode("ascii")  # as in URLs
+        self._filter = addresses
+        self._found: list[IAddress] = []
+
+    def resolutionBegan(self, resolutionInProgress: IHostResolution) -> None:
+        self._receiver.resolutionBegan(resolutionInProgress)
+
+    def addressResolved(self, address: IAddress) -> None:
+        self._found.append(address)
+
+    def resolutionComplete(self) -> None:
+        allowed = self._filter.admitted(self._host, [address.host for address in self._found])
+        for address in self._found:
+            if address.host in allowed:
+                self._receiver.addressResolved(address)
+        self._receiver.resolutionComplete()

@@ -1,0 +1,22 @@
+"""Errors of downloads whose texts are stored as reasons."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+
+from crawlers.items import State
+
+
+class BadResponseError(DownloadFailedError):
+    """The server sent something that is not a response; another attempt may have a better result."""
+
+
+class DownloadRefusedError(IgnoreRequest):
+    """A request that is not made, or a response that is not read to its end; another attempt would end likewise.
+
+    *state* is that of the URL.
+    """
+
+    def __init__(self, reason: str, state: State = State.REFUSED) -> None:
+        super().__init__(reason)
+        self.state = state

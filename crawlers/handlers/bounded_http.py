@@ -1,0 +1,134 @@
+"""Downloads by HTTP/1.1 as Scrapy does, with a limit on the head of a response, and only from allowed addresses.
+
+Scrapy limits the body (DOWNLOAD_MAXSIZE) and the whole time of a download (DOWNLOAD_TIMEOUT). Twisted's parser keeps as
+many headers as a server sends: 1 GB in the first five seconds of an endless response.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from OpenSSL import SSL
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _LenientHTTP11ClientFactory,
+    _LenientHTTP11ClientProtocol,
+    _LenientHTTPClientParser,
+)
+from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
+from twisted.internet.error import ConnectError, ConnectionClosed
+from twisted.python.failure import Failure
+from twisted.web._newclient import HEADER, STATUS
+from twisted.web.client import ResponseFailed
+
+from crawlers.algorithms.urls.addresses import is_address
+from crawlers.extensions.address_filter import AddressFilter
+from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+    from twisted.internet.interfaces import IAddress
+    from twisted.web._newclient import Request as WebRequest
+    from twisted.web.iweb import IResponse
+
+MAX_HEAD_BYTES = 256 * 1024  # of status lines and headers, informational responses (1xx) included; as in Chrome
+MAX_LINE_BYTES = 64 * 1024  # of a header; Twisted's 16 kB are too few for the security policies of some sites
+MAX_NAME, MAX_LABEL = 253, 63  # characters of a host name and its parts (RFC 1035 section 2.3.4)
+
+
+def _too_large(what: str, limit: int) -> DownloadRefusedError:
+    return DownloadRefusedError(f"{what} of more than {limit // 1024} KiB")
+
+
+class _BoundedParser(_LenientHTTPClientParser):
+    MAX_LENGTH = MAX_LINE_BYTES
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        raise _too_large("a header", MAX_LINE_BYTES)
+
+
+class _BoundedProtocol(_LenientHTTP11ClientProtocol):
+    """One connection. The bytes before the body are counted for each request."""
+
+    _head_bytes = 0
+
+    def request(self, request: WebRequest) -> Deferred[IResponse]:
+        self._head_bytes = 0
+        response = super().request(request)
+        if self._parser is not None:
+            self._parser.__class__ = _BoundedParser  # as Scrapy does: Twisted names the class of its parser itself
+        return response
+
+    def dataReceived(self, data: bytes) -> None:
+        parser = self._parser
+        if parser is not None and parser.state in (STATUS, HEADER):
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self._giveUp(Failure(_too_large("headers", MAX_HEAD_BYTES)))  # type: ignore[no-untyped-call]
+                self.transport.abortConnection()  # type: ignore[union-attr] # a polite end of TLS would wait for the server
+                return
+            self._head_bytes += len(data)
+        super().dataReceived(data)  # type: ignore[no-untyped-call]
+
+
+class _BoundedFactory(_LenientHTTP11ClientFactory):
+    def buildProtocol(self, addr: IAddress | None) -> _BoundedProtocol:
+        return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+
+
+class BoundedHTTPHandler(HTTP11DownloadHandler):
+    """Scrapy's handler of `http` and `https`, with these limits.
+
+    Raises `DownloadRefusedError` beyond them, and `BadResponseError` if a response is not HTTP.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._pool._factory = _BoundedFactory
+        self._filter = crawler.get_extension(AddressFilter)
+
+    async def download_request(self, request: Request) -> Response:
+        host = self._host(request)
+        try:
+            return await super().download_request(request)
+        except CannotResolveHostError as error:
+            refused = self._filter.take_refused(host) if self._filter is not None else None
+            raise refused or error from error
+        except DownloadFailedError as error:
+            raise _explained(error) from error
+        except ConnectError as error:  # no route, for example, or an address to which nothing can be connected
+            raise BadResponseError("no connection is possible") from error
+
+    def _host(self, request: Request) -> str:
+        """Return the host to which *request* will be sent, if that is allowed."""
+        url, proxy = request.url, request.meta.get("proxy")
+        if proxy:
+            url = proxy if "://" in proxy else f"http://{proxy}"
+        host = urlsplit(url).hostname or ""
+        _check_name(host)
+        if self._filter is not None:
+            self._filter.check(host, is_proxy=bool(proxy))
+        return host
+
+
+def _explained(error: DownloadFailedError) -> Exception:
+    """Return an error that says more than *error*, if Twisted knows more."""
+    if isinstance(error.__cause__, ResponseFailed):
+        for reason in error.__cause__.reasons:
+            if isinstance(reason.value, DownloadRefusedError):
+                return reason.value
+            if reason.check(SSL.Error):
+                return BadResponseError("the TLS connection failed")
+            if not reason.check(ConnectionClosed):
+                return BadResponseError("the response is not HTTP")
+    return error
+
+
+def _check_name(host: str) -> None:
+    """Raise `CannotResolveHostError` for a name that no DNS can hold; resolvers raise other exceptions for some."""
+    labels = host.removesuffix(".").split(".")
+    if not is_address(host) and (len(host) > MAX_NAME or any(not 1 <= len(label) <= MAX_LABEL for label in labels)):
+        raise CannotResolveHostError(f"{host[:MAX_NAME]} is not a host name")

@@ -1,0 +1,125 @@
+"""Heads of responses without end, or with absurd contents, are bounded, and end in a state with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.items import State
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links
+
+HTML = links("/leaf").encode()
+HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n"
+LENGTH = b"Content-Length: %d\r\n\r\n" % len(HTML)
+READ_AHEAD = 8_000_000  # bytes that the kernel may buffer unread, and those that are read before the limit
+
+
+def sending(*parts):
+    async def respond(exchange):
+        for part in parts:
+            await exchange.body(part)
+
+    return respond
+
+
+def pouring(first, block):
+    async def respond(exchange):
+        await exchange.body(first)
+        while True:
+            await exchange.body(block)
+
+    return respond
+
+
+def head(*lines):
+    return sending(HEAD + b"".join(line + b"\r\n" for line in lines) + LENGTH + HTML)
+
+
+# path: handler, state, reason
+CASES = {
+    "/endless-headers": (pouring(HEAD, b"X: y\r\n" * 1000), State.REFUSED, "headers of more than 256 KiB"),
+    "/endless-1xx": (
+        pouring(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 99),
+        State.REFUSED,
+        "headers of more than 256 KiB",
+    ),
+    "/endless-folding": (pouring(HEAD + b"X: y\r\n", b" y\r\n" * 1000), State.REFUSED, "headers of more than 256 KiB"),
+    "/endless-line": (pouring(HEAD, b"x" * 10_000), State.REFUSED, "a header of more than 64 KiB"),
+    "/endless-status": (pouring(b"HTTP/1.1 200 ", b"x" * 10_000), State.REFUSED, "a header of more than 64 KiB"),
+    "/100000-headers": (head(*[b"X-%d: y" % n for n in range(100_000)]), State.REFUSED, "headers of more than 256 KiB"),
+    "/1-megabyte": (head(b"X: " + b"y" * 1_000_000), State.REFUSED, "a header of more than 64 KiB"),
+    "/long-policy": (head(b"Content-Security-Policy: " + b"y" * 60_000), State.DONE, ""),
+    "/folded": (head(b"X: a", b" b", b"\tc"), State.DONE, ""),
+    "/some-1xx": (sending(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 50 + HEAD + LENGTH + HTML), State.DONE, ""),
+    "/nul": (head(b"X\0: \0"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    "/folded-at-first": (
+        sending(b"HTTP/1.1 200 OK\r\n x: y\r\n" + LENGTH),
+        State.FAILED,
+        "the response is not HTTP, 2 attempts",
+    ),
+    "/no-status": (
+        sending(b"Content-Type: text/html\r\n\r\n" + HTML),
+        State.FAILED,
+        "the response is not HTTP, 2 attempts",
+    ),
+    "/http-0.9": (sending(HTML), State.FAILED, "the connection failed, 2 attempts"),
+    "/http-2": (sending(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    "/tls-alert": (sending(b"\x15\x03\x01\x00\x02\x02\x46\r\n"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    "/two-lengths": (head(b"Content-Length: 5"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    "/same-lengths": (head(b"Content-Length: %d" % len(HTML)), State.DONE, ""),
+    "/negative-length": (
+        sending(HEAD + b"Content-Length: -5\r\n\r\n"),
+        State.FAILED,
+        "the response is not HTTP, 2 attempts",
+    ),
+    "/long-length": (
+        sending(HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n"),
+        State.FAILED,
+        "the response is not HTTP, 2 attempts",
+    ),
+    "/huge-length": (sending(HEAD + b"Content-Length: 99999999999999999999\r\n\r\n"), State.REFUSED, "too large"),
+    "/unknown-transfer": (
+        sending(HEAD + b"Transfer-Encoding: gzip\r\n\r\n" + HTML),
+        State.FAILED,
+        "the response is not HTTP, 2 attempts",
+    ),
+}
+
+
+async def respond(exchange):
+    if exchange.path == "/":
+        await exchange.page(links(*CASES))
+    elif exchange.path in CASES:
+        await CASES[exchange.path][0](exchange)
+    else:
+        await exchange.page(status=404)
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("heads")
+    project = Project(folder, DOWNLOAD_TIMEOUT=30, RETRY_TIMES=1, RETRY_BACKOFF_SECONDS=0)
+    with Web(hostile=respond) as web:
+        ended = project.crawl(web.hosts())
+        assert ended.status == 0, ended.log
+        yield web["hostile"], project, ended.log
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_every_head_ends_in_a_state_with_a_reason(crawled, path):
+    site, project, _ = crawled
+    _, state, reason = CASES[path]
+    assert project.pages(site.origin)[path] == (state, reason)
+
+
+@pytest.mark.parametrize("path", [path for path in CASES if path.startswith("/endless")])
+def test_endless_heads_are_not_read_for_long(crawled, path):
+    site, _, _ = crawled
+    assert site.count(path) == 1
+    assert site.sent_bytes[path] < READ_AHEAD
+
+
+def test_users_see_no_traceback(crawled):
+    _, _, log = crawled
+    assert "Traceback" not in log
+    assert " ERROR: " not in log

@@ -1,0 +1,137 @@
+"""The web can't lead a crawl into private networks; a crawl of a private network needs no setting."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from crawlers.items import State
+from tests.support.fake_dns import imaginary
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links
+
+PUBLIC, PRIVATE = "127.0.0.1", "127.0.0.2"
+NAMES = {
+    "public.test": PUBLIC,
+    "robots.test": PUBLIC,
+    "rebound.test": PRIVATE,
+    "office.test": "10.1.2.3",
+    "localhost": PRIVATE,
+    "intranet.test": PRIVATE,
+}
+FORMS = [  # of hosts, with the reason against them
+    (PRIVATE, "address 127.0.0.2, which is not public: loopback"),
+    ("2130706434", "address 127.0.0.2, which is not public: loopback"),
+    ("0x7f.2", "address 127.0.0.2, which is not public: loopback"),
+    ("0177.0.0.2", "address 127.0.0.2, which is not public: loopback"),
+    ("[::1]", "address ::1, which is not public: loopback"),
+    ("[::ffff:127.0.0.2]", "address ::ffff:7f00:2, which is not public: loopback"),
+    ("localhost", "localhost has the address 127.0.0.2, which is not public: loopback"),
+    ("rebound.test", "rebound.test has the address 127.0.0.2, which is not public: loopback"),
+    ("office.test", "office.test has the address 10.1.2.3, which is not public: private 10.0.0.0/8"),
+    ("169.254.169.254", "address 169.254.169.254, which is not public: link-local"),
+    ("0.0.0.0", "address 0.0.0.0, which is not public: unspecified"),
+]
+
+
+class Victim:
+    """A service on the private address that must not be reached."""
+
+    def __enter__(self):
+        self._socket = socket.socket()
+        self._socket.bind((PRIVATE, 0))
+        self._socket.listen()
+        self._socket.setblocking(False)
+        self.port = self._socket.getsockname()[1]
+        return self
+
+    def __exit__(self, *_):
+        self._socket.close()
+
+    def was_reached(self):
+        try:
+            connection, _ = self._socket.accept()
+        except BlockingIOError:
+            return False
+        connection.close()
+        return True
+
+
+def hostile(port):
+    async def respond(exchange):
+        host = exchange.request.headers["host"]
+        if exchange.path == "/robots.txt" and host.startswith("robots.test"):
+            await exchange.page(status=302, Location=f"http://{PRIVATE}:{port}/robots.txt")
+        elif exchange.path == "/moved":
+            await exchange.page(status=302, Location=f"http://{PRIVATE}:{port}/by-redirect")
+        elif exchange.path == "/":
+            hosts = (form for form, _ in FORMS)
+            own = f"http://robots.test:{host.partition(':')[2]}/"
+            await exchange.page(links("/moved", own, *(f"http://{form}:{port}/" for form in hosts)))
+        else:
+            await exchange.page(status=404)
+
+    return respond
+
+
+def crawl(folder, victim, **settings):
+    """Crawl the site that leads to *victim*, with all sites in the scope; return its project and log."""
+    settings = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0, "SCOPE": "all", "SITE_DELAY_SECONDS": 0, **settings}
+    project = Project(folder, **settings)
+    with Web(seed=hostile(victim.port)) as web:
+        port = web["seed"].origin.rpartition(":")[2]
+        hosts = f"hosts=http://public.test:{port}"
+        run = project.start("crawl", "broad", "-a", hosts, before=imaginary(NAMES, PUBLIC), PAGE_BUDGET=40, **settings)
+        ended = run.wait()
+    return project, ended.log
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory):
+    with Victim() as victim:
+        project, log = crawl(tmp_path_factory.mktemp("refused"), victim)
+        return project, log, victim.was_reached()
+
+
+def test_no_address_of_a_private_network_is_connected_to(refused):
+    _, log, was_reached = refused
+    assert not was_reached
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(("form", "reason"), FORMS)
+def test_refused_urls_have_a_state_and_a_reason(refused, form, reason):
+    project, _, _ = refused
+    sites = project.query("SELECT site, robots_text FROM site")
+    assert any((text or "").endswith(reason) for _, text in sites), sites
+
+
+def test_pages_of_refused_hosts_are_rejected(refused):
+    project, _, _ = refused
+    found = {url: page for url, page in project.pages().items() if PRIVATE in url}
+    assert found
+    assert {state for state, _ in found.values()} == {State.REJECTED}
+    assert all(reason.endswith("which is not public: loopback") for _, reason in found.values())
+    assert "which is not public" in (project.folder / "logs/error_log.csv").read_text()
+
+
+def test_setting_allows_private_addresses(tmp_path):
+    with Victim() as victim:
+        crawl(tmp_path, victim, REFUSE_PRIVATE_ADDRESSES=0)
+        assert victim.was_reached()
+
+
+def test_intranet_is_crawled_without_a_setting(tmp_path):
+    async def respond(exchange):
+        own = "http://{}:" + exchange.request.headers["host"].rpartition(":")[2]
+        await exchange.page(links(own.format("localhost") + "/x", own.format("rebound.test") + "/y"))
+
+    with Web(seed=respond) as web:
+        port = web["seed"].origin.rpartition(":")[2]
+        project = Project(tmp_path, SCOPE="all", SITE_DELAY_SECONDS=0, PAGE_BUDGET=6)
+        names = dict.fromkeys(("intranet.test", "localhost", "rebound.test"), PUBLIC)
+        run = project.start("crawl", "broad", "-a", f"hosts=http://intranet.test:{port}", before=imaginary(names))
+        assert run.wait().status == 0
+    hosts = {url.partition("//")[2].partition(":")[0] for url, (state, _) in project.pages().items() if state == 1}
+    assert hosts == {"intranet.test", "localhost", "rebound.test"}

@@ -1,0 +1,116 @@
+"""Which addresses are public, and to which of the others a crawl may be connected."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.urls.addresses import AddressGuard, is_address, network_of
+
+NETWORKS = {
+    "loopback": ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "2002:7f00:1::1"],
+    "private 10.0.0.0/8": ["10.0.0.1", "10.255.255.255", "::ffff:10.0.0.1", "64:ff9b::a00:1", "64:ff9b:1::a00:1"],
+    "private 172.16.0.0/12": ["172.16.0.1", "172.31.255.255"],
+    "private 192.168.0.0/16": ["192.168.0.1", "192.168.255.255"],
+    "unique local": ["fc00::1", "fdff::1"],
+    "link-local": ["169.254.169.254", "fe80::1", "fe80::1%eth0", "febf::1"],
+    "shared (carrier-grade NAT)": ["100.64.0.1", "100.127.255.255"],
+    "unspecified": ["0.0.0.0", "0.1.2.3", "::"],
+    "multicast": ["224.0.0.1", "239.255.255.255", "ff02::1"],
+    "site-local": ["fec0::1"],
+    "reserved": ["240.0.0.1", "255.255.255.255", "::10.0.0.1"],
+}
+PUBLIC = ["93.184.216.34", "8.8.8.8", "100.63.255.255", "100.128.0.0", "172.15.0.1", "172.32.0.1", "192.167.1.1"]
+PUBLIC += ["223.255.255.255", "2606:2800:220:1::1", "::ffff:8.8.8.8", "2002:808:808::1", "64:ff9b::808:808"]
+
+
+@pytest.mark.parametrize(("network", "address"), [(name, one) for name, all_ in NETWORKS.items() for one in all_])
+def test_special_addresses_have_a_network(network, address):
+    assert network_of(address) == network
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public_addresses_have_none(address):
+    assert network_of(address) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "192.0.0.1", "2001:db8::1"]
+)
+def test_further_special_purpose_addresses_are_not_public(address):
+    assert network_of(address) == f"special-purpose {address}"
+
+
+@given(st.ip_addresses())
+def test_only_addresses_that_python_calls_global_are_public(ip):
+    if network_of(str(ip)) is None:
+        assert ip.is_global or ip.version == 6
+        assert not ip.is_multicast
+
+
+@given(st.ip_addresses(v=4))
+def test_mapped_addresses_are_those_that_they_stand_for(ip):
+    mapped = str(ipaddress.IPv6Address(0xFFFF_0000_0000 + int(ip)))
+    assert network_of(mapped) == network_of(str(ip))
+
+
+def test_hosts_that_nobody_listed_have_public_addresses_only():
+    guard = AddressGuard(["http://example.com/"])
+    assert guard.admitted("other.example", ["93.184.216.34"]) == ["93.184.216.34"]
+    assert guard.admitted("other.example", ["10.0.0.1", "93.184.216.34", "::1"]) == ["93.184.216.34"]
+    assert guard.admitted("other.example", ["127.0.0.1"]) == []
+
+
+@pytest.mark.parametrize(
+    "seed", ["http://127.0.0.1:8000", "http://localhost", "http://app.localhost/x", "http://[::1]/"]
+)
+def test_seed_on_loopback_opens_loopback_for_all_and_nothing_else(seed):
+    guard = AddressGuard([seed])
+    assert guard.admitted("found.example", ["127.0.0.2"]) == ["127.0.0.2"]
+    assert guard.admitted("found.example", ["::1"]) == ["::1"]
+    assert guard.admitted("found.example", ["10.0.0.1"]) == []
+
+
+def test_name_of_an_intranet_opens_its_network_once_it_is_resolved():
+    guard = AddressGuard(["http://wiki.corp/"])
+    assert guard.admitted("git.corp", ["10.9.9.9"]) == []
+    assert guard.admitted("wiki.corp", ["10.1.2.3"]) == ["10.1.2.3"]
+    assert guard.admitted("git.corp", ["10.9.9.9"]) == ["10.9.9.9"]
+    assert guard.admitted("git.corp", ["192.168.0.1"]) == []
+
+
+def test_public_seed_closes_the_networks_of_others_to_hosts_that_nobody_listed():
+    guard = AddressGuard(["http://wiki.corp/", "http://example.com/"])
+    guard.admitted("wiki.corp", ["10.1.2.3"])
+    guard.admitted("example.com", ["93.184.216.34"])
+    assert guard.admitted("found.example", ["10.1.2.3"]) == []
+    assert guard.admitted("wiki.corp", ["10.1.2.3"]) == ["10.1.2.3"]
+
+
+def test_public_seed_can_t_move_into_a_private_network_later():
+    guard = AddressGuard(["http://Example.com/"])
+    assert guard.admitted("EXAMPLE.com", ["93.184.216.34"])
+    assert guard.admitted("example.com", ["127.0.0.1"]) == []
+
+
+def test_private_seed_can_t_move_to_another_private_network_later():
+    guard = AddressGuard(["http://wiki.corp/", "http://8.8.8.8/"])
+    assert guard.admitted("wiki.corp", ["10.1.2.3"])
+    assert guard.admitted("wiki.corp", ["127.0.0.1"]) == []
+
+
+def test_proxies_and_crawls_without_the_setting_use_any_address():
+    guard = AddressGuard(["http://example.com/"])
+    guard.trust("Proxy.corp")
+    assert guard.admitted("proxy.corp", ["10.0.0.1"]) == ["10.0.0.1"]
+    assert AddressGuard(refuses=False).admitted("found.example", ["127.0.0.1"]) == ["127.0.0.1"]
+
+
+def test_addresses_are_told_from_names():
+    assert is_address("127.0.0.1")
+    assert is_address("::1")
+    assert not is_address("example.com")
+    assert not is_address("")
