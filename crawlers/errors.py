@@ -5,6 +5,7 @@
     │   └── StoreVersionError   a database that another version of this program wrote
     ├── FrontierError       our side: the frontier was used against its contract
     ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
+    ├── UnreachedError      the web's side: a crawl ended, but its sites could not be read
     └── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
 
 A message names the file, line or setting, carries the value, and says what to do.
@@ -31,6 +32,10 @@ class FrontierError(CrawlersError):
 
 class StoreError(CrawlersError):
     """The store failed while the crawl ran; committed data is safe."""
+
+
+class UnreachedError(CrawlersError):
+    """A crawl ended without an error of ours, but no site could be read, or one that must not be missing."""
 
 
 class BadUrl(CrawlersError):

@@ -150,6 +150,7 @@ COMMON_LOG_FILE = "logs/common_log.csv"  # one line per response; empty: no such
 ERROR_LOG_FILE = "logs/error_log.csv"  # one line per error; empty: no such log
 PROGRESS_ENABLED = None  # a live display; None: when standard error is a terminal
 PROGRESS_INTERVAL_SECONDS = 0.5  # seconds between two queries of the store
+FAIL_ON_UNAVAILABLE = False  # exit with status 3 if a listed site is not available; off: only if no page was read
 
 # Scrapy
 
@@ -175,6 +176,7 @@ EXTENSIONS = {
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.progress.Progress": 0,
+    "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
     "crawlers.extensions.gc_tuning.GcTuning": 0,
 }
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.handlers.bounded_http.BoundedHTTPHandler")
@@ -185,8 +187,9 @@ DOWNLOADER_MIDDLEWARES = {
     "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
 }
 ADDONS = {
-    "crawlers.extensions.default_components.DefaultComponents": 0
-}  # keeps the components above when a user adds others
+    "crawlers.extensions.default_components.DefaultComponents": 0,  # keeps these components when a user adds others
+    "crawlers.extensions.log_format.DebugDumps": 0,
+}
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = None

@@ -1,12 +1,14 @@
 """`scrapy crawl`, with a clear message instead of a traceback for errors that the user can fix.
 
-Exit status: 0 if the crawl ended or was stopped gracefully, 2 if it could not begin, 1 if it was aborted.
+Exit status: 0 if the crawl ended or was stopped gracefully, 1 if it was aborted, 2 if it could not begin, 3 if it read
+no page, or not all of the sites that must be available.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -14,13 +16,17 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from twisted.internet.defer import Deferred
 
+from crawlers.cli.outcome import check_reach
 from crawlers.cli.setting_checks import check_settings
-from crawlers.errors import ConfigError, CrawlersError
+from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
+from crawlers.spiders.base import SiteSpider
+from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
     import argparse
 
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
@@ -57,8 +63,19 @@ class Command(ScrapyCrawl):
                 self.exitcode = 1
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
-        elif self._owner is not None and self._owner.has_begun and not self._owner.crawl.is_closed:
-            self.exitcode = 1  # a second Ctrl-C
+        elif self._owner is not None and self._owner.has_begun:
+            if not self._owner.crawl.is_closed:
+                self.exitcode = 1  # a second Ctrl-C
+            elif isinstance(crawler.spider, SiteSpider):
+                self._check_reach(self._owner.crawl.session.row.id, crawler.settings)
+
+    def _check_reach(self, crawl_id: int, settings: BaseSettings) -> None:
+        try:
+            with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
+                check_reach(database, crawl_id, needs_all=settings.getbool("FAIL_ON_UNAVAILABLE"))
+        except CrawlersError as error:
+            self._report(error)
+            self.exitcode = 3 if isinstance(error, UnreachedError) else 1
 
     def _opened(self) -> None:
         self._owner = self._crawler.get_extension(CrawlOwner)

@@ -143,7 +143,7 @@ class AlarmChecks:
             logger.info("Alarm cleared, %s: %s", alarm.kind, alarm.subject)
         return len(seen.open)
 
-    def _final_check(self) -> None:
+    def _final_check(self) -> tuple[()]:
         self._stop()
         number = self._check()
         if number and self._fails:
@@ -151,6 +151,7 @@ class AlarmChecks:
                 f"NEWS_FAIL_ON_ALARM: {number} alarms are open; see the warnings above and `scrapy sites alarms`. "
                 "Everything is stored, and the same command continues the crawl"
             )
+        return ()
 
     def _closed(self) -> None:
         self._stop()

@@ -17,7 +17,8 @@ from crawlers.errors import ConfigError, CrawlersError, FrontierError
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -37,6 +38,7 @@ class CrawlOwner:
         self._crawl: Crawl | None = None
         self._failure: BaseException | None = None
         self.outputs: list[Callable[[], None]] = []  # see `add_output`
+        self.files: list[Path] = []  # that the outputs wrote
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -115,12 +117,17 @@ def owner_of(crawler: Crawler) -> CrawlOwner:
     return required_extension(crawler, CrawlOwner)
 
 
-def add_output(crawler: Crawler, write: Callable[[], None]) -> None:
-    """Let the crawl of *crawler* call *write* at its end, when everything is committed.
+def add_output(crawler: Crawler, write: Callable[[], Iterable[Path]]) -> None:
+    """Let the crawl of *crawler* call *write* at its end, when everything is committed; it returns the files.
 
     If *write* fails, its error is reported, and the crawl is not finished: the same command continues it.
     """
-    crawler.signals.connect(lambda: owner_of(crawler).outputs.append(write), signals.spider_opened, weak=False)
+
+    def add() -> None:
+        owner = owner_of(crawler)
+        owner.outputs.append(lambda: owner.files.extend(write()))
+
+    crawler.signals.connect(add, signals.spider_opened, weak=False)
 
 
 def required_extension(crawler: Crawler, extension: type[E]) -> E:

@@ -47,12 +47,14 @@ class NewsChart:
         add_output(crawler, extension._draw)
         return extension
 
-    def _draw(self) -> None:
+    def _draw(self) -> list[Path]:
         database = Database(self._database_url, create=False)
         try:
             last = last_iteration(database, crawl_named(database, self._name).id)
-            if last is not None:
-                draw_curves(self._path, curves_of(database, [self._name]))
-                logger.info("%s; drawn in %s", last, self._path)
+            if last is None:
+                return []
+            draw_curves(self._path, curves_of(database, [self._name]))
+            logger.info("%s; drawn in %s", last, self._path)
+            return [self._path]
         finally:
             database.close()

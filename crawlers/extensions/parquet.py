@@ -45,12 +45,13 @@ class ParquetExport:
         add_output(crawler, extension._write)
         return extension
 
-    def _write(self) -> None:
+    def _write(self) -> list[Path]:
         database = Database(self._database_url, create=False)
         try:
             crawl = crawl_named(database, self._name)
             logger.info(
                 "%s: %d documents in %s", crawl.name, write_documents(database, crawl.id, self._path), self._path
             )
+            return [self._path]
         finally:
             database.close()

@@ -62,7 +62,8 @@ class GraphPipeline:
         add_output(crawler, pipeline._write)
         return pipeline
 
-    def _write(self) -> None:
+    def _write(self) -> list[Path]:
+        written = []
         settings = self._crawler.settings
         database = Database(settings.get("DATABASE_URL"), create=False)
         try:
@@ -72,10 +73,12 @@ class GraphPipeline:
             for site, path, size in graphs:
                 if not size.nodes and site.availability is None:  # otherwise the crawl has warned of it
                     logger.warning("%s has no page: its home page redirects to something that is not a page", site.site)
+                written.append(path)
                 pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
                 logger.info("%s: %d %s, %d %s in %s", site.site, size.nodes, pages, size.edges, edges, path)
         finally:
             database.close()
+        return written
 
 
 def _unknown(setting: str, names: Iterable[str], known: Iterable[str]) -> ConfigError:

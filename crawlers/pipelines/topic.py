@@ -58,17 +58,18 @@ class TopicPipeline:
         add_output(crawler, pipeline._write)
         return pipeline
 
-    def _write(self) -> None:
+    def _write(self) -> list[Path]:
         database = Database(self._database_url, create=False)
         try:
             crawl = crawl_named(database, self._name)
             mean = settle_similarities(database, crawl.id)
             if mean is None:
-                return
+                return []
             logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)
             written = write_topic_results(database, crawl.id, crawl.name, self._folder, self._kinds)
             for path, content in written.items():
                 logger.info("%s: %s in %s", crawl.name, content, path)
+            return list(written)
         finally:
             database.close()
 

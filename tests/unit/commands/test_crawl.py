@@ -18,6 +18,54 @@ def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(project
         assert len(project.states()) == 1
 
 
+def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):
+    with Web(gone=pages({}), moved=moved) as web:
+        for name, reason in (("gone", "status 404"), ("moved", "redirects to another site: http://other.example/")):
+            ended = project.crawl(web[name].origin)
+            assert ended.status == 3
+            assert ended.errors == [
+                f"Error: no page could be read ({web[name].origin}: {reason}); check the addresses, then run the same "
+                "command again"
+            ]
+            assert "is finished: 0 pages" in ended.log
+    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "log.txt"), RETRY_TIMES=0)
+    assert ended.status == 3  # refused connections
+    assert "no page could be read" in (tmp_path / "log.txt").read_text("utf-8")
+
+
+async def moved(exchange):
+    if exchange.path == "/":
+        await exchange.page(status=301, Location="http://other.example/")
+    else:
+        await exchange.page("missing", 404)
+
+
+def test_with_several_sites_a_setting_decides_whether_all_must_be_available(project):
+    with Web(good=pages({"/": "<p>x"}), gone=pages({})) as web:
+        assert project.crawl(web.hosts()).status == 0
+        ended = project.crawl(web.hosts(), FAIL_ON_UNAVAILABLE=1)
+        assert ended.status == 3
+        assert ended.errors == [
+            f"Error: FAIL_ON_UNAVAILABLE: sites are not available ({web['gone'].origin}: status 404); everything else "
+            "is stored"
+        ]
+        assert project.crawl(web["good"].origin, FAIL_ON_UNAVAILABLE=1).status == 0
+    assert project.states() == [("finished", "finished")] * 3
+
+
+def test_stop_by_the_user_before_the_first_page_is_no_failure(project):
+    run = None
+
+    async def site(exchange):
+        if run is not None:
+            run.signal(signal.SIGTERM)
+        await exchange.page("missing", 404)
+
+    with Web(site=site) as web:
+        run = project.start("crawl", "sitegraph", "-a", "hosts=" + web.hosts())
+        assert run.wait().status == 0
+
+
 def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
     run = None
 

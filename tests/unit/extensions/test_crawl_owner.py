@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -164,12 +165,13 @@ def test_crawl_that_began_does_not_end_the_spider(opened):
 def test_outputs_are_written_when_the_crawl_is_closed(opened):
     one = opened()
     written: list[str] = []
-    add_output(one.crawler, lambda: written.append("graph"))
+    add_output(one.crawler, lambda: written.append("graph") or [Path("a.gexf")])
     one.open()
     one.send(signals.spider_opened)
     assert written == []
     one.owner.close("finished")
     assert written == ["graph"]
+    assert one.owner.files == [Path("a.gexf")]
 
 
 def test_output_that_fails_is_the_failure_of_the_crawl(opened):
@@ -187,7 +189,7 @@ def test_output_that_fails_is_the_failure_of_the_crawl(opened):
 def test_outputs_of_a_crawl_that_can_not_begin_are_not_written(opened):
     one = opened(OneSite, RULE="chess")
     written: list[str] = []
-    add_output(one.crawler, lambda: written.append("graph"))
+    add_output(one.crawler, lambda: written.append("graph") or [Path("a.gexf")])
     one.open()
     one.send(signals.spider_opened)
     one.owner.close("finished")

@@ -1,0 +1,79 @@
+"""Says in plain words what a crawl found when it stops: on the terminal, and in the log.
+
+Scrapy's dumps of its stats, components and settings appear with LOG_LEVEL=DEBUG only, see `log_format`.
+"""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawlers import settings as defaults
+from crawlers.errors import CrawlersError
+from crawlers.extensions.crawl_owner import owner_of
+from crawlers.reports.crawl_summary import Places, crawl_summary
+from crawlers.spiders.base import SiteSpider
+from crawlers.storage.database import Database
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlSummary:
+    """Only for missions. Reads the store after the crawl has closed it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._began_at = 0.0
+        self._began_s = 0.0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not isinstance(crawler.spider, SiteSpider):
+            raise NotConfigured  # plain Scrapy spiders have items, of which Scrapy's stats tell
+        extension = cls(crawler)
+        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._closed, signals.spider_closed)
+        return extension
+
+    def _opened(self) -> None:
+        self._began_at, self._began_s = time.time(), time.monotonic()
+
+    def _closed(self) -> None:
+        owner = owner_of(self._crawler)
+        if not owner.has_begun:
+            return  # the reason is reported by the command
+        settings = self._crawler.settings
+        url = settings.get("DATABASE_URL")
+        seconds = time.monotonic() - self._began_s
+        try:
+            with closing(Database(url, create=False)) as database:
+                places = Places(
+                    owner.files,
+                    settings.get("ERROR_LOG_FILE") or "",
+                    settings.get("STOP_FILE") or "",
+                    "" if url == defaults.DATABASE_URL else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
+                )
+                crawl = crawl_named(database, str(owner.crawl.session.row.id))
+                lines = crawl_summary(database, crawl, self._began_at, seconds, places)
+        except CrawlersError as error:
+            logger.warning("The results can't be summarised: %s", error)
+            return
+        # Without a time stamp on a terminal, where a person reads it; a log that goes elsewhere has it as well.
+        is_terminal = sys.stderr.isatty()
+        if is_terminal:
+            print("", *lines, sep="\n", file=sys.stderr)
+        if not is_terminal or settings.get("LOG_FILE"):
+            logger.info("%s", "\n".join(lines))

@@ -1,0 +1,230 @@
+"""Summarises a crawl in some ten lines of plain words when it stops, from its store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.plurals import counted
+from crawlers.items import State
+from crawlers.reports.news_summary import news_summary
+from crawlers.storage.crawl_results import crawl_results, external_results
+from crawlers.storage.schema.score_tables import topic_page
+from crawlers.storage.schema.tables import page
+from crawlers.storage.topic.topics import most_similar_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from crawlers.storage.crawl_results import CrawlResults, SiteResult
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+
+MOST_SITES = 5  # lines; all others share one
+MOST_REASONS = 4
+MOST_UNAVAILABLE = 3
+MOST_PAGES = 3  # of a topic
+SITE_CHARS = 40
+REASON_CHARS = 100
+_ENDING = re.compile(r"(\.(?:nodes|edges|pages|broken-links|redirects|external-links))?\.\w+$")
+
+
+class Places(NamedTuple):
+    """Where the results of a crawl are."""
+
+    files: Sequence[Path] = ()  # written by this run
+    error_log: str = ""  # a path; "": there is none
+    stop_file: str = ""  # likewise
+    options: str = ""  # that a command needs to find the store, with a leading space
+
+
+def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, seconds: float, places: Places) -> list[str]:
+    """Return the lines about *crawl*, whose latest run began at *began_at* (seconds since 1970) and took *seconds*.
+
+    Raises `StoreError`.
+    """
+    results = crawl_results(database, crawl.id)
+    mission = _MISSIONS.get(crawl.mission, _pages)(database, crawl, results, began_at)
+    if results.end.state == "finished":
+        ending = "is finished"
+    else:
+        ending = "ended" if results.end.reason == "finished" else f"stopped ({results.end.reason})"
+    lines = [f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}", ""]
+    lines += [*_table(results.sites, mission.columns), *_unavailable(results.sites), *mission.lines]
+    lines += [*_reasons(results), *_where(database, places), *_next(crawl, results, places)]
+    return lines
+
+
+class _Mission(NamedTuple):
+    """What a summary says about the mission of its crawl."""
+
+    heading: str
+    columns: Mapping[str, Callable[[SiteResult], int]]  # of the table of sites, the one to sort by first
+    lines: Sequence[str] = ()
+
+
+def _pages(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
+    pages, links = sum(site.pages for site in results.sites), sum(site.links for site in results.sites)
+    read = sum(site.pages > 0 for site in results.sites)
+    heading = f"{counted(pages, 'page')} with {counted(links, 'link')} on {counted(read, 'site')}"
+    columns = {
+        "pages": lambda site: site.pages,
+        "links": lambda site: site.links,
+        "errors": lambda site: site.errors,
+        "duplicates": lambda site: site.duplicates,
+    }
+    return _Mission(heading, columns)
+
+
+def _external(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
+    found = external_results(database, crawl.id)
+    pages = sum(site.pages for site in results.sites)
+    heading = f"{counted(found.urls, 'external URL')} of {counted(found.hosts, 'host')} on {counted(pages, 'page')}"
+    columns = {
+        "external URLs": lambda site: found.by_site.get(site.site, 0),
+        "pages": lambda site: site.pages,
+        "errors": lambda site: site.errors,
+        "duplicates": lambda site: site.duplicates,
+    }
+    return _Mission(heading, columns)
+
+
+def _topic(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
+    with database.read() as connection:
+        ranked = most_similar_first(connection, crawl.id, topic_page.c.similarity, page.c.url).limit(MOST_PAGES)
+        best = connection.execute(ranked).all()
+    lines = [f"Most relevant: {similarity:.3f} {_cut(url, REASON_CHARS)}" for similarity, url in best]
+    return _pages(database, crawl, results, began_at)._replace(lines=lines)
+
+
+def _news(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
+    news = news_summary(database, crawl.id, began_at)
+    columns = {
+        "articles": lambda site: news.by_site.get(site.site, 0),
+        "pages": lambda site: site.pages,
+        "errors": lambda site: site.errors,
+    }
+    return _Mission(news.heading, columns, news.lines)
+
+
+_MISSIONS: Mapping[str, Callable[[Database, NamedCrawl, CrawlResults, float], _Mission]] = {
+    "extlinks": _external,
+    "topic": _topic,
+    "news": _news,
+}
+
+
+def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResult], int]]) -> list[str]:
+    """Return one line for each of the largest sites, and one for all others."""
+    numbers = {site.site: [number(site) for number in columns.values()] for site in sites if site.availability is None}
+    largest = sorted(numbers, key=lambda name: ([-number for number in numbers[name]], name))
+    few = largest if len(largest) <= MOST_SITES + 1 else largest[:MOST_SITES]
+    others = largest[len(few) :]
+    rows = [("site", *columns)]
+    rows += [(_cut(name.removeprefix("http://"), SITE_CHARS), *(f"{n:,}" for n in numbers[name])) for name in few]
+    if others:
+        sums = (sum(column) for column in zip(*(numbers[name] for name in others), strict=True))
+        rows.append((f"{len(others):,} more sites", *(f"{n:,}" for n in sums)))
+    if len(rows) == 1:
+        return []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(["", row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ] + [""]
+
+
+def _unavailable(sites: Sequence[SiteResult]) -> list[str]:
+    """Return the sites whose home pages can't be loaded: those that a person named first."""
+    missing = sorted((site.is_found, site.site, site.availability) for site in sites if site.availability is not None)
+    lines = [
+        f"Not available: {_cut(name, SITE_CHARS)}: {_cut(why or '', REASON_CHARS)}"
+        for _, name, why in missing[:MOST_UNAVAILABLE]
+    ]
+    more = len(missing) - len(lines)
+    return [*lines, f"Not available: {counted(more, 'more site')}"] if more > 0 else lines
+
+
+def _reasons(results: CrawlResults) -> list[str]:
+    kinds: dict[str, Counter[str]] = {"Errors": Counter(), "Not pages": Counter(), "Not requested": Counter()}
+    for ending, number in results.endings.items():
+        what = "Errors" if ending.is_error else "Not pages" if ending.state is State.REFUSED else "Not requested"
+        kinds[what][ending.reason] += number
+    lines = [f"{what}: {_listed(reasons)}" for what, reasons in kinds.items() if reasons]
+    others = {"Redirects": results.redirects, "Waiting": results.waiting}
+    return [*lines, *(f"{what}: {number:,}" for what, number in others.items() if number)]
+
+
+def _listed(reasons: Counter[str]) -> str:
+    ranked = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    few = ranked if len(ranked) <= MOST_REASONS + 1 else ranked[:MOST_REASONS]
+    others = sum(number for _, number in ranked[len(few) :])
+    parts = [f"{_cut(reason, REASON_CHARS)} ({number:,})" for reason, number in few]
+    return ", ".join([*parts, f"other reasons ({others:,})"] if others else parts)
+
+
+def _where(database: Database, places: Places) -> list[str]:
+    lines = [f"Files: {file}" for file in shown_files(places.files)]
+    log = f"; errors: {places.error_log}" if places.error_log else ""
+    store = os.path.relpath(database.path) if database.path else database.name
+    return [*lines, f"Everything is in {store}{log}"]
+
+
+def shown_files(files: Iterable[Path]) -> list[str]:
+    """Return the names of *files*, with a pattern for several with the same ending.
+
+    >>> from pathlib import Path
+    >>> shown_files(map(Path, ["result/a.gexf", "result/b.gexf", "result/a.pages.csv"]))
+    ['result/*.gexf (2 files)', 'result/a.pages.csv']
+    """
+    groups: dict[str, list[Path]] = {}
+    for file in files:
+        ending = _ENDING.search(file.name)
+        groups.setdefault(str(file.with_name("*" + (ending[0] if ending else ""))), []).append(file)
+    return [
+        str(names[0]) if len(names) == 1 else f"{pattern} ({len(names):,} files)" for pattern, names in groups.items()
+    ]
+
+
+def _next(crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]:
+    lines = []
+    if results.end.state != "finished":
+        lines.append(f"To resume: {_remedy(results, places)}")
+    problems = [(not ending.is_error, -number, ending) for ending, number in results.endings.items()]
+    if problems:
+        url = results.examples[min(problems)[2]]
+        lines.append(f"To see why a URL is missing: scrapy explain{places.options} {url}")
+    if crawl.mission == "broad":
+        lines.append(f"To list the most important pages: scrapy graph{places.options} --top 100")
+    elif crawl.mission == "extlinks":
+        lines.append(f"To see which site links to which: scrapy graph{places.options} --level site")
+    elif crawl.mission == "sitegraph" and any(site.pages for site in results.sites):
+        lines.append(f"For other formats of the graph: scrapy graph{places.options} --format csv --format graphml")
+    return lines
+
+
+def _remedy(results: CrawlResults, places: Places) -> str:
+    if results.end.reason == "page_budget":
+        return "run the same command with a larger PAGE_BUDGET"
+    if results.end.reason == "stop_file":
+        return f"remove {places.stop_file}, then run the same command again"
+    return "run the same command again"
+
+
+def _duration(seconds: float) -> str:
+    """Return *seconds* for people.
+
+    >>> _duration(59.6), _duration(3725)
+    ('60 s', '1 h 2 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,193 @@
+"""Counts what a crawl found, for its summary: one pass over its pages, one over its links."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import case, func, select
+
+from crawlers.items import State
+from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from crawlers.storage.database import Database
+
+STOPPED_BY_USER = ("shutdown", "stop_file")  # reasons of the end of a crawl: Ctrl-C or a signal, and the stop file
+LEAST_ERROR = 400  # the lowest status of an error
+_ENDED = (State.REFUSED, State.FAILED, State.REJECTED)
+
+
+class CrawlEnd(NamedTuple):
+    """How the latest run of a crawl ended."""
+
+    state: str  # running, interrupted, finished
+    reason: str
+
+
+class SiteResult(NamedTuple):
+    """The results of one site."""
+
+    site: str
+    availability: str | None  # None: available; otherwise why its home page can't be loaded
+    is_found: bool  # discovered by a crawl, not named by a person
+    pages: int = 0  # with duplicates
+    links: int = 0  # pairs of pages
+    errors: int = 0  # URLs without a response, or with a status of an error
+    duplicates: int = 0
+
+
+class Ending(NamedTuple):
+    """The state of URLs that are not pages, and the reason."""
+
+    state: State
+    is_error: bool
+    reason: str
+
+
+class CrawlResults(NamedTuple):
+    """The results of a crawl."""
+
+    end: CrawlEnd
+    sites: Sequence[SiteResult]  # included in the latest run, by name
+    endings: Counter[Ending]  # of the URLs that are not pages
+    examples: dict[Ending, str]  # one URL of each
+    redirects: int
+    waiting: int
+
+
+def crawl_end(connection: Connection, crawl_id: int) -> CrawlEnd:
+    """Return how the latest run of a crawl ended."""
+    row = connection.execute(select(crawl.c.state, crawl.c.reason).where(crawl.c.id == crawl_id)).one()
+    return CrawlEnd(row.state, row.reason or "")
+
+
+def crawl_results(database: Database, crawl_id: int) -> CrawlResults:
+    """Return the results of a crawl, of all its runs. Raises `StoreError`."""
+    of_crawl = site.c.crawl_id == crawl_id
+    named = (
+        select(site.c.id, site.c.site, site.c.availability, seed.c.is_found)
+        .outerjoin(seed, seed.c.id == site.c.seed_id)
+        .where(of_crawl, site.c.is_open)
+        .order_by(site.c.site)
+    )
+    grouped = (
+        page.c.site_id,
+        page.c.state,
+        (page.c.status >= LEAST_ERROR).label("is_error"),
+        case((page.c.state.in_([int(state) for state in _ENDED]), page.c.reason)).label("why"),
+    )
+    counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates))
+    # By name, because PostgreSQL takes an expression with parameters for another one when it is repeated.
+    urls = select(*grouped, *counts).where(_within(of_crawl)).group_by("site_id", "state", "is_error", "why")
+    contents = (
+        select(page.c.site_id, func.count() - func.count(page.c.content_hash.distinct()))
+        .where(_within(of_crawl), page.c.state == int(State.DONE), page.c.content_hash.is_not(None))
+        .group_by(page.c.site_id)
+    )
+    # A site's pages first: so the links are read in the order of their table.
+    linked = select(page.c.site_id, func.count()).join(link, link.c.source_id == page.c.id).group_by(page.c.site_id)
+    pages: Counter[int] = Counter()
+    errors: Counter[int] = Counter()
+    duplicates: Counter[int] = Counter()
+    endings: Counter[Ending] = Counter()
+    examples: dict[Ending, str] = {}
+    states: Counter[State] = Counter()
+    with database.read() as connection:
+        end = crawl_end(connection, crawl_id)
+        sites = connection.execute(named).all()
+        for site_id, number, is_error, why, count, url, merged in connection.execute(urls):
+            state = State(number)
+            states[state] += count
+            if state is State.DONE:
+                pages[site_id] += count + merged
+                duplicates[site_id] += merged
+            elif state in _ENDED:
+                failed = state is State.FAILED or (state is State.REFUSED and bool(is_error))
+                ending = Ending(state, failed, reason_kind(why or ""))
+                errors[site_id] += count * failed
+                endings[ending] += count
+                examples[ending] = min(url, examples.get(ending, url))
+        for site_id, number in connection.execute(contents):
+            duplicates[site_id] += number
+        links = {site_id: number for site_id, number in connection.execute(linked.where(_within(of_crawl)))}
+    found = [
+        SiteResult(
+            row.site,
+            row.availability,
+            bool(row.is_found),
+            pages[row.id],
+            links.get(row.id, 0),
+            errors[row.id],
+            duplicates[row.id],
+        )
+        for row in sites
+    ]
+    return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING])
+
+
+def _within(of_crawl: ColumnElement[bool]) -> ColumnElement[bool]:
+    return page.c.site_id.in_(select(site.c.id).where(of_crawl))
+
+
+def reason_kind(reason: str) -> str:
+    """Return *reason* without its details, so that equal kinds are counted together.
+
+    >>> reason_kind("timeout, 3 attempts"), reason_kind("trap: 175 pages like /room?desk=# repeat the same content")
+    ('timeout', 'trap')
+    >>> reason_kind("content type text/plain; charset=utf-8")
+    'content type text/plain'
+    """
+    kind = reason.partition(": ")[0].partition(";")[0]
+    head, comma, tail = kind.rpartition(", ")
+    return head if comma and tail.endswith((" attempt", " attempts")) else kind
+
+
+def has_pages(connection: Connection, crawl_id: int) -> bool:
+    """Return whether the crawl has read any page."""
+    read = select(page.c.id).where(_within(site.c.crawl_id == crawl_id), page.c.state == int(State.DONE))
+    return connection.execute(read.limit(1)).scalar() is not None
+
+
+def unavailable_sites(connection: Connection, crawl_id: int) -> list[tuple[str, str]]:
+    """Return the sites of the latest run, as a person named them, whose home page can't be loaded, and why."""
+    statement = (
+        select(site.c.site, site.c.availability)
+        .outerjoin(seed, seed.c.id == site.c.seed_id)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, site.c.availability.is_not(None))
+        .where(seed.c.is_found.is_not(True))
+        .order_by(site.c.site)
+    )
+    return [(name, why) for name, why in connection.execute(statement)]
+
+
+class ExternalResult(NamedTuple):
+    """The external links of a crawl."""
+
+    urls: int  # different ones
+    hosts: int  # different sites of these
+    by_site: dict[str, int]  # different URLs that each site of the crawl links to
+
+
+def external_results(database: Database, crawl_id: int) -> ExternalResult:
+    """Return the numbers of different external URLs of a crawl. Raises `StoreError`."""
+    found = (
+        select(page.c.site_id, external_link.c.url_id)
+        .join(page, page.c.id == external_link.c.page_id)
+        .where(_within(site.c.crawl_id == crawl_id))
+        .distinct()
+        .subquery()
+    )
+    by_site = (
+        select(site.c.site, func.count()).join(found, found.c.site_id == site.c.id).group_by(site.c.id, site.c.site)
+    )
+    all_urls = select(func.count(), func.count(external_url.c.site.distinct())).where(
+        external_url.c.id.in_(select(found.c.url_id))
+    )
+    with database.read() as connection:
+        urls, hosts = connection.execute(all_urls).one()
+        return ExternalResult(urls, hosts, {name: number for name, number in connection.execute(by_site)})

@@ -1,0 +1,70 @@
+"""What a crawl says when it stops, and what only LOG_LEVEL=DEBUG shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+from tests.support.terminal import Terminal
+
+SITE = pages({"/": links("/a", "/missing"), "/a": links("/")})
+HEADING = "Crawl sitegraph is finished: 2 pages with 3 links on 1 site"
+DUMPS = (
+    "Overridden settings",
+    "Enabled extensions",
+    "Enabled item pipelines",
+    "Enabled addons",
+    "Dumping Scrapy stats",
+)
+
+
+@pytest.fixture(scope="module")
+def site():
+    with Web(site=SITE) as web:
+        yield web.hosts()
+
+
+def test_log_has_the_summary_in_place_of_the_dumps(tmp_path, site):
+    ended = Project(tmp_path).crawl(site)
+    assert f"INFO: {HEADING}" in ended.log
+    assert "Errors: status 404 (1)" in ended.log
+    assert "scrapy explain http" in ended.log
+    assert not [dump for dump in (*DUMPS, "Versions") if dump in ended.log]
+
+
+def test_log_of_level_debug_has_the_dumps_as_well(tmp_path, site):
+    ended = Project(tmp_path).crawl(site, LOG_LEVEL="DEBUG")
+    assert HEADING in ended.log
+    assert [dump for dump in DUMPS if f"DEBUG: {dump}" not in ended.log] == []
+
+
+def test_log_of_level_warning_is_silent(tmp_path, site):
+    assert Project(tmp_path).crawl(site, LOG_LEVEL="WARNING").log == ""
+
+
+@pytest.mark.parametrize("settings", [{}, {"LOG_FILE": "log.txt"}, {"LOG_LEVEL": "ERROR"}])
+def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
+    with Terminal() as terminal:
+        run = Project(tmp_path, **settings).start(
+            "crawl", "sitegraph", "-a", f"hosts={site}", before=terminal.before, is_fresh=True
+        )
+        assert run.wait().status == 0
+    lines = terminal.screen().lines
+    assert sum(line.startswith(HEADING) for line in lines) == 1, lines
+    assert any(line.startswith("Files: result/") for line in lines)
+    assert not any("pages/s" in line for line in lines)  # the live table
+    if "LOG_FILE" in settings:
+        assert HEADING in (tmp_path / "log.txt").read_text("utf-8")
+
+
+def test_crawl_that_can_not_begin_has_no_summary(tmp_path, site):
+    ended = Project(tmp_path).crawl(site, DATABASE_URL="sqlite:////proc/x.sqlite")
+    assert ended.status == 2
+    assert "Crawl " not in ended.log
+
+
+def test_database_of_the_crawl_is_part_of_the_commands(tmp_path, site):
+    url = f"sqlite:///{tmp_path}/other.sqlite"
+    ended = Project(tmp_path, DATABASE_URL=url).crawl(site)
+    assert f"scrapy graph -s DATABASE_URL={url} --format csv" in ended.log

@@ -1,0 +1,200 @@
+"""The summary of a crawl says in some ten lines what was found, what was not, and what to do next."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from crawlers.items import ARTICLE, FEED, State
+from crawlers.reports.crawl_summary import MOST_SITES, Places, crawl_summary
+from crawlers.storage import crawls
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.schema.news_tables import RaisedAlarm
+from crawlers.storage.schema.tables import (
+    EndedPage,
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkContextRow,
+    NewPage,
+    PageLinks,
+    SiteAvailability,
+)
+from tests.support.news_store import NewsStore
+from tests.support.stored_rows import page_ids, write_rows
+from tests.support.topic_store import add_page, begin_topic
+
+PLACES = Places([Path("result/a.test.gexf")], "logs/error_log.csv", "stop.txt")
+
+
+class Stored:
+    """A crawl of the sites *names*, given as literals."""
+
+    def __init__(self, database, *names, mission="sitegraph"):
+        self.database = database
+        rows = [SiteRow(0, f"http://{name}", 2, None, 0.0) for name in names]
+        self.row = crawls.begin(database, "mine", mission, rows, {}, 100.0)
+        self.sites = {site.site.removeprefix("http://"): site.id for site in self.row.sites}
+
+    def page(self, url, state=State.DONE, status=200, reason=None, content=None, links=0):
+        (number,) = page_ids(self.database, 1)
+        site = self.sites[url.partition("/")[0]]
+        place = (number, site, number, f"http://{url}", 0, 1, 0, 0.0, 0, None, None, None, 1.0, 1.0, 0)
+        head = (number, int(state), reason, 1, 2.0, 2.0, status, None)
+        write_rows(
+            self.database,
+            NewPage(*place),
+            EndedPage(*head, content or f"{number:032x}", None, None, None, None, 9, None, None),
+        )
+        if links:
+            write_rows(self.database, PageLinks(number, {number + place: 1 for place in range(1, links + 1)}))
+        return number
+
+    def summary(self, places=PLACES, *, finished=True, reason="finished"):
+        crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=200.0)
+        return crawl_summary(self.database, crawl_named(self.database, "mine"), 100.0, 83.2, places)
+
+
+def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
+    crawl = Stored(database, "a.test", "b.test")
+    crawl.page("a.test/", links=3, content="00" * 16)
+    crawl.page("a.test/copy", content="00" * 16)
+    crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
+    crawl.page("a.test/also", State.REFUSED, 404, "status 404")
+    crawl.page("a.test/paper", State.REFUSED, 200, "content type application/pdf")
+    crawl.page("a.test/slow", State.FAILED, 0, "timeout, 3 attempts")
+    crawl.page("a.test/room?desk=1", State.REJECTED, None, "trap: 12 pages like /room?desk=# repeat the same content")
+    crawl.page("a.test/moved", State.MOVED, 301)
+    crawl.page("b.test/", links=1)
+    store = os.path.relpath(database.path) if database.path else database.name
+    assert crawl.summary() == [
+        "Crawl mine is finished: 3 pages with 4 links on 2 sites, in 83 s",
+        "",
+        "  site    pages  links  errors  duplicates",
+        "  a.test      2      3       3           1",
+        "  b.test      1      1       0           0",
+        "",
+        "Errors: status 404 (2), timeout (1)",
+        "Not pages: content type application/pdf (1)",
+        "Not requested: trap (1)",
+        "Redirects: 1",
+        "Files: result/a.test.gexf",
+        f"Everything is in {store}; errors: logs/error_log.csv",
+        "To see why a URL is missing: scrapy explain http://a.test/also",
+        "For other formats of the graph: scrapy graph --format csv --format graphml",
+    ]
+
+
+def test_of_many_sites_the_largest_are_shown_and_the_others_are_summed(database):
+    names = [f"s{n:02}.test" for n in range(40)]
+    crawl = Stored(database, *names)
+    for n, name in enumerate(names):
+        for number in range(n % 10 + 1):
+            crawl.page(f"{name}/{number}")
+    lines = crawl.summary()
+    assert [line.split()[0] for line in lines[3 : 3 + MOST_SITES]] == [f"s{n}.test" for n in ("09", 19, 29, 39, "08")]
+    assert lines[3 + MOST_SITES].split() == ["35", "more", "sites", str(4 * 55 - 49), "0", "0", "0"]
+    assert len(lines) < 15
+
+
+def test_sites_that_are_not_available_are_named_with_their_reasons(database):
+    crawl = Stored(database, *(f"dead{n}.test" for n in range(5)), "a.test")
+    crawl.page("a.test/")
+    for n in range(5):
+        write_rows(database, SiteAvailability(crawl.sites[f"dead{n}.test"], "connection refused"))
+    lines = crawl.summary()
+    assert "Not available: http://dead0.test: connection refused" in lines
+    assert "Not available: 2 more sites" in lines
+    assert not any(line.startswith("  dead") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("reason", "remedy"),
+    [
+        ("shutdown", "run the same command again"),
+        ("timeout", "run the same command again"),
+        ("page_budget", "run the same command with a larger PAGE_BUDGET"),
+        ("stop_file", "remove stop.txt, then run the same command again"),
+    ],
+)
+def test_stopped_crawl_can_be_resumed_and_the_summary_says_how(database, reason, remedy):
+    crawl = Stored(database, "a.test")
+    crawl.page("a.test/")
+    crawl.page("a.test/later", State.WAITING)
+    lines = crawl.summary(finished=False, reason=reason)
+    assert lines[0].startswith(f"Crawl mine stopped ({reason}): 1 page with 0 links on 1 site")
+    assert "Waiting: 1" in lines
+    assert f"To resume: {remedy}" in lines
+
+
+def test_files_and_commands_name_what_is_not_the_default(database):
+    crawl = Stored(database, "a.test")
+    crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
+    files = [Path(f"out/{name}") for name in ("a.test.gexf", "b.test.gexf", "a.test.pages.csv")]
+    lines = crawl.summary(Places(files, "", "", " -s DATABASE_URL=sqlite:///x.sqlite"))
+    assert "Files: out/*.gexf (2 files)" in lines
+    assert "Files: out/a.test.pages.csv" in lines
+    assert not any("errors:" in line for line in lines)
+    assert "To see why a URL is missing: scrapy explain -s DATABASE_URL=sqlite:///x.sqlite http://a.test/gone" in lines
+
+
+def test_harvest_has_external_urls_and_hosts(database):
+    crawl = Stored(database, "a.test", "b.test", mission="extlinks")
+    first, second = crawl.page("a.test/"), crawl.page("b.test/")
+    write_rows(
+        database,
+        LinkContextRow(7, "text", "", "", "", "a"),
+        *(ExternalUrlRow(n, f"http://x{n % 2}.test", f"http://x{n % 2}.test/{n}", n) for n in range(1, 4)),
+        *(ExternalLinkRow(page, url, 7, 1) for page, url in ((first, 1), (first, 2), (second, 2), (second, 3))),
+        ExternalLinkRow(first, 3, 7, 1),
+    )
+    lines = crawl.summary()
+    assert lines[0] == "Crawl mine is finished: 3 external URLs of 2 hosts on 2 pages, in 83 s"
+    assert lines[3].split() == ["a.test", "3", "1", "0", "0"]
+    assert lines[4].split() == ["b.test", "2", "1", "0", "0"]
+    assert any("scrapy graph --level site" in line for line in lines)
+
+
+def test_topic_has_its_most_relevant_pages(database):
+    crawl_id, (a, b) = begin_topic(database, "mine", unicod=1.0)
+    for number, similarity in enumerate((0.25, 1.0, 0.5, 0.75), 1):
+        add_page(database, number, a, f"http://a.test/{number}", {}, similarity)
+    crawls.end(database, crawl_id, finished=False, reason="page_budget", now=9.0)
+    lines = crawl_summary(database, crawl_named(database, "mine"), 1.0, 8.0, PLACES)
+    assert [line for line in lines if line.startswith("Most relevant")] == [
+        "Most relevant: 1.000 http://a.test/2",
+        "Most relevant: 0.750 http://a.test/4",
+        "Most relevant: 0.500 http://a.test/3",
+    ]
+
+
+def test_broad_crawl_says_how_to_list_its_important_pages(database):
+    crawl = Stored(database, "a.test", mission="broad")
+    crawl.page("a.test/")
+    assert "To list the most important pages: scrapy graph --top 100" in crawl.summary()
+
+
+def test_news_have_articles_feeds_and_alarms(database):
+    news = NewsStore(database, "mine")
+    news.document("/old", 50.0)
+    news.document("/new", 150.0)
+    news.poll("/feed", FEED, 150.0)
+    news.poll("/bad", FEED, 150.0, failures=3, problem="status 500")
+    news.poll("/page", ARTICLE, 150.0)
+    news.write(RaisedAlarm(news.id, "dead feed", "http://one.example/bad", "fails", 160.0))
+    crawls.end(database, news.id, finished=False, reason="timeout", now=200.0)
+    lines = crawl_summary(database, crawl_named(database, "mine"), 100.0, 100.0, PLACES)
+    assert lines[0] == "Crawl mine stopped (timeout): 2 articles, 1 of them new in this run, in 100 s"
+    assert lines[3].split()[:2] == ["one.example", "2"]
+    assert "Feeds: 2, 1 of them failing" in lines
+    assert "Failing: http://one.example/bad: status 500" in lines
+    assert "Alarm: dead feed: http://one.example/bad: fails" in lines
+    assert "Open alarms: 1, listed by scrapy sites alarms" in lines
+
+
+def test_crawl_that_read_nothing_can_be_summarised(database):
+    lines = Stored(database, "a.test").summary()
+    assert lines[0] == "Crawl mine is finished: 0 pages with 0 links on 0 sites, in 83 s"
+    assert not any("scrapy graph" in line for line in lines)
