@@ -158,7 +158,7 @@ def test_harvest_has_external_urls_and_hosts(database):
 
 
 def test_topic_has_its_most_relevant_pages(database):
-    crawl_id, (a, b) = begin_topic(database, "mine", unicod=1.0)
+    crawl_id, (a, _b) = begin_topic(database, "mine", unicod=1.0)
     for number, similarity in enumerate((0.25, 1.0, 0.5, 0.75), 1):
         add_page(database, number, a, f"http://a.test/{number}", {}, similarity)
     crawls.end(database, crawl_id, finished=False, reason="page_budget", now=9.0)
