@@ -35,6 +35,7 @@ COMMANDS = (
     ],
     ["bench.speed.graph_writing"],
     ["bench.durability.kills", "--kills", "500"],
+    ["bench.quality.frontier"],
     ["bench.durability.news_kills", "--kills", "50"],
 )
 

@@ -60,13 +60,13 @@ def _at_random(folder: Path, web: WatchedWeb, kills: int, reach: int, rng: rando
                 killer = Killer(crawl, web, rng, reach)
                 killer.kill(kills - done.total())
                 web.on_request = None
+                runs += killer.toll.runs
                 if "finished" not in crawl.states:
                     _run(crawl)
-                    killer.toll.runs += 1
+                    runs += 1
                 found = _compare(whole, crawl)
             done += killer.toll.kills
             crawls += 1
-            runs += killer.toll.runs
             again += web.requests - once
             problems += found
             print(

@@ -26,7 +26,7 @@ from crawlers.inputs.url_settings import normalization
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.schema.tables import SiteRobots
+from crawlers.storage.schema.tables import SiteRest, SiteRobots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -230,6 +230,7 @@ class Crawl:
         rest_until = 0.0
         if page.status in REST_STATUSES:
             rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)
+            self.session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
         # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
         if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
             delay_s = retry_delay_s(self.retries, page.status, attempts)

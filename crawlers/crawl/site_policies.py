@@ -72,13 +72,18 @@ class SitePolicies:
         self._rows[row.id] = row
         self._ids[row.site] = row.id
         if row.robots_status is not None:
-            is_recent = now - (row.robots_at or 0.0) < LONGEST_AGE_S
+            # A clock that was set back since then must not extend the age.
+            is_recent = 0.0 <= now - (row.robots_at or 0.0) < LONGEST_AGE_S
             if is_recent and not is_unreachable(row.robots_status):
                 self._keep(row.id, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
         self._session.frontier.open_site(
             SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
         )
         self._apply_delay(row.id)
+        asked_until = None if row.is_new else self._session.row.asked_until
+        if asked_until is not None:
+            rest_until = row.rest_until if row.rest_until is not None else -math.inf
+            self._session.frontier.gate(row.id).resumed(asked_until, rest_until, now)
 
     def id_of(self, site: str, now: float) -> int:
         """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""

@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from charset_normalizer import from_bytes
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
+from w3lib.encoding import read_bom
+
+from crawlers.extraction.charset_declarations import DEFAULT, of_body, of_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-DEFAULT = "cp1252"  # the default of browsers if nothing is declared or detected
 
 # A declaration is accepted if at most one in this many non-ASCII characters is broken. In the wrong
 # charset about every second one is; in a truncated or concatenated page, only a few.
@@ -41,9 +41,6 @@ _RUSSIAN = "оеаинтсрвлкмдпу"
 _RUSSIAN_SHARE = 0.65
 _KANA_SHARE = 0.2
 
-# Codecs of Python that are not charsets of pages; decoding punycode takes quadratic time.
-_NO_CHARSETS = frozenset({"idna", "punycode", "raw_unicode_escape", "undefined", "unicode_escape", "utf-7"})
-
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
 _KANA = re.compile("[\u3041-\u30fe]")
 _ISO_2022_JP = re.compile(rb"\x1b(?:\$[@B]|\([IJ])")
@@ -54,8 +51,8 @@ def decode(body: bytes, content_type: str | None) -> tuple[bytes, str]:
     """Return *body* as UTF-8 without a BOM, and the name of the charset it was in.
 
     The first source that the bytes do not contradict is used: BOM, well-formed UTF-8, charset of the HTTP
-    header *content_type*, declaration in the first 4 kB (meta, or XML prolog), detection. Labels are
-    interpreted as in browsers: iso-8859-1 is cp1252. A *body* in UTF-8 or ASCII is returned as the same
+    header *content_type*, declaration in the body (meta, or XML prolog), detection. Labels are interpreted as
+    in browsers: iso-8859-1 is cp1252. A *body* in UTF-8 or ASCII is returned as the same
     object; it may contain a few broken sequences, which the parser reads as U+FFFD.
 
     >>> decode("<p>Привет</p>".encode("koi8-r"), "text/html; charset=koi8-r")[1]
@@ -90,19 +87,11 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
     Servers used to declare Latin 1 for every page (Apache's AddDefaultCharset), so a different declaration
     in the page takes precedence over it.
     """
-    header = http_content_type_encoding(content_type) if content_type else None
-    inside = html_body_declared_encoding(body)
-    if inside is not None and inside.startswith("utf-16"):
-        inside = "utf-8"  # it could be read as ASCII, so it isn't UTF-16 (WHATWG HTML, 13.2.3.2)
-    names = (inside, header) if header == DEFAULT else (header, inside)
-    for name in names:
-        if name is not None and _is_charset(name):
+    header = of_header(content_type) if content_type else None
+    inside = of_body(body)
+    for name in (inside, header) if header == DEFAULT else (header, inside):
+        if name is not None:
             yield name
-
-
-def _is_charset(name: str) -> bool:
-    # Python itself uses `_is_text_encoding` to distinguish charsets from rot13 or zlib.
-    return name not in _NO_CHARSETS and getattr(codecs.lookup(name), "_is_text_encoding", False)
 
 
 def _fits(body: bytes, charset: str) -> bool:

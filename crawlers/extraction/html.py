@@ -16,17 +16,15 @@ from crawlers.extraction.charset import decode
 from crawlers.extraction.link_context import RawLink, Surroundings, collapse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from selectolax.lexbor import LexborNode
 
 LINK_TAGS = {"a": "href", "area": "href", "link": "href", "frame": "src", "iframe": "src", "meta": "content"}
 TITLE_CHARS = 500
 
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
-_METADATA = frozenset(
-    ["title", "base", "link", "meta", "script", "style", "noscript", "img", "iframe", "-text", "-comment"]
-)
+_HTML_IN_SVG = "foreignObject"
+_FOREIGN = frozenset({"svg", "math", _HTML_IN_SVG})
+_MAX_METADATA = 1000  # elements whose ancestors are examined; icons may have titles
 _REFRESH = re.compile(r"[\s\d.]*[;,]?\s*url\s*=\s*(.*)|\s*[\d.]+[\s;,]+(.*)", re.I | re.S)
 _ONLY_A = frozenset({"a"})
 _ROBOTS_SEPARATOR = re.compile(r"[\s,]+")
@@ -133,25 +131,35 @@ class ParsedPage:
         return self._json_ld + [node.text() for node in self._tree.css('script[type*="ld+json"]')]
 
     def _read_metadata(self) -> None:
+        """Read the first title, base and canonical link in tree order, as browsers do, and all meta robots."""
         robots: set[str] = set()
         titled = False
-        for node in _metadata(self._tree):
+        checked = 0
+        for node in self._tree.css("title,base,link,meta"):
             tag = node.tag
-            if tag == "title" and not titled:
+            attributes = node.attributes
+            if tag == "title":
+                is_wanted = not titled
+            elif tag == "base":
+                is_wanted = self.base is None and "href" in attributes
+            elif tag == "link":
+                is_wanted = not self.canonical and "canonical" in (attributes.get("rel") or "").lower().split()
+            else:
+                is_wanted = _strip(attributes.get("name")).lower() == "robots"
+            if not is_wanted or checked >= _MAX_METADATA:
+                continue
+            checked += 1
+            if not _is_html(node):
+                continue
+            if tag == "title":
                 self.title = collapse(node.text())[:TITLE_CHARS].rstrip()
                 titled = True
-                continue
-            attributes = node.attributes
-            if tag == "base" and self.base is None and "href" in attributes:
+            elif tag == "base":
                 self.base = _strip(attributes["href"])
-            elif tag == "link" and not self.canonical:
-                if "canonical" in (attributes.get("rel") or "").lower().split():
-                    self.canonical = _strip(attributes.get("href"))
-            elif tag == "meta" and _strip(attributes.get("name")).lower() == "robots":
+            elif tag == "link":
+                self.canonical = _strip(attributes.get("href"))
+            else:
                 robots.update(_ROBOTS_SEPARATOR.split((attributes.get("content") or "").lower()))
-        if self.base is None:
-            base = self._tree.css_first("base[href]")
-            self.base = None if base is None else _strip(base.attributes.get("href"))
         if "none" in robots:
             robots |= {"noindex", "nofollow"}
         self.robots = frozenset(robots & {"noindex", "nofollow"})
@@ -220,18 +228,12 @@ def _refresh(content: str) -> str | None:
     return url.strip(_BLANK) or None
 
 
-def _metadata(tree: LexborHTMLParser) -> Iterator[LexborNode]:
-    """Yield title, base, link and meta of the head, and of the first children of the body.
-
-    An image in <noscript> (a tracking pixel) ends the head early; the rest of the head then begins the body.
-    """
-    if tree.head is not None:
-        yield from tree.head.css("title,base,link,meta")
-    if tree.body is not None:
-        for node in tree.body.iter():
-            if node.tag not in _METADATA:
-                break
-            yield node
+def _is_html(node: LexborNode) -> bool:
+    """Return whether *node* is an element of HTML, rather than of a picture or a formula in the page."""
+    parent = node.parent
+    while parent is not None and parent.tag not in _FOREIGN:
+        parent = parent.parent
+    return parent is None or parent.tag == _HTML_IN_SVG
 
 
 def _strip(value: str | None) -> str:

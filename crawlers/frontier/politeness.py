@@ -48,6 +48,14 @@ class HostGate:
         self._requested_delay_s = max(self._requested_delay_s, delay_s)
         self.delay_s = max(self.delay_s, delay_s)
 
+    def resumed(self, asked_until: float, rest_until: float, now: float) -> None:
+        """Note that an earlier process may have sent requests until *asked_until* <= *now*.
+
+        The host has requested a pause until *rest_until*, which is shortened if the clock was set back since then.
+        """
+        self.resting_until = min(rest_until, now + LONGEST_REST_S)
+        self.next_at = max(self.next_at, asked_until + self.delay_s, self.resting_until)
+
     @property
     def is_full(self) -> bool:
         return self.in_flight >= self.parallel

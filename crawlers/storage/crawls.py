@@ -60,6 +60,7 @@ class SiteRow:
     robots_status: int | None = None
     robots_text: str | None = None
     robots_at: float | None = None
+    rest_until: float | None = None  # the host has requested a pause until then
     is_new: bool = False  # the row was inserted just now and has no pages yet
 
 
@@ -70,6 +71,7 @@ class CrawlRow:
     id: int
     name: str
     resumed: bool
+    asked_until: float | None  # earlier runs may have sent requests until then; None: there was none
     sites: tuple[SiteRow, ...]
     excluded: frozenset[str]  # sites of earlier runs that the host list omits
 
@@ -109,25 +111,32 @@ def begin(
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
         crawl_id = _unfinished(connection, name)
         resumed = crawl_id is not None
-        was_killed = False
+        ended_at: float | None = None
         if crawl_id is None:
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)
         else:
-            was_killed = _resume(connection, crawl_id, name, mission, manifest)
+            ended_at = _resume(connection, crawl_id, name, mission, manifest)
         listed = {wanted.site for wanted in sites}
         others = [found for found in _found(connection, crawl_id) if found.site not in listed]
         kept = [found for found in others if not sites or (keeps is not None and keeps(found))]
         connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
-        rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=not was_killed)
+        rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=ended_at is not None)
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     rows.sort(key=lambda row: row.id)
     excluded = frozenset(found.site for found in others).difference(found.site for found in kept)
-    return CrawlRow(crawl_id, name, resumed, tuple(rows), excluded)
+    # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
+    asked_until = (now if ended_at is None else min(ended_at, now)) if resumed else None
+    return CrawlRow(crawl_id, name, resumed, asked_until, tuple(rows), excluded)
 
 
-def _resume(connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]) -> bool:
-    """Resume the crawl with today's settings, and return whether its last run was killed. Raises `ConfigError`."""
-    known = connection.execute(select(crawl.c.mission, crawl.c.state).where(crawl.c.id == crawl_id)).one()
+def _resume(
+    connection: Connection, crawl_id: int, name: str, mission: str, manifest: Mapping[str, Any]
+) -> float | None:
+    """Resume the crawl with today's settings, and return when its last run ended; None if that was killed.
+
+    Raises `ConfigError`.
+    """
+    known = connection.execute(select(crawl.c.mission, crawl.c.ended_at).where(crawl.c.id == crawl_id)).one()
     if known.mission != mission:
         raise ConfigError(
             f"CRAWL={name} is an unfinished crawl of the mission {known.mission}, not {mission}; give this crawl "
@@ -150,7 +159,7 @@ def _resume(connection: Connection, crawl_id: int, name: str, mission: str, mani
     if settings:
         connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name.in_(settings)))
         _record(connection, crawl_id, settings)
-    return bool(known.state == RUNNING)
+    return None if known.ended_at is None else float(known.ended_at)
 
 
 def _found(connection: Connection, crawl_id: int) -> list[SiteRow]:
@@ -242,8 +251,8 @@ def open_sites(
             _move_level_limit(connection, row.id, one.max_level, now)
         if row.availability is not None and try_again:
             _retry_home_page(connection, row.id, now)
-        robots = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at")}
-        rows.append(replace(one, id=row.id, **robots))
+        known_of_it = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at", "rest_until")}
+        rows.append(replace(one, id=row.id, **known_of_it))
     return rows
 
 

@@ -8,22 +8,29 @@ written, after a graceful stop.
 from __future__ import annotations
 
 import signal
+import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from tests.support.crawl_web import WatchedWeb
     from tests.support.processes import Run
     from tests.support.running import Crawl
 
-KINDS = ("request", "commit", "startup", "graphs")
+KINDS = {"request": 5, "commit": 5, "startup": 1, "graphs": 2}  # with their weights
 STARTUP_LOG_BYTES = 2_500  # the log of a run up to its first request
 BIRTH_WRITES = 4  # the tables and the rows of a new crawl are a few transactions
 TRIES_PER_KILL = 4  # a run may end gracefully before its moment
+
+
+class CountedWeb(Protocol):
+    """Calls *on_request* when a request has arrived, before the response."""
+
+    on_request: Callable[[], None] | None
 
 
 @dataclass(slots=True)
@@ -31,22 +38,32 @@ class Toll:
     """The kills of a crawl."""
 
     kills: Counter[str] = field(default_factory=Counter)  # by kind
-    runs: int = 0
+    began_s: list[float] = field(default_factory=list)  # when runs were started, by the monotonic clock
     stored_at_kills: list[int] = field(default_factory=list)  # number of URLs that had ended by then
 
     @property
     def total(self) -> int:
         return self.kills.total()
 
+    @property
+    def runs(self) -> int:
+        return len(self.began_s)
+
 
 class Killer:
-    """Starts *crawl* and kills it repeatedly; *reach* is the maximum number of requests of one run."""
+    """Starts *crawl* and kills it repeatedly; *reach* is the maximum number of requests of one run.
 
-    def __init__(self, crawl: Crawl, web: WatchedWeb, rng: random.Random, reach: int) -> None:
+    *kinds* are the moments, with their weights.
+    """
+
+    def __init__(
+        self, crawl: Crawl, web: CountedWeb, rng: random.Random, reach: int, kinds: Mapping[str, int] = KINDS
+    ) -> None:
         self._crawl = crawl
         self._web = web
         self._rng = rng
         self._reach = reach
+        self._kinds = kinds
         self._log = crawl.database.with_name(crawl.database.name + "-wal")
         self.toll = Toll()
 
@@ -61,14 +78,15 @@ class Killer:
         return "finished" in self._crawl.states
 
     def _once(self) -> None:
-        is_born = bool(self._crawl.states)
-        kind = self._rng.choices(KINDS, (5, 5, 1, 2))[0] if is_born or self._rng.random() < 0.25 else "birth"
+        kind = self._rng.choices(list(self._kinds), list(self._kinds.values()))[0]
+        if self._kinds is KINDS and not self._crawl.states and self._rng.random() >= 0.25:
+            kind = "birth"
+        self.toll.began_s.append(time.monotonic())
         # Transactions of many sizes, so that kills fall before, within and after many of them.
         run = self._crawl.start(
             STORE_BATCH_PAGES=self._rng.choice((1, 5, 20, 200)),
             STORE_BATCH_SECONDS=self._rng.choice((0.005, 0.02, 0.05)),
         )
-        self.toll.runs += 1
         getattr(self, f"_at_{kind}")(run)
         self._web.on_request = None
         if run.is_running:

@@ -67,10 +67,15 @@ class OpenedCrawl:
     """A crawl of `SITE` in the store *url*, and the counter of its stats. *mission* has fields of its specification."""
 
     def __init__(
-        self, url: str, policy: CrawlPolicy | None = None, mission: dict[str, Any] | None = None, **settings: object
+        self,
+        url: str,
+        policy: CrawlPolicy | None = None,
+        mission: dict[str, Any] | None = None,
+        now: float = NOW,
+        **settings: object,
     ) -> None:
         self.url = url
-        self.now = NOW
+        self.now = now
         self.stats: Counter[str] = Counter()
         self.stopped: list[str] = []  # the reasons
         self.wakes = 0
@@ -115,6 +120,10 @@ class OpenedCrawl:
 
     def close(self, *outputs: Callable[[], None], reason: str = "finished") -> None:
         self.crawl.close(reason, outputs)
+
+    def kill(self) -> None:
+        """Commit what was recorded, and leave everything else as a kill does."""
+        self.crawl.session.close_all()
 
     # The store --------------------------------------------------------------------------------------
 

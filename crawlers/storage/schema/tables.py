@@ -142,6 +142,7 @@ site = Table(
     Column("start_url", Text),  # null = the site's root
     Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages are queued
     Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
+    Column("rest_until", Float),  # the host has requested a pause until then
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
 
@@ -182,6 +183,14 @@ class SiteAvailability(NamedTuple):
 
     id: int
     availability: str | None
+
+
+@writes(site, UPDATE)
+class SiteRest(NamedTuple):
+    """A pause that a host has requested."""
+
+    id: int
+    rest_until: float
 
 
 @writes(site, UPDATE)

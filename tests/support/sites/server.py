@@ -63,10 +63,13 @@ class Site:
 class Exchange:
     """One request, and the connection for the response."""
 
-    def __init__(self, site: Site, request: Request, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, site: Site, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self.site = site
         self.request = request
         self.path = request.path
+        self._reader = reader
         self._writer = writer
 
     async def head(self, status: int = 200, content_type: str = "text/html", **more: object) -> None:
@@ -89,6 +92,10 @@ class Exchange:
         data = body.encode() if isinstance(body, str) else body
         await self.head(status, Content_Length=len(data), **headers)  # type: ignore[arg-type]
         await self.body(data)
+
+    async def until_closed(self) -> None:
+        """Send nothing until the client closes the connection."""
+        await self._reader.read()
 
     def reset(self) -> None:
         """Close the connection with a TCP reset."""
@@ -174,7 +181,7 @@ class Web:
                 request = await _read(reader)
                 site.most_at_once = max(site.most_at_once, site.at_once)
                 site.requests.append(request)
-                await handler(Exchange(site, request, writer))
+                await handler(Exchange(site, request, reader, writer))
             except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 pass  # closed by the client or by the end of the test
             finally:

@@ -379,7 +379,7 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
     settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_LONGEST_REST_SECONDS": 7200.0})
     sites = SitePolicies(session, settings, "us", False, lambda: now)
-    sites.open(SiteRow(7, "http://a.example", 1, None, 0.0), now)
+    sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
     assert sites.needs_robots(7)
     sites.robots_known(7, UNREACHABLE, "no such host")
     assert not sites.needs_robots(7)

@@ -16,7 +16,7 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
-from crawlers.frontier.politeness import FIRST_REST_S
+from crawlers.frontier.politeness import FIRST_REST_S, LONGEST_REST_S
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
@@ -327,6 +327,46 @@ def test_host_that_refuses_rests_as_long_as_it_demands(opened):
     crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
     assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.next_due(NOW) == 60.0
+
+
+YEAR_S = 365 * 86_400.0
+
+
+@pytest.mark.parametrize(
+    ("stopped_s", "resumed_s", "due_s"), [(5.0, 7.0, 8.0), (5.0, 100.0, None), (5.0, -YEAR_S, 10.0)]
+)
+def test_delay_of_a_site_holds_over_a_restart(opened, stopped_s, resumed_s, due_s):
+    crawl = opened(SITE_DELAY_SECONDS=10.0)
+    crawl.end(crawl.lease(), "/a")
+    crawl.now += stopped_s
+    crawl.close(reason="stop_file")
+    again = opened(SITE_DELAY_SECONDS=10.0, now=NOW + resumed_s)
+    if due_s is None:
+        assert again.lease().url == f"{SITE}/a"
+    else:
+        assert again.crawl.next(again.now) is None
+        assert again.crawl.next_due(again.now) == due_s
+
+
+@pytest.mark.parametrize("resumed_s", [0.5, 3600.0, -YEAR_S])
+def test_delay_of_a_site_holds_after_a_kill_whose_last_request_is_not_known(opened, resumed_s):
+    crawl = opened(SITE_DELAY_SECONDS=10.0)
+    crawl.end(crawl.lease(), "/a")
+    crawl.kill()
+    again = opened(SITE_DELAY_SECONDS=10.0, now=NOW + resumed_s)
+    assert again.crawl.next(again.now) is None
+    assert again.crawl.next_due(again.now) == 10.0
+
+
+@pytest.mark.parametrize(("resumed_s", "due_s"), [(1.0, 59.0), (61.0, 0.0), (-YEAR_S, LONGEST_REST_S)])
+def test_rest_that_a_host_demands_holds_over_a_kill(opened, resumed_s, due_s):
+    crawl = opened()
+    crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
+    crawl.kill()
+    again = opened(now=NOW + resumed_s)
+    assert again.crawl.next_due(again.now) == due_s
+    again.now += due_s
+    assert again.lease().url == f"{SITE}/"
 
 
 def test_rest_of_a_host_grows_with_its_refusals_until_a_good_response(opened):

@@ -18,7 +18,7 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
 
     def add_site(name: str) -> SiteRow:
         assert name != left_out
-        return SiteRow(len(opened) + 1, name, 1, None, 0.0)
+        return SiteRow(len(opened) + 1, name, 1, None, 0.0, is_new=True)
 
     frontier = SimpleNamespace(open_site=lambda state, now: opened.append(state.site))
     session = SimpleNamespace(frontier=frontier, add_site=add_site, row=SimpleNamespace(excluded=frozenset([left_out])))

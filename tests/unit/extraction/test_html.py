@@ -113,6 +113,29 @@ def test_canonical_and_robots_are_read_in_any_notation() -> None:
     assert (parse("<p>").canonical, parse("<p>").robots) == ("", frozenset())
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<p>x",
+        "<h1>x</h1><div><section>",
+        "<table><tr><td>",
+        "<a href=x>first</a>",
+        "<svg><title>no</title><link rel=canonical href=no /><base href=no /><g></g></svg>",
+        "<svg><metadata><title>no</title></metadata></svg>",
+        "<math><mi><title>no</title></mi></math>",
+        "<template><title>no</title><link rel=canonical href=no></template>",
+        "<noscript><img src=pixel.gif></noscript>",
+        "<!-- <title>no</title> --><script>'<title>no</title>'</script><style>x</style>",
+        "<svg><foreignObject>",
+        "<link rel=stylesheet href=no><meta name=x content=noindex>" * 50,
+    ],
+)
+def test_metadata_is_the_first_in_tree_order_wherever_it_stands(before: str) -> None:
+    first = "<title>one</title><link rel=canonical href=/c><base href=/b/><meta name=robots content=nofollow>"
+    page = parse(f"<body>{before}{first}<title>two</title><link rel=canonical href=/d><base href=/e/>")
+    assert (page.title, page.canonical, page.base, page.robots) == ("one", "/c", "/b/", {"nofollow"})
+
+
 def test_metadata_after_a_tracking_pixel_is_found() -> None:
     page = parse(
         "<head><noscript><img src=p.gif></noscript><link rel=canonical href=/c>"

@@ -27,6 +27,19 @@ def test_next_start_is_a_delay_after_the_last() -> None:
     assert gate.next_at == 17.0
 
 
+def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_run_before() -> None:
+    gate = HostGate(9, 2.0)
+    gate.resumed(99.0, float("-inf"), 100.0)
+    assert gate.next_at == 101.0
+
+
+@pytest.mark.parametrize(("until", "next_at"), [(90.0, 102.0), (130.0, 130.0), (1e9, 100.0 + LONGEST_REST_S)])
+def test_rest_holds_over_a_restart_but_not_longer_than_any_rest(until: float, next_at: float) -> None:
+    gate = HostGate(9, 2.0)
+    gate.resumed(100.0, until, 100.0)
+    assert gate.next_at == next_at
+
+
 def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     gate = HostGate(1, 2.0)
     gate.ask_for_delay(1.0)

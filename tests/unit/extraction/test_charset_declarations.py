@@ -1,0 +1,155 @@
+"""Every label of the standard's table is understood, wherever it is declared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawlers.extraction.charset import decode
+from crawlers.extraction.charset_declarations import codec_of, of_body, of_header
+
+# A text in each encoding, and Python's codec for it if that has another name.
+CYRILLIC, ARABIC, GREEK, HEBREW = "Привет, мир", "مرحبا", "Καλημέρα", "שלום עולם"
+CHINESE, TAIWANESE, JAPANESE, KOREAN = "简体中文测试", "繁體中文測試", "日本語テスト", "한국어 시험"
+EUROPE = "äöü"
+TEXTS = {
+    "utf-8": (CYRILLIC, "utf-8"),
+    "ibm866": (CYRILLIC, "cp866"),
+    **{f"iso-8859-{number}": (EUROPE, f"iso8859_{number}") for number in (2, 3, 4, 10, 13, 14, 15, 16)},
+    "iso-8859-5": (CYRILLIC, "iso8859_5"),
+    "iso-8859-6": (ARABIC, "iso8859_6"),
+    "iso-8859-7": (GREEK, "iso8859_7"),
+    "iso-8859-8": (HEBREW, "iso8859_8"),
+    "iso-8859-8-i": (HEBREW, "iso8859_8"),
+    "koi8-r": (CYRILLIC, "koi8_r"),
+    "koi8-u": ("Привіт, світ", "koi8_u"),
+    "macintosh": (EUROPE, "mac_roman"),
+    "windows-874": ("สวัสดี", "cp874"),
+    **{f"windows-125{number}": (EUROPE, f"cp125{number}") for number in (0, 2, 4, 7, 8)},
+    "windows-1251": (CYRILLIC, "cp1251"),
+    "windows-1253": (GREEK, "cp1253"),
+    "windows-1255": (HEBREW, "cp1255"),
+    "windows-1256": (ARABIC, "cp1256"),
+    "x-mac-cyrillic": (CYRILLIC, "mac_cyrillic"),
+    "gbk": (CHINESE + "㐀", "gb18030"),
+    "gb18030": (CHINESE + "㐀", "gb18030"),
+    "big5": (TAIWANESE + "㗎", "big5hkscs"),
+    "euc-jp": (JAPANESE, "euc_jp"),
+    "iso-2022-jp": (JAPANESE, "iso2022_jp"),
+    "shift_jis": (JAPANESE + "①", "cp932"),
+    "euc-kr": (KOREAN + "뷁", "cp949"),
+    "utf-16be": (CYRILLIC, "utf_16_be"),
+    "utf-16le": (CYRILLIC, "utf_16_le"),
+}
+LINES = (Path(__file__).parent / "encoding_labels.txt").read_text().splitlines()
+TABLE = {
+    label: name for line in LINES if line[:1].isalnum() for name, _, of_it in [line.partition(": ")]
+    for label in of_it.split()
+}  # fmt: skip
+READABLE = sorted(label for label, name in TABLE.items() if name in TEXTS)
+IN_ASCII = [label for label in READABLE if not TABLE[label].startswith("utf-16")]
+
+
+def test_table_is_complete() -> None:
+    assert len(TABLE) == 228
+    assert set(TABLE.values()) == {*TEXTS, "replacement", "x-user-defined"}
+
+
+def written(text: str, codec: str, head: str = "") -> bytes:
+    return f"<html><head>{head}<title>{text}</title></head></html>".encode(codec)
+
+
+@pytest.mark.parametrize("label", READABLE)
+def test_label_in_the_header_is_understood(label: str) -> None:
+    text, codec = TEXTS[TABLE[label]]
+    body = written(text, codec)
+    for spelled in (label, label.upper(), f'"{label}"'):
+        assert text in decode(body, f"text/html; charset={spelled}")[0].decode()
+
+
+@pytest.mark.parametrize("label", IN_ASCII)
+def test_label_on_the_page_is_understood(label: str) -> None:
+    text, codec = TEXTS[TABLE[label]]
+    for head in (
+        f'<meta charset="{label}">',
+        f"<META CHARSET={label.upper()} />",
+        f'<meta http-equiv="Content-Type" content="text/html; charset={label}">',
+    ):
+        assert text in decode(written(text, codec, head), None)[0].decode()
+    assert text in decode(f'<?xml version="1.0" encoding="{label}"?>'.encode() + written(text, codec), None)[0].decode()
+
+
+@pytest.mark.parametrize("label", [label for label, name in TABLE.items() if name.startswith("utf-16")])
+def test_utf_16_on_a_page_that_reads_as_ascii_means_utf_8(label: str) -> None:
+    assert of_body(f"<meta charset={label}>".encode()) == "utf-8"
+    assert of_body(f"<?xml version='1.0' encoding='{label}'?>".encode()) == "utf-8"
+
+
+def test_user_defined_bytes_are_private_characters_by_the_header_and_windows_1252_by_meta() -> None:
+    body = b"<p>\x80\xff</p>"
+    assert decode(body, "text/html; charset=x-user-defined") == ("<p>\uf780\uf7ff</p>".encode(), "x-user-defined")
+    assert decode(b"<meta charset=x-user-defined>" + body, None)[0].endswith("<p>€ÿ</p>".encode())
+
+
+@pytest.mark.parametrize("label", [label for label, name in TABLE.items() if name == "replacement"])
+def test_pages_in_charsets_that_browsers_replace_keep_their_links(label: str) -> None:
+    codec = codec_of(label)
+    assert codec in ("iso2022_kr", "hz", None)
+    text = KOREAN if codec == "iso2022_kr" else "plain"
+    body = f"<a href=/x>{text}</a>".encode(codec or "ascii")
+    utf8 = decode(body, f"text/html; charset={label}")[0]
+    assert utf8.startswith(b"<a href=/x>")
+    assert text in utf8.decode()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"<!-- " + b"x" * 5000 + b" -->",
+        b"<meta charset=nonsense>",
+        b"<meta http-equiv=content-type content='text/html; charset=nonsense'>" * 2,
+        b"<meta name=description content='charset=utf-16'>",
+        b"<!-- <meta charset=windows-1251> -->",
+        b"<!--><script>'<meta charset=windows-1251>'</script >",
+        b"<a title='<meta charset=windows-1251>'>",
+        b"<style>" + b"a{}" * 3000 + b"</style>",
+        b"<![CDATA[<meta charset=windows-1251>]]>",
+        b"<body>" + b"<p class='a>b'>x</p>" * 1000,
+        b"<meta charset=''><meta charset><meta content='charset=windows-1251'>",
+        b"<?xml version='1.0' encoding='windows-1251'?>",
+    ],
+    ids=range(12),
+)
+def test_first_known_declaration_counts_wherever_it_stands(before: bytes) -> None:
+    assert of_body(before + b"<meta charset='koi8-r'><meta charset=windows-1251><p>") == "koi8-r"
+
+
+@pytest.mark.parametrize(
+    ("header", "charset"),
+    [
+        ("text/html", None),
+        ("text/html; charset=nonsense; charset=koi8-r", "koi8-r"),
+        ("text/html;charset='koi8-r'", None),
+        ('text/html; charset="koi8-r', "koi8-r"),
+        ('text/html; a="; charset=utf-8"; charset=iso_8859-5:1988', "iso8859-5"),
+        ("charset=koi8-r", "koi8-r"),
+        ("text/html; charset=rot13", None),
+        ("text/html; charset=win-1251", "cp1251"),
+        ("text/html; charset=\x00", None),
+        ("text/html; charset=\ud800", None),
+    ],
+)
+def test_header(header: str, charset: str | None) -> None:
+    assert of_header(header) == charset
+
+
+def test_undeclared_page_has_no_charset() -> None:
+    for body in (
+        b"",
+        b"charset=koi8-r",
+        b"<p charset=koi8-r>",
+        b"<meta name=charset content=koi8-r>",
+        b"<meta charset",
+    ):
+        assert of_body(body) is None
