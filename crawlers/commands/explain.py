@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.read_crawl import read_crawl
 from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import BadUrl
 from crawlers.inputs.crawl_name import named_by
@@ -19,10 +20,13 @@ from crawlers.reports.history_wording import when
 from crawlers.reports.search import search, sites_named
 from crawlers.reports.url_history import bad_link_history, url_history
 from crawlers.storage.database import Database
-from crawlers.storage.queries import NamedCrawl, crawl_named
+from crawlers.storage.queries import sites_of
 
 if TYPE_CHECKING:
     import argparse
+
+    from crawlers.items import Target
+    from crawlers.storage.queries import NamedCrawl
 
 
 class Command(ScrapyCommand):
@@ -50,23 +54,39 @@ class Command(ScrapyCommand):
             raise UsageError("expected one URL, or words with --search")
         with reporting_errors(self):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                name = named_by(opts.crawl, self.settings)
-                if opts.search is not None:
-                    lines = self._found(database, crawl_named(database, name).id if name else None, opts)
+                if opts.search is None:
+                    lines = self._lines(database, read_crawl(database, opts.crawl, self.settings), args[0])
+                elif named_by(opts.crawl, self.settings):
+                    lines = self._found(database, read_crawl(database, opts.crawl, self.settings).id, opts)
                 else:
-                    lines = self._lines(database, crawl_named(database, name), args[0])
+                    lines = self._found(database, None, opts)
             print("\n".join(lines))
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         assert self.settings is not None
+        options = normalization(self.settings)
         try:
-            target = resolve(text, "", normalization(self.settings))
+            return url_history(database, crawl, [resolve(text, "", options)])
         except BadUrl as error:
             lines = bad_link_history(database, crawl, text)
-            if lines is None:
+            if lines is not None:
+                return lines
+            targets = self._with_scheme(database, crawl, text)
+            if not targets:
                 raise BadUrl(f"{text}: {error}, and no page links to it; write a full URL, http://…") from error
-            return lines
-        return url_history(database, crawl, target)
+        return url_history(database, crawl, targets)
+
+    def _with_scheme(self, database: Database, crawl: NamedCrawl, text: str) -> list[Target]:
+        """Return the URLs that *text*, such as example.org/page, may stand for; none if it has no host."""
+        assert self.settings is not None
+        if "@" in text:
+            return []  # an e-mail address
+        try:
+            targets = [resolve(f"{scheme}://{text}", "", normalization(self.settings)) for scheme in ("http", "https")]
+        except BadUrl:
+            return []
+        sites = {one.site for one in sites_of(database, crawl.id)}
+        return [one for one in targets if one.site in sites or "." in one.site]
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         most = whole_number("--limit", opts.limit, 1)

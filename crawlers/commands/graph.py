@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,21 +14,24 @@ from scrapy.exceptions import UsageError
 from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.read_crawl import read_crawl
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
-from crawlers.graphs.export import write_site_graphs
+from crawlers.graphs.export import no_graph_of, write_site_graphs
 from crawlers.graphs.files import FORMATS, graph_paths, write_graph
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
-from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.rule_settings import virtual_share
+from crawlers.inputs.seed_names import matching_seeds
+from crawlers.items import Seed
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
-from crawlers.storage.queries import CrawledSite, crawl_named, sites_of
+from crawlers.storage.queries import CrawledSite, sites_of
+from crawlers.storage.seeds import list_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 FRAGMENT = "web_fragment"
 
 MAX_DIGITS = 12  # of a number of pages
+NO_NUMBER = -1  # of a site that is not a seed any more
 
 
 class Command(ScrapyCommand):
@@ -53,7 +58,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Writes one graph per site (all sites, or the named ones: http://example.org) to RESULT_FOLDER. With "
+            "Writes one graph per site (all sites, or the named ones: example.org) to RESULT_FOLDER. With "
             "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
             "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
             "crawl measured them, or with --pagerank by the stored links of any crawl. The store is "
@@ -97,24 +102,34 @@ class Command(ScrapyCommand):
         folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
         formats = opts.format or [name for name in self.settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
         measures = opts.measure or [name for name in self.settings.getlist("GRAPH_MEASURES") if name]
-        crawl = crawl_named(database, named_by(opts.crawl, self.settings))
-        print(f"crawl {crawl.name} (number {crawl.id}, {crawl.state})")
+        crawl = read_crawl(database, opts.crawl, self.settings)
+        if crawl.is_foreign:
+            raise ConfigError(
+                f"the crawl {crawl.name} (number {crawl.id}) is of a plain Scrapy spider, whose links are not stored, "
+                "so it has no graph; name another with --crawl"
+            )
         if opts.level == "site":
             _write_fragment(database, crawl, folder, formats, measures, opts)
             return
         sites = sites_of(database, crawl.id)
         if opts.top:
-            chosen = [site.id for site in _chosen(sites, wanted, crawl.name)] if wanted else []
+            chosen = [site.id for site in _chosen(database, sites, wanted, crawl.name)] if wanted else []
             if opts.pagerank:
                 share = virtual_share(self.settings)
                 _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
             else:
                 _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
             return
-        chosen_sites = _chosen(sites, wanted, crawl.name)
-        for _, path, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
+        chosen_sites = _chosen(database, sites, wanted, crawl.name)
+        unread = {site.site: None for site in chosen_sites}
+        for site, path, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
+            unread.pop(site.site, None)  # a site has a file in each format
             pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
             print(f"{path}: {size.nodes} {pages}, {size.edges} {edges}")
+        if unread and (wanted or len(unread) == len(chosen_sites)):
+            raise ConfigError(no_graph_of(list(unread)))
+        if unread:
+            print(no_graph_of(list(unread)), file=sys.stderr)
 
 
 def _number(text: str) -> int:
@@ -176,13 +191,20 @@ def _write_fragment(
         print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
 
 
-def _chosen(sites: list[CrawledSite], wanted: Sequence[str], crawl: str) -> list[CrawledSite]:
+def _chosen(database: Database, sites: list[CrawledSite], wanted: Sequence[str], crawl: str) -> list[CrawledSite]:
+    """Return those of *sites* that *wanted* names, as `scrapy sites` does; all if it is empty. Raises `ConfigError`."""
     if not wanted:
         return sites
     by_name = {site.site: site for site in sites}
-    unknown = [name for name in wanted if name.rstrip("/") not in by_name]
+    seeds = {seed.site: seed for seed in list_seeds(database)}
+    known = [seeds.get(name) or Seed(NO_NUMBER, name, f"{name}/") for name in by_name]  # a seed may have been removed
+    found = {name: [seed.site for seed in matching_seeds(known, name)] for name in wanted}
+    unknown = [name for name, matches in found.items() if not matches]
     if unknown:
         raise ConfigError(
             f"{', '.join(unknown)}: not a site of the crawl {crawl}; its sites are {', '.join(sorted(by_name)[:20])}"
         )
-    return [by_name[name.rstrip("/")] for name in wanted]
+    for name, matches in found.items():
+        if len(matches) > 1:
+            raise ConfigError(f"{name} matches several sites of the crawl {crawl}: {', '.join(matches)}; name one")
+    return [by_name[name] for name in dict.fromkeys(matches[0] for matches in found.values())]

@@ -29,11 +29,16 @@ def crawl(folder: Path, spider: str, argument: str, **settings: str) -> int:
 
 
 def scrapy(folder: Path, *arguments: str, prints: bool = True) -> int:
-    """Run a scrapy command in *folder*; return its exit status. Its output is dropped unless it *prints*."""
+    """Run a scrapy command in *folder*; return its exit status. Unless it *prints*, only errors are shown."""
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "scrapy", *arguments]
-    output = None if prints else subprocess.DEVNULL
-    return subprocess.run(command, cwd=folder, env=environment, stdout=output, check=False).returncode  # noqa: S603
+    output = None if prints else subprocess.PIPE
+    done = subprocess.run(  # noqa: S603
+        command, cwd=folder, env=environment, stdout=output, stderr=output, check=False, text=True
+    )
+    if done.returncode and done.stderr:
+        print(done.stderr, file=sys.stderr, end="")
+    return done.returncode
 
 
 def shown(path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.plurals import plural
 from crawlers.graphs.analysis import AnalysedGraph, analyse
 from crawlers.graphs.files import graph_paths, write_graph
 from crawlers.graphs.importance_columns import ImportanceGraph
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import CrawledSite
 
 
+NAMES_SHOWN = 5
+
+
+def no_graph_of(sites: Sequence[str]) -> str:
+    """Return a sentence about *sites* that `write_site_graphs` left out.
+
+    >>> no_graph_of(["http://a.test"])
+    'No graph is written for 1 site without a page that was read: http://a.test'
+    """
+    others = len(sites) - NAMES_SHOWN
+    names = ", ".join(sites[:NAMES_SHOWN]) + (f" and {others} more" if others > 0 else "")
+    return f"No graph is written for {len(sites)} {plural(len(sites), 'site')} without a page that was read: {names}"
+
+
 def write_site_graphs(
     database: Database,
     crawl_id: int,
@@ -31,6 +46,7 @@ def write_site_graphs(
 ) -> Iterator[tuple[CrawledSite, Path, GraphSize]]:
     """Write the graphs of *sites* in all *formats*; yield each site with a path and the size of its graph.
 
+    A site without a page that was read is left out, and its files of earlier crawls stay as they are.
     Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
     file name must contain https.
     """
@@ -39,6 +55,8 @@ def write_site_graphs(
         totals = totals_of(connection, crawl_id)
     for site in sites:
         pages = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
+        if not len(pages):
+            continue
         graph: Graph = pages if totals is None else ImportanceGraph(pages, shares_of_site(database, site.id, totals))
         if measures:
             graph = AnalysedGraph(graph, analyse(graph, measures))

@@ -21,18 +21,23 @@ def find_seed(seeds: Sequence[Seed], text: str) -> Seed:
     Hosts discovered by crawls match a host or domain only if no named seed does. Raises `ConfigError` if there is
     no match, or more than one.
     """
-    wanted = text.strip()
-    found = (
-        [seed for seed in seeds if str(seed.number) == wanted]
-        or [seed for seed in seeds if seed.short_name and seed.short_name.casefold() == wanted.casefold()]
-        or _of_address(seeds, wanted)
-    )
+    found = matching_seeds(seeds, text)
     if len(found) == 1:
         return found[0]
     if found:
         several = ", ".join(f"{seed.number} ({seed.site})" for seed in found)
         raise ConfigError(f"{shown(text)} matches several seeds: {several}; give the number of one")
     raise ConfigError(f"{shown(text)} matches no seed; `scrapy sites list --all` shows all seeds with their numbers")
+
+
+def matching_seeds(seeds: Sequence[Seed], text: str) -> list[Seed]:
+    """Return all seeds that *text* may refer to."""
+    wanted = text.strip()
+    return (
+        [seed for seed in seeds if str(seed.number) == wanted]
+        or [seed for seed in seeds if seed.short_name and seed.short_name.casefold() == wanted.casefold()]
+        or _of_address(seeds, wanted)
+    )
 
 
 def _of_address(seeds: Sequence[Seed], text: str) -> list[Seed]:

@@ -16,7 +16,7 @@ from crawlers.algorithms.plurals import plural
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.analysis import MEASURES
-from crawlers.graphs.export import write_site_graphs
+from crawlers.graphs.export import no_graph_of, write_site_graphs
 from crawlers.graphs.files import FORMATS
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
@@ -70,12 +70,14 @@ class GraphPipeline:
             crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
             sites = sites_of(database, crawl.id)
             graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
+            unread = {site.site: None for site in sites}
             for site, path, size in graphs:
-                if not size.nodes and site.availability is None:  # otherwise the crawl has warned of it
-                    logger.warning("%s has no page: its home page redirects to something that is not a page", site.site)
+                unread.pop(site.site, None)  # a site has a file in each format
                 written.append(path)
                 pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
                 logger.info("%s: %d %s, %d %s in %s", site.site, size.nodes, pages, size.edges, edges, path)
+            if unread:
+                logger.warning("%s", no_graph_of(list(unread)))
         finally:
             database.close()
         return written

@@ -14,8 +14,11 @@ from crawlers.reports.document_history import document_history
 from crawlers.reports.history_wording import SHOWN, url_of, when
 from crawlers.reports.score_history import score_history
 from crawlers.storage.schema.tables import bad_link, external_link, external_url, link, page, site
+from crawlers.storage.schema.tables import crawl as crawled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
     from crawlers.items import Target
@@ -23,17 +26,21 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import NamedCrawl
 
 
-def url_history(database: Database, crawl: NamedCrawl, target: Target) -> list[str]:
-    """Return lines about *target* in *crawl*, the current state first."""
+def url_history(database: Database, crawl: NamedCrawl, targets: Sequence[Target]) -> list[str]:
+    """Return lines about the first of *targets* that *crawl* has found, or about the first; the state comes first."""
     with database.read() as connection:
-        row = connection.execute(
-            select(page)
-            .join(site, site.c.id == page.c.site_id)
-            .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
-        ).one_or_none()
-        if row is not None:
-            return _known(connection, crawl, target, row)
-        return _unknown(connection, crawl, target)
+        for target in targets:
+            row = connection.execute(
+                select(page)
+                .join(site, site.c.id == page.c.site_id)
+                .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
+            ).one_or_none()
+            if row is not None:
+                return _known(connection, crawl, target, row)
+        for target in targets:
+            if (lines := _external(connection, crawl, target)) is not None:
+                return lines
+        return _unknown(connection, crawl, targets)
 
 
 def bad_link_history(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
@@ -134,7 +141,7 @@ def _linking(connection: Connection, row: Any) -> list[str]:
     return [f"  linked to {counts}: {_some(list(sources), number)}"]
 
 
-def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[str]:
+def _external(connection: Connection, crawl: NamedCrawl, target: Target) -> list[str] | None:
     number, example = connection.execute(
         select(func.count(), func.min(page.c.url))
         .select_from(external_url)
@@ -143,14 +150,30 @@ def _unknown(connection: Connection, crawl: NamedCrawl, target: Target) -> list[
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl.id, external_url.c.site == target.site, external_url.c.url == target.url)
     ).one()
-    if number:
-        places = f"{number} {plural(number, 'place')}"
-        return [target.url, f"  external: linked to from {places}, for example {example}; not followed"]
-    return [
+    if not number:
+        return None
+    places = f"{number} {plural(number, 'place')}"
+    return [target.url, f"  external: linked to from {places}, for example {example}; not followed"]
+
+
+def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target]) -> list[str]:
+    target = targets[0]
+    lines = [
         target.url,
         f"  never found in the crawl {crawl.name} (number {crawl.id})",
         f"  known as {target.normalized}",
     ]
+    other = connection.execute(
+        select(crawled.c.id, crawled.c.name)
+        .join(site, site.c.crawl_id == crawled.c.id)
+        .join(page, page.c.site_id == site.c.id)
+        .where(site.c.site.in_([one.site for one in targets]), page.c.key.in_([one.key for one in targets]))
+        .order_by(crawled.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    if other is not None:
+        lines.append(f"  found in the crawl {other.name} (number {other.id}): add --crawl {other.id}")
+    return lines
 
 
 def _found_on(connection: Connection, page_id: int | None) -> str:

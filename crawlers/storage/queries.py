@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, select, text
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
@@ -48,20 +48,39 @@ class NamedCrawl(NamedTuple):
     name: str
     mission: str
     state: str
+    is_foreign: bool = False  # of a plain Scrapy spider, whose links are not stored
+
+    def __str__(self) -> str:
+        return f"crawl {self.name} (number {self.id}, {self.state})"
+
+
+# All pages of a plain Scrapy spider wait as requests, and no page of a mission does: so one of them is enough.
+_IS_FOREIGN = func.coalesce(
+    select(page.c.request.is_not(None))
+    .select_from(page.join(site, site.c.id == page.c.site_id))
+    .where(site.c.crawl_id == crawl.c.id)
+    .limit(1)
+    .scalar_subquery(),
+    False,
+)
 
 
 def crawl_named(database: Database, name: str | None) -> NamedCrawl:
-    """Return the latest crawl of that *name*, or the crawl of that number; None = the latest of all.
+    """Return the latest crawl of that *name*, or the crawl of that number.
 
+    None means the latest crawl of a mission, or the latest of all if there are only crawls of plain Scrapy spiders.
     Raises `ConfigError` if there is none.
     """
-    statement = select(crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state).order_by(crawl.c.id.desc())
+    columns = (crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state, _IS_FOREIGN.label("is_foreign"))
+    statement = select(*columns)
     name = name and name.encode("utf-8", "replace").decode()  # a terminal may pass invalid text
     if name is not None:
         is_meant = crawl.c.name == name
         if name.isascii() and name.isdigit() and len(name) < 10:
             is_meant = is_meant | (crawl.c.id == int(name))
-        statement = statement.where(is_meant)
+        statement = statement.where(is_meant).order_by(crawl.c.id.desc())
+    else:
+        statement = statement.order_by(text("is_foreign"), crawl.c.id.desc())
     with database.read() as connection:
         row = connection.execute(statement.limit(1)).one_or_none()
         if row is None:
@@ -71,7 +90,7 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
             raise ConfigError(
                 f"CRAWL={name}: {database.name} has no crawl of that name; it has {', '.join(names) or 'none'}"
             )
-    return NamedCrawl(*row)
+    return NamedCrawl(row.id, row.name, row.mission, row.state, bool(row.is_foreign))
 
 
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:

@@ -23,6 +23,7 @@ from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.cli.without_crawl import WithoutCrawl
 from crawlers.commands.lab import PARTS
 from crawlers.commands.sites import ACTIONS
 from crawlers.graphs.analysis import MEASURES
@@ -299,7 +300,8 @@ COMMANDS = _sections(ROOT / "docs" / "reference" / "commands.md")
 OUR_COMMANDS = sorted(
     path.stem
     for path in (ROOT / "crawlers" / "commands").glob("*.py")
-    if hasattr(importlib.import_module(f"crawlers.commands.{path.stem}"), "Command")
+    if hasattr(module := importlib.import_module(f"crawlers.commands.{path.stem}"), "Command")
+    and not issubclass(module.Command, WithoutCrawl)
 )
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import closing
+from functools import partial
 from typing import NamedTuple
 
 import pytest
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.commands.explain import Command
+from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.database import Database
+from tests.support.topic_store import add_page
 
 
 class Output(NamedTuple):
@@ -18,18 +24,26 @@ class Output(NamedTuple):
     errors: str
 
 
+READING = "Reading the crawl mine (number 1, finished)\n"
+
+
 @pytest.fixture
-def explain(crawled, capsys):
+def explain_in(capsys):
     """Run `scrapy explain` in this process, which is faster than starting one for each test."""
 
-    def result(*arguments, crawl=None, **settings):
+    def result(project, *arguments, crawl=None, **settings):
         command = Command()
-        command.settings = Settings({"DATABASE_URL": crawled[0].database_url, **settings})
+        command.settings = Settings({"DATABASE_URL": project.database_url, **settings})
         command.settings.setmodule("crawlers.settings", priority="default")
         command.run(list(arguments), Namespace(crawl=crawl, search=None))
         return Output(command.exitcode, *capsys.readouterr())
 
     return result
+
+
+@pytest.fixture
+def explain(crawled, explain_in):
+    return partial(explain_in, crawled[0])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +75,7 @@ def explain(crawled, capsys):
 )
 def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     result = explain(crawled[1] + path if path.startswith("/") else path)
-    assert (result.status, result.errors) == (0, "")
+    assert (result.status, result.errors) == (0, READING)
     missing = [part for part in parts if part not in result.output]
     assert not missing, result.output
 
@@ -69,14 +83,14 @@ def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
 def test_explain_is_a_scrapy_command(crawled):
     project, first_site, _ = crawled
     outcome = project.run("explain", first_site + "/a.html", "--crawl", "mine")
-    assert (outcome.status, outcome.log) == (0, "")
+    assert (outcome.status, outcome.log) == (0, READING)
     assert outcome.output.startswith(f"{first_site}/a.html\n  done, since ")
 
 
 def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
     project, _, second_site = broad
     outcome = project.run("explain", second_site + "/news")
-    assert (outcome.status, outcome.log) == (0, "")
+    assert (outcome.status, outcome.log) == (0, "Reading the crawl broad (number 1, interrupted)\n")
     for part in (
         "  importance 0.",
         " of 5 pages read\n",
@@ -112,9 +126,53 @@ def test_explain_says_that_a_rejected_url_was_not_requested(crawled, explain):
 def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts):
     result = explain(url, **options)
     assert (result.status, result.output) == (2, "")
-    assert result.errors.startswith("Error: ")
-    assert len(result.errors.splitlines()) == 1
+    errors = result.errors.removeprefix(READING)
+    assert errors.startswith("Error: ")
+    assert len(errors.splitlines()) == 1
     assert all(part in result.errors for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("{site}/a.html", "/a.html\n  done, since"),
+        ("{site}", "/\n  done, since"),
+        ("outside.example/page", "http://outside.example/page\n  external: linked to from 3 places"),
+        ("elsewhere.example/page?q=1", "http://elsewhere.example/page?q=1\n  never found in the crawl mine"),
+    ],
+)
+def test_scheme_of_a_url_may_be_left_out(crawled, explain, text, part):
+    result = explain(text.format(site=crawled[1].removeprefix("http://")))
+    assert (result.status, result.errors) == (0, READING)
+    assert part in result.output
+
+
+@pytest.mark.parametrize("text", ["somebody@elsewhere.example", "tel:+123", "page", "[::1"])
+def test_what_is_not_the_address_of_a_page_is_refused(explain, text):
+    result = explain(text)
+    assert (result.status, result.output) == (2, "")
+    assert "write a full URL, http://…" in result.errors
+
+
+def store(project, name, site, *urls):
+    """Store a crawl with pages that were read."""
+    with closing(Database(project.database_url)) as database:
+        row = begin(database, name, "sitegraph", [SiteRow(0, site, 1, None, 0.0)], {}, 0.0)
+        for number, url in enumerate(urls, 1):
+            add_page(database, number, row.sites[0].id, url, key=resolve(url, "").key)
+
+
+def test_page_of_https_is_found_without_its_scheme(project, explain_in):
+    store(project, "secure", "https://secure.example", "https://secure.example/x")
+    assert "https://secure.example/x\n  done" in explain_in(project, "secure.example/x").output
+
+
+def test_crawl_that_has_found_the_url_is_named(project, explain_in):
+    store(project, "first", "http://one.example", "http://one.example/x")
+    store(project, "second", "http://one.example")
+    found = explain_in(project, "http://one.example/x").output
+    assert "never found in the crawl second (number 2)" in found
+    assert "found in the crawl first (number 1): add --crawl 1" in found
 
 
 def test_explain_requires_exactly_one_url(explain):

@@ -11,6 +11,7 @@ from crawlers.commands.graph import FRAGMENT
 from crawlers.errors import ConfigError
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.storage.files.names import file_stem
+from tests.support.sites.server import Web, links, pages
 
 
 def names(folder):
@@ -111,7 +112,7 @@ def test_top_lists_the_most_important_pages(broad, tmp_path):
         outcome = project.run("graph", "--folder", str(tmp_path), "--top", *arguments)
         assert outcome.status == 0, outcome.log
         assert names(tmp_path) == ["top.csv"]
-        assert outcome.output.splitlines()[1] == f"{tmp_path / 'top.csv'}: the {expected} most important pages"
+        assert outcome.output.splitlines()[0] == f"{tmp_path / 'top.csv'}: the {expected} most important pages"
         with (tmp_path / "top.csv").open(newline="") as lines:
             rows = list(csv.DictReader(lines))
         assert [row["rank"] for row in rows] == [str(rank) for rank in range(1, expected + 1)]
@@ -199,9 +200,90 @@ def test_unknown_site_or_crawl_is_reported_in_one_sentence(crawled, arguments, p
     before = names(project.folder)
     outcome = project.run("graph", *arguments)
     assert outcome.status == 2, outcome.log
-    assert len(outcome.log.splitlines()) == len(outcome.errors) == 1
+    assert len(outcome.errors) == 1
+    assert outcome.log.splitlines()[:-1] in ([], ["Reading the crawl mine (number 1, finished)"])
     assert all(part in outcome.log for part in parts)
     assert names(project.folder) == before
+
+
+@pytest.mark.parametrize("name", ["{host}", "{host}/a.html", "{number}", "{url}", "{url}/", "{url}/a.html"])
+def test_site_is_named_as_for_the_list_of_sites(crawled, tmp_path, name):
+    project, first_site, _ = crawled
+    number = project.query("SELECT id FROM seed WHERE site = :site", site=first_site)[0][0]
+    named = name.format(host=first_site.removeprefix("http://"), number=number, url=first_site)
+    outcome = project.run("graph", named, "--folder", str(tmp_path))
+    assert outcome.status == 0, outcome.log
+    assert names(tmp_path) == [f"{stem(first_site)}.gexf"]
+
+
+def test_name_of_several_sites_is_reported_with_them(crawled, tmp_path):
+    project, first_site, second_site = crawled
+    outcome = project.run("graph", "127.0.0.1", "--folder", str(tmp_path))
+    assert outcome.status == 2
+    assert "127.0.0.1 matches several sites of the crawl mine: " in outcome.log
+    assert first_site in outcome.log
+    assert second_site in outcome.log
+
+
+# Sites that were never read, and crawls without links
+
+
+def test_no_graph_is_written_of_a_site_that_was_never_read(project):
+    bodies = {"/": links("/a"), "/a": "<p>a"}
+    with Web(good=pages(bodies), dead=pages({})) as web:
+        good, dead = web["good"].origin, web["dead"].origin
+        outcome = project.crawl(web.hosts(), GRAPH_FORMATS="gexf,csv")
+        assert outcome.status == 0, outcome.log
+    sentence = f"No graph is written for 1 site without a page that was read: {dead}"
+    result = project.folder / "result"
+    assert sentence in outcome.log
+    assert f"{stem(good)}.gexf" in names(result)
+    assert not [name for name in names(result) if name.startswith(stem(dead))]
+    again = project.run("graph", "--folder", str(project.folder / "again"))
+    assert (again.status, again.log.splitlines()[1:]) == (0, [sentence])
+    assert names(project.folder / "again") == [f"{stem(good)}.gexf"]
+    named = project.run("graph", dead)
+    assert (named.status, named.errors) == (2, [f"Error: {sentence}"])
+
+
+def test_graph_of_an_earlier_crawl_is_not_replaced_by_an_empty_one(project):
+    is_up = True
+
+    async def site(exchange):
+        await pages({"/": links("/a"), "/a": "<p>a"} if is_up else {})(exchange)
+
+    with Web(site=site) as web:
+        path = project.folder / "result" / f"{stem(web['site'].origin)}.gexf"
+        assert project.crawl(web.hosts()).status == 0
+        before = path.read_bytes()
+        is_up = False
+        outcome = project.crawl(web.hosts())
+    assert "No graph is written for 1 site" in outcome.log
+    assert project.run("graph").status == 2
+    assert path.read_bytes() == before
+    assert project.run("graph", "--crawl", "1").status == 0
+    assert path.read_bytes() == before
+
+
+def test_crawl_of_a_plain_spider_is_not_taken_for_a_graph(project):
+    async def site(exchange):
+        await pages({"/": links("/a"), "/a": "<p>a"})(exchange)
+
+    with Web(site=site) as web:
+        origin = web["site"].origin
+        plain = ("crawl", "tree", "-a", f"site={origin}", "-s", "SPIDER_MODULES=tests.support.sites.plain")
+        assert project.run(*plain).status == 0
+        alone = project.run("graph")
+        assert project.crawl(web.hosts()).status == 0
+        assert project.run(*plain).status == 0
+    result = project.folder / "result"
+    before = {path: path.read_bytes() for path in result.iterdir()}
+    assert (alone.status, len(alone.errors)) == (2, 1)
+    assert "the crawl tree (number 1) is of a plain Scrapy spider" in alone.log
+    latest = project.run("graph")
+    assert (latest.status, latest.log) == (0, "Reading the crawl sitegraph (number 2, finished)\n")
+    assert {path: path.read_bytes() for path in result.iterdir()} == before
+    assert "Reading the crawl tree (number 3, finished)" in project.run("explain", origin, "--crawl", "tree").log
 
 
 @pytest.mark.parametrize("option", ["--format", "--measure", "--level", "--group"])

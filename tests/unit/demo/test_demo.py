@@ -96,9 +96,10 @@ def test_files_that_the_demo_names_exist(demo):
 def test_commands_that_the_demo_recommends_work(demo, origins):
     project = Project(demo[0])
     story = project.run("explain", origins["library"] + "/")
-    assert (story.status, story.log) == (0, "")
+    reading = "Reading the crawl sitegraph (number 1, finished)\n"
+    assert (story.status, story.log) == (0, reading)
     graph = project.run("graph", "--level", "site")
-    assert (graph.status, graph.log) == (0, "")
+    assert (graph.status, graph.log) == (0, reading)
     assert f"of the {len(SITES)} target sites" in graph.output
 
 

@@ -47,7 +47,7 @@ def test_latest_crawl_of_a_name_is_found(database: Database) -> None:
     crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
     second = begin(database, "daily", A)
     third = begin(database, "weekly", A)
-    assert crawl_named(database, "daily") == (second.id, "daily", "sitegraph", "running")
+    assert crawl_named(database, "daily") == (second.id, "daily", "sitegraph", "running", False)
     assert crawl_named(database, None).id == third.id
 
 
