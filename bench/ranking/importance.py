@@ -132,7 +132,7 @@ def convergence(links: Links, truth: Vector, policy: Policy) -> list[tuple[float
     rows = []
     for times in TIMES:
         walk.fetch(times * pages - scores.ticks)
-        found = estimate(scores.importance, pages)
+        found = estimate(scores.weight, pages)
         rows.append((*errors(found, truth), sum(scores.history(page) for page in links)))
     return rows
 
@@ -142,10 +142,10 @@ def after_change(links: Links, changed: Links, truths: tuple[Vector, Vector], sc
     pages = len(links)
     walk = Walk(scores, links)
     walk.fetch(10 * pages)
-    before = l1(estimate(scores.importance, pages), truths[0])
+    before = l1(estimate(scores.weight, pages), truths[0])
     walk.links = linked(changed)
     walk.fetch(5 * pages)
-    return before, l1(estimate(scores.importance, pages), truths[1])
+    return before, l1(estimate(scores.weight, pages), truths[1])
 
 
 def pushed(links: Links, changed: Links, truths: tuple[Vector, Vector]) -> list[float]:

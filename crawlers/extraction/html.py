@@ -25,7 +25,11 @@ _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL S
 _HTML_IN_SVG = "foreignObject"
 _FOREIGN = frozenset({"svg", "math", _HTML_IN_SVG})
 _MAX_METADATA = 1000  # elements whose ancestors are examined; icons may have titles
-_REFRESH = re.compile(r"[\s\d.]*[;,]?\s*url\s*=\s*(.*)|\s*[\d.]+[\s;,]+(.*)", re.I | re.S)
+# The shared declarative refresh steps of the HTML Standard, 4.2.5.3: seconds, a separator, and the rest.
+_REFRESH = re.compile(
+    r"[\t\n\f\r ]*(?:[0-9]+|(?=\.))[0-9.]*(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+(.+)", re.S
+)
+_REFRESH_URL = re.compile(r"url[\t\n\f\r ]*=[\t\n\f\r ]*", re.I)
 _ONLY_A = frozenset({"a"})
 _ROBOTS_SEPARATOR = re.compile(r"[\s,]+")
 
@@ -222,7 +226,8 @@ def _refresh(content: str) -> str | None:
     found = _REFRESH.match(content)
     if found is None:
         return None
-    url = found[1] if found[1] is not None else found[2]
+    name = _REFRESH_URL.match(found[1])
+    url = found[1] if name is None else found[1][name.end() :]
     if url[:1] in ("'", '"'):
         url = url[1:].partition(url[0])[0]
     return url.strip(_BLANK) or None

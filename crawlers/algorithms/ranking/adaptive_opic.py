@@ -7,6 +7,8 @@ References
 
 from __future__ import annotations
 
+import math
+
 from crawlers.algorithms.ranking.opic import OPIC, Policy
 
 
@@ -40,8 +42,11 @@ class AdaptiveOPIC(OPIC):
         part = (self.ticks - self._visited[page]) / (self._window * fetched)  # S/T
         return cash / part if part >= 1.0 else self._histories[page] * (1.0 - part) + cash
 
+    def weight(self, page: int) -> float:
+        """Return the cash of the window of *page*, as if it were fetched now; 0 if it may not be fetched."""
+        return self._new_history(page, self.cash(page)) if self._queues[page] >= 0 else 0.0
+
     def importance(self, page: int) -> float:
-        """Return the approximate share of *page* in the cash of the window, as if it were fetched now; 0 if unknown."""
-        if self._queues[page] < 0:
-            return 0.0
-        return self._new_history(page, self.cash(page)) / (self._history + self._total)
+        """Return the share of *page* in the weights of all pages. O(pages): to compare pages, `weight` suffices."""
+        whole = math.fsum(self.weight(other) for other, queue in self._queues.items() if queue >= 0)
+        return self.weight(page) / whole if whole > 0.0 else 0.0

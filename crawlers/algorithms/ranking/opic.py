@@ -217,9 +217,14 @@ class OPIC:
         """Return the cash that *page* has paid."""
         return self._histories[page]
 
+    def weight(self, page: int) -> float:
+        """Return the cash that *page* has paid, or would have paid if it were fetched now."""
+        return self._histories[page] + self.cash(page)
+
     def importance(self, page: int) -> float:
-        """Return the share of *page* in all the cash paid, in [0, 1]."""
-        return (self._histories[page] + self.cash(page)) / (self._history + self._total)
+        """Return the share of *page* in the weights of all pages: they add up to 1."""
+        whole = self._history + self._total - self._virtual  # the virtual page distributes its cash at the next event
+        return self.weight(page) / whole if whole > 0.0 else 0.0
 
     def error_bound(self) -> float:
         """Return an upper bound of the residual of importance in the L1 norm, if links do not change.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from functools import partial
 
 from crawlers.extraction.charset import decode
 
@@ -19,7 +20,9 @@ _ROOT = re.compile(
 )
 # Ampersands that do not begin an XML entity (common in addresses), and numeric references. In CDATA they are text.
 _REFERENCE = re.compile(
-    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,7}|x[0-9a-fA-F]{1,6});)?", re.S
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?!(?:amp|lt|gt|quot|apos);)"
+    rb"(?:#(?P<code>\d{1,7}|x[0-9a-fA-F]{1,6});|(?P<name>(?=[a-zA-Z][\w.-]*;)))?",
+    re.S,
 )
 
 
@@ -79,11 +82,12 @@ def root_of(utf8: bytes) -> str:
     return "" if found is None else (found[1] or found[2]).decode().lower()
 
 
-def element(utf8: bytes) -> bytes:
+def element(utf8: bytes, undeclared: bytes = b"&amp;") -> bytes:
     """Return only the root element, which must be known to `root_of`, with its ampersands repaired.
 
     Everything before it (output of scripts, a DOCTYPE with growing entities) and after it is removed, and so is a
-    truncated text, because half an address would be a wrong one.
+    truncated text, because half an address would be a wrong one. *undeclared* replaces the ampersand of references to
+    entities that XML does not know.
     """
     found = _ROOT.search(utf8)
     if found is None:
@@ -91,14 +95,14 @@ def element(utf8: bytes) -> bytes:
     end = utf8.lower().rfind(b"</" + found[0][1:].lower())
     end = utf8.rfind(b">") if end < 0 else utf8.find(b">", end)
     xml = utf8[found.start() : end + 1] if end >= 0 else utf8[found.start() :]
-    return _REFERENCE.sub(_repaired, xml) if b"&" in xml else xml
+    return _REFERENCE.sub(partial(_repaired, undeclared), xml) if b"&" in xml else xml
 
 
-def _repaired(found: re.Match[bytes]) -> bytes:
+def _repaired(undeclared: bytes, found: re.Match[bytes]) -> bytes:
     if found[1] is not None:
         return found[1] if found[1].endswith(b"]]>") else found[1].replace(b"&", b"&amp;")
-    if found[2] is None:
-        return b"&amp;"
-    code = int(found[2][1:], 16) if found[2][:1] == b"x" else int(found[2])
+    if found["code"] is None:
+        return b"&amp;" if found["name"] is None else undeclared
+    code = int(found["code"][1:], 16) if found["code"][:1] == b"x" else int(found["code"])
     is_character = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
     return found[0] if is_character else b""

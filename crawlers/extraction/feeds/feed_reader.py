@@ -18,7 +18,7 @@ from crawlers.extraction.feeds.feed_bytes import as_utf8, element, inflated, roo
 from crawlers.extraction.feeds.feed_dates import seconds_of
 from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
 from crawlers.extraction.feeds.json_feed import read_json_feed
-from crawlers.extraction.feeds.sitemaps import is_text_sitemap, read_sitemap, read_text_sitemap
+from crawlers.extraction.feeds.sitemaps import UNDECLARED, is_text_sitemap, read_sitemap, read_text_sitemap
 
 _FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times the usual number
 _FEED_BYTES = 8_000_000  # thirty articles with their texts take 0.2 MB
@@ -37,13 +37,17 @@ _ANY_ELEMENT = re.compile(rb"<([a-zA-Z_][\w:.-]*)")
 _ITEM = re.compile(rb"<(?:[\w.-]+:)?(?:item|entry)(?=[\s/>])", re.I)
 _CONTENT = {"content-type": "application/xml; charset=utf-8"}
 
+# In RSS the link is the text of its element, whatever its attributes say.
+_LINK_WITH_TEXT = re.compile(rb"<link\s[^<>]*(?<!/)>(?=\s*(?:<!\[CDATA\[\s*)?[^\s<])", re.I)
+
 # Removed: texts that are too long for a URL, a title or a date and make up most of a feed; images, whose titles and
-# links are not those of the feed; and, outside CDATA, irrelevant elements.
+# links are not those of the feed; empty titles, which would hide those of media; and, outside CDATA, irrelevant
+# elements.
 _VALUE_BYTES = 2000
 _WASTE = re.compile(
-    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|(?<=>)[^<]{2001,}"
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|(?<=>)[^<]{2001,}|<title(?:\s[^<>]*)?>\s*(?:<!\[CDATA\[\s*\]\]>\s*)?</title>"
     rb"|<(image|textinput)\b[^<>]*>(?:(?!<(?:item|image|textinput)\b).)*?</\2>"
-    rb"|<(/?)(?!(?:(?!media:|itunes:|googleplay:)[\w.-]+:)?(?:rss|rdf|channel|feed|item|entry"
+    rb"|<(/?)(?!media:title[\s/>])(?!(?:(?!media:|itunes:|googleplay:)[\w.-]+:)?(?:rss|rdf|channel|feed|item|entry"
     rb"|title|link|guid|id|pubdate|date|published|updated|modified|issued|created|origlink|language|source"
     rb"|description|summary|content|encoded)[\s/>])[a-z_][\w:.-]*",
     re.I | re.S,
@@ -94,9 +98,10 @@ def _read(utf8: bytes, into: Gathering) -> FeedContent:
         return read_text_sitemap(utf8, into)
     root = root_of(utf8)
     if root in _FEED_ROOTS:
-        return _read_feed(element(utf8), into)
+        xml = element(utf8)
+        return _read_feed(xml if root == "feed" else _LINK_WITH_TEXT.sub(b"<link>", xml), into)
     if root in _SITEMAP_ROOTS:
-        return read_sitemap(element(utf8), into)
+        return read_sitemap(element(utf8, UNDECLARED.encode()), into)
     if root:
         return into.content("", "not a feed but an HTML page")
     found = _ANY_ELEMENT.search(utf8)

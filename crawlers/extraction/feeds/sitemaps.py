@@ -27,6 +27,8 @@ _VALUES = frozenset(
     ]
 )  # fmt: skip
 _TEXT = re.compile(rb"\s*https?://", re.I)
+UNDECLARED = "\ufffd"  # instead of the ampersand of a reference to an entity that XML does not know
+_ENTITY = re.compile(rf"{UNDECLARED}(?=[A-Za-z][\w.-]*;)")
 
 
 def is_text_sitemap(utf8: bytes) -> bool:
@@ -45,7 +47,8 @@ def read_text_sitemap(utf8: bytes, into: Gathering) -> FeedContent:
 def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
     """Return the contents of the sitemap or index *xml*, which must be the root element only.
 
-    The date of an item is that of its news, or of its last change. Only news items are articles.
+    The date of an item is that of its news, or of its last change. Only news items are articles. An address may stand
+    in its entry without `<loc>`, and an entry may have several. One with an undeclared entity is unknown.
     """
     target = _Target(into)
     parser = etree.XMLParser(target=target, recover=True, no_network=True, resolve_entities=False, remove_pis=True)
@@ -70,17 +73,23 @@ class _Target:
         self.language = ""
         self._into = into
         self._path: list[str] = []
+        self._parents: list[str] = []  # the same, but without elements that hold only a value
         self._entry = ""
         self._is_news = False  # whether the entry is news
         self._values: dict[str, str] = {}
         self._value: list[str] | None = None
+        self._direct: list[str] = []  # the text of the entry outside of its elements
 
     def start(self, tag: str, _attributes: object) -> None:
         name = tag.rpartition("}")[2].rpartition(":")[2].lower()
-        parent = self._path[-1] if self._path else ""
+        parent = self._parents[-1] if self._parents else ""
+        if self._value is not None:  # its element has no end tag
+            self._take(self._path[-1], self._value)
         if name in _ENTRIES:
             self._hand_over()  # the previous entry has no end tag
             self._entry = name
+        elif name == "loc" and parent in _ENTRIES and "loc" in self._values:
+            self._hand_over()  # another address in the same entry
         elif name == "sitemapindex":
             self.kind = "sitemap index"
         elif name == "news":
@@ -88,29 +97,43 @@ class _Target:
             self._is_news = True
         self._value = [] if (parent, name) in _VALUES else None
         self._path.append(name)
+        self._parents.append(parent if self._value is not None else name)
 
     def data(self, text: str) -> None:
-        if self._value is not None and len(self._value) < _VALUE_CHARS:
-            self._value.append(text[:_VALUE_CHARS])
+        if self._value is not None:
+            into = self._value
+        elif self._path and self._path[-1] in _ENTRIES:
+            into = self._direct
+        else:
+            return
+        if len(into) < _VALUE_CHARS:
+            into.append(text[:_VALUE_CHARS])
 
     def end(self, _tag: str) -> None:
         name = self._path.pop() if self._path else ""
+        del self._parents[len(self._path) :]
         if self._value is not None:
-            self._values.setdefault(name, "".join(self._value).strip()[:_VALUE_CHARS])
-            self._value = None
+            self._take(name, self._value)
         elif name in _ENTRIES:
             self._hand_over()
+
+    def _take(self, name: str, value: list[str]) -> None:
+        self._values.setdefault(name, "".join(value).strip()[:_VALUE_CHARS])
+        self._value = None
 
     def close(self) -> None:
         self._hand_over()
 
     def _hand_over(self) -> None:
         values, self._values = self._values, {}
+        direct, self._direct = "".join(self._direct).strip()[:_VALUE_CHARS], []
         is_news, self._is_news = self._is_news, False
-        href = values.get("loc", "")
+        href = values.get("loc") or direct
+        if _ENTITY.search(href):
+            return
         if self._entry == "sitemap":
             self._into.more(href, values.get("lastmod"))
         else:
             date = values.get("publication_date") or values.get("lastmod")
-            self._into.item(href, date, values.get("title", ""), is_article=is_news)
+            self._into.item(href, date, _ENTITY.sub("&", values.get("title", "")), is_article=is_news)
             self.language = self.language or values.get("language", "")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.extraction.html import LINK_TAGS, ParsedPage, parse_page
+from crawlers.extraction.html import LINK_TAGS, ParsedPage, _refresh, parse_page
 
 A = frozenset({"a"})
 ALL = frozenset(LINK_TAGS)
@@ -45,7 +45,7 @@ def test_only_links_of_the_selected_tags_count() -> None:
         ("0;/end", "/end"),
         ("0; URL = '/e nd' x", "/e nd"),
         ('3,url="/end', "/end"),
-        ("url=/end", "/end"),
+        ("url=/end", None),
         ("1.5 /end", "/end"),
         ("30", None),
         ("0;url=", None),
@@ -56,6 +56,40 @@ def test_only_links_of_the_selected_tags_count() -> None:
 def test_refresh_is_read_as_browsers_read_it(content: str, href: str | None) -> None:
     html = f"<meta http-equiv=refresh content='{content.replace(chr(39), '&#39;')}'>"
     assert parse(html, ALL).hrefs == ([] if href is None else [href])
+
+
+# Content of a refresh, and the URL of the cases of the web platform tests (attr-meta-http-equiv-refresh).
+REFRESHES: dict[str | None, list[str]] = {
+    None: [
+        *("", "1", "1 ", "1\t", "1\r", "1\n", "1\f", "1;", "1,", "1url=foo", "1x;url=foo", "; foo", ", foo", "foo"),
+        *("+1; url=foo", "-1; url=foo", "+0; url=foo", "-0; url=foo", "+1; foo", "-1; foo", "+0; foo", "-0; foo"),
+        *("+1", "-1", "+0", "-0", "0", "1e0; url=foo", "1e1; url=foo", "10e-1; url=foo", "-0.1; url=foo"),
+        *("\xa01; url=foo", "١; url=foo", "url=foo", ";url=foo", "1; url=", "1; url=''"),
+    ],
+    "foo": [
+        *(f"1{mark}{blank}url=foo" for mark in (";", ",", "") for blank in " \t\r\n\f"),
+        *("  1  ;  url  =  foo", "  1  ,  url  =  foo", "  1  ;  foo", "  1  ,  foo", "  1  url  =  foo"),
+        *("1; url=foo ", "1; url=f\to\no", '1; url="foo"bar', "1; url='foo'bar", '1; "foo"bar', "0; url=foo", "0; foo"),
+        *("1.9; url=foo", "1.9..5.; url=foo", ".9; url=foo", "0.9; url=foo", "1;URL=foo", "1;uRl='foo"),
+    ],
+    "x;url=foo": ["1 x;url=foo"],
+    ";url=foo": ["1;;url=foo"],
+    "foo'bar": ["1; url=\"foo'bar"],
+    "url foo": ["1; url foo"],
+    "urlfoo": ["1; urlfoo"],
+    "urfoo": ["1; urfoo"],
+    "ufoo": ["1; ufoo"],
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "url"), [(content, url) for url, contents in REFRESHES.items() for content in contents]
+)
+def test_refresh_follows_the_steps_of_the_standard(content: str, url: str | None) -> None:
+    found = _refresh(content)
+    assert (found and found.translate({9: None, 10: None, 13: None})) == url, (
+        "tabs and lines vanish as links are joined"
+    )
 
 
 def test_meta_without_refresh_is_not_a_link() -> None:

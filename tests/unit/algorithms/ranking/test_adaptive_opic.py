@@ -63,5 +63,5 @@ def test_window_forgets_removed_links() -> None:
         walk.fetch(10_000)
         walk.links = linked(changed)
         walk.fetch(5_000)
-        found[name] = l1(estimate(scores.importance, 1000), truth)
+        found[name] = l1(estimate(scores.weight, 1000), truth)
     assert found["window"] < 0.06 < found["all"]

@@ -304,6 +304,15 @@ def test_rebase_is_due_when_offsets_outgrow_cash() -> None:
 # Importance ------------------------------------------------------------------------------------------
 
 
+@given(events, windows, weights)
+def test_importance_of_all_pages_adds_up_to_1(events: list[Event], window: float, weight: float) -> None:
+    for scores in (OPIC(uncrawled_weight=weight), AdaptiveOPIC(window=window, uncrawled_weight=weight)):
+        happen(scores, events)
+        if scores.pages and scores.ticks:
+            assert sum(map(scores.importance, PAGES)) == pytest.approx(1.0)
+            assert all(0.0 <= scores.importance(page) <= 1.0 + 1e-12 for page in PAGES)
+
+
 @given(webs, walks)
 def test_infinite_window_equals_none(web: dict[int, dict[int, float]], walk: list[int]) -> None:
     adaptive, plain = walked(AdaptiveOPIC(window=math.inf), web, walk), walked(OPIC(), web, walk)

@@ -137,6 +137,38 @@ def test_preferred_link_of_an_item(item: str, found: list[str]) -> None:
     assert urls(rss(item)) == found
 
 
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ('<link uri="/wrong">/a</link>', "/a"),
+        ('<link url="/wrong" type="x">\n/a</link>', "/a"),
+        ('<link href="/wrong"><![CDATA[ /a ]]></link>', "/a"),
+        ('<link rel="alternate" href="/a"></link>', "/a"),
+        ('<link uri="/a"/>', "/a"),
+        ("<link uri='/a' > </link>", "/a"),
+    ],
+)
+def test_link_of_rss_is_its_text_whatever_its_attributes_are(link: str, found: str) -> None:
+    content = read(f"<rss><channel><item><title>t</title>{link}</item></channel></rss>")
+    assert [item.url for item in content.items] == [f"https://example.com{found}"]
+
+
+@pytest.mark.parametrize(
+    ("titles", "found"),
+    [
+        ("<media:title>M</media:title>", "M"),
+        ("<media:title type='plain'>M</media:title><title></title>", "M"),
+        ("<media:group><media:content url='/i.jpg'><media:title>M</media:title></media:content></media:group>", "M"),
+        ("<media:title>M</media:title><title>T</title>", "T"),
+        ("<title>T</title><media:title>M</media:title>", "T"),
+    ],
+)
+def test_title_of_media_stands_in_for_a_missing_title(titles: str, found: str) -> None:
+    media = 'xmlns:media="http://search.yahoo.com/mrss/"'
+    content = read(f"<rss {media}><channel><item><link>/a</link>{titles}</item></channel></rss>")
+    assert [item.title for item in content.items] == [found]
+
+
 def test_repeated_items_are_merged() -> None:
     body = rss(
         "<link>/x</link>",

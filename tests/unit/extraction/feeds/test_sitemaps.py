@@ -159,6 +159,57 @@ def test_gzip_nested_three_times_is_not_inflated() -> None:
     assert read(body).items == []
 
 
+@pytest.mark.parametrize(
+    ("entries", "further"),
+    [
+        ("<sitemap>/1.xml</sitemap>", ["/1.xml"]),
+        ("<sitemap>\n /1.xml <lastmod>2026-11-20</lastmod>\n</sitemap>", ["/1.xml"]),
+        ("<sitemap><lastmod>2026-11-20</lastmod><![CDATA[/1.xml]]></sitemap>", ["/1.xml"]),
+        ("<sitemap>/1.xml<sitemap>/2.xml</sitemap>", ["/1.xml", "/2.xml"]),
+        ("<sitemap>text<loc>/1.xml</loc></sitemap>", ["/1.xml"]),
+        ("<sitemap><loc>/1.xml</loc><loc>/2.xml</loc></sitemap>", ["/1.xml", "/2.xml"]),
+        ("<sitemap><loc>/1.xml<loc>/2.xml</loc></sitemap>", ["/1.xml", "/2.xml"]),
+        ("<sitemap><loc></loc><loc>/2.xml</loc></sitemap>", ["/2.xml"]),
+        ("<sitemap> </sitemap><sitemap/>", []),
+    ],
+)
+def test_addresses_of_an_index_stand_where_programs_write_them(entries: str, further: list[str]) -> None:
+    content = read(f"<sitemapindex>{entries}</sitemapindex>")
+    assert content.further == [f"https://example.com{path}" for path in further]
+
+
+def test_each_address_of_an_entry_has_the_date_behind_it() -> None:
+    entry = "<loc>/1.xml</loc><lastmod>2026-11-20</lastmod><loc>/2.xml</loc><lastmod>2026-11-21</lastmod>"
+    further = ["https://example.com/2.xml", "https://example.com/1.xml"]
+    assert read(f"<sitemapindex><sitemap>{entry}</sitemap></sitemapindex>").further == further
+    items = read(f"<urlset><url>{entry}</url></urlset>").items
+    assert [item.url for item in items] == further
+    assert items[0].published_at == (items[1].published_at or 0) + 86_400
+
+
+@pytest.mark.parametrize(
+    ("loc", "path"),
+    [
+        ("/&test;", None),
+        ("/a&nbsp;b", None),
+        ("/?a=1&copy;=2", None),
+        ("/?a=1&copy=2", "/?a=1&copy=2"),
+        ("/?a=1&b=2;c", "/?a=1&b=2;c"),
+        ("/?a=1&amp;copy;=2", "/?a=1&copy;=2"),
+        ("<![CDATA[/?a=1&copy;=2]]>", "/?a=1&copy;=2"),
+        ("/&#97;", "/a"),
+    ],
+)
+def test_address_with_an_undeclared_entity_is_unknown(loc: str, path: str | None) -> None:
+    declared = '<!DOCTYPE urlset [<!ENTITY test SYSTEM "file:///etc/passwd"><!ENTITY nbsp "x">]>'
+    body = f"<urlset><url><loc>{loc}</loc></url><url><loc>/b</loc></url></urlset>"
+    assert urls(declared + body) == [f"https://example.com{one}" for one in (path, "/b") if one is not None]
+
+
+def test_undeclared_entities_of_titles_are_those_of_html() -> None:
+    assert read(NEWS.replace("Q &amp; A", "Caf&eacute; &nosuch;")).items[0].title == "Café &nosuch;"
+
+
 def test_items_are_bounded() -> None:
     content = read(urlset(*(f"/{i}" for i in range(MAX_ITEMS + 10))))
     assert len(content.items) == MAX_ITEMS
