@@ -6,7 +6,9 @@
     ├── FrontierError       our side: the frontier was used against its contract
     ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
     ├── UnreachedError      the web's side: a crawl ended, but its sites could not be read
-    └── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
+    ├── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
+    └── BadBody             the web's side: a body beyond the limits of decompression, likewise
+        └── DamagedBody         a body of which nothing can be decompressed
 
 A message names the file, line or setting, carries the value, and says what to do.
 """
@@ -40,3 +42,11 @@ class UnreachedError(CrawlersError):
 
 class BadUrl(CrawlersError):
     """The text can't be made into a URL."""
+
+
+class BadBody(CrawlersError):
+    """The body of a response exceeds the limits of decompression."""
+
+
+class DamagedBody(BadBody):
+    """Nothing of the body of a response can be decompressed."""

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import os
 
+import brotli
 import pytest
 
 from crawlers.items import State
@@ -132,6 +133,24 @@ CASES = {
     "/too-large": (pouring(), State.REFUSED, "too large"),
     "/announced-too-large": (pouring(Content_Length=LARGE), State.REFUSED, "too large"),
     "/bomb": (responding(BOMB, Content_Encoding="gzip"), State.REFUSED, "too large once decompressed"),
+    "/brotli-bomb": (
+        responding(brotli.compress(bytes(10 * MAXSIZE), quality=1), Content_Encoding="br"),
+        State.REFUSED,
+        "too large once decompressed",
+    ),
+    "/nested-bomb": (
+        responding(gzip.compress(BOMB), Content_Encoding="gzip, gzip"),
+        State.REFUSED,
+        "too large once decompressed",
+    ),
+    "/layers": (responding(BOMB, Content_Encoding="gzip," * 300), State.REFUSED, "more than 3 content encodings"),
+    "/members": (
+        responding(gzip.compress(gzip.compress(b"") * 100_000), Content_Encoding="gzip, gzip"),
+        State.REFUSED,
+        "more than 1,000 compressed parts",
+    ),
+    "/damaged": (responding(Content_Encoding="br"), State.FAILED, "the content encoding br is damaged, 2 attempts"),
+    "/escape": (responding(Content_Encoding="\x1b[2J"), State.DONE, ""),
     "/gzip": (responding(gzip.compress(HTML.encode()), Content_Encoding="gzip"), State.DONE, ""),
     "/noise": (responding(NOISE), State.DONE, ""),
     "/nothing": (responding("", 204), State.REFUSED, "status 204"),

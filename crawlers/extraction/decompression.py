@@ -1,0 +1,168 @@
+"""Removes the content encodings of a response (RFC 9110 section 8.4), with limits on memory and time.
+
+A few hundred bytes can stand for gigabytes, for a million empty parts, or for hundreds of layers. Scrapy limits only
+the size: 300 layers of uncompressed gzip took 24 seconds, in which the whole crawl stood still.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import brotli
+from backports import zstd
+
+from crawlers.errors import BadBody, DamagedBody
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MOST_LAYERS = 3  # servers that compress a compressed file send two
+MOST_PARTS = 1_000  # gzip members or zstd frames one after the other; block gzip has 256 in 16 MB
+ZSTD_WINDOW_LOG = 23  # 8 MB, which RFC 9659 section 3 allows for content encodings
+_CHUNK = 65_536  # bytes that are decompressed at a time
+_GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 31, 15, -15
+_DAMAGED = (zlib.error, brotli.error, zstd.ZstdError, EOFError)
+
+
+class _Decoder(Protocol):
+    """What the decompressors of zlib and zstd have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /, max_length: int) -> bytes: ...
+
+
+class _Coding(NamedTuple):
+    new_decoder: Callable[[], _Decoder]
+    magic: bytes  # with which every part begins
+
+
+def decompressed(body: bytes, encodings: Iterable[str], most: int) -> bytes:
+    """Return *body* without its *encodings*, the values of all its Content-Encoding headers.
+
+    At most *most* bytes may result from each layer; 0: no limit. Unknown encodings are ignored, as in browsers, and so
+    are those that the first bytes disprove: many servers declare gzip and send plain text. Truncated or damaged data
+    is decompressed up to that point.
+
+    Raises `BadBody` beyond a limit, `DamagedBody` if nothing can be decompressed.
+
+    >>> decompressed(zlib.compress(b"text"), ["deflate"], 1000)
+    b'text'
+    """
+    names = [name.strip().lower() for header in encodings for name in header.split(",")]
+    layers = [name for name in names if name in _DECODERS]
+    if len(layers) > MOST_LAYERS:
+        raise BadBody(f"more than {MOST_LAYERS} content encodings")
+    for name in reversed(layers):
+        if body:
+            body = _DECODERS[name](body, most or sys.maxsize, name)
+    return body
+
+
+def _gzip(body: bytes, most: int, name: str) -> bytes:
+    magic = b"\x1f\x8b"  # RFC 1952 section 2.3.1
+    return _parts(body, _Coding(lambda: zlib.decompressobj(_GZIP_WINDOW), magic), most, name)
+
+
+def _deflate(body: bytes, most: int, name: str) -> bytes:
+    """Decompress zlib data, or raw deflate data, which some servers send instead."""
+    is_zlib = body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0  # RFC 1950 section 2.2
+    window = _ZLIB_WINDOW if is_zlib else _RAW_WINDOW
+    return _parts(body, _Coding(lambda: zlib.decompressobj(window), b""), most, name)
+
+
+def _zstd(body: bytes, most: int, name: str) -> bytes:
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG}
+    magic = b"\x28\xb5\x2f\xfd"  # RFC 8878 section 3.1.1
+    return _parts(body, _Coding(lambda: zstd.ZstdDecompressor(options=options), magic), most, name)
+
+
+def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
+    """Decompress the parts of *body*; what follows them is ignored. zlib keeps its input, zstd keeps it inside."""
+    if not body.startswith(coding.magic):
+        return body
+    output = _Output(most)
+    decoder, parts, at = coding.new_decoder(), 1, 0
+    try:
+        while at < len(body):
+            piece = body[at : at + _CHUNK]
+            at += len(piece)
+            output.add(decoder.decompress(piece, _CHUNK))
+            while not decoder.eof and (rest := _rest(decoder)) is not None:
+                output.add(decoder.decompress(rest, _CHUNK))
+            if decoder.eof:
+                at -= len(decoder.unused_data)
+                if not coding.magic or not body.startswith(coding.magic, at):
+                    break
+                parts += 1
+                if parts > MOST_PARTS:
+                    raise BadBody(f"more than {MOST_PARTS:,} compressed parts")
+                decoder = coding.new_decoder()
+        if not decoder.eof:
+            output.add(decoder.decompress(b"", _CHUNK))  # what zlib has read, but not returned
+    except _DAMAGED:
+        return output.before_damage(name)
+    return output.whole() if decoder.eof else output.before_damage(name)
+
+
+def _rest(decoder: _Decoder) -> bytes | None:
+    """Return what must be passed to *decoder* before further input; None if it needs input."""
+    if isinstance(decoder, zstd.ZstdDecompressor):
+        return None if decoder.needs_input else b""
+    tail: bytes = decoder.unconsumed_tail  # type: ignore[attr-defined]
+    return tail or None
+
+
+def _brotli(body: bytes, most: int, name: str) -> bytes:
+    output = _Output(most)
+    decoder = brotli.Decompressor()
+    try:
+        for at in range(0, len(body), _CHUNK):
+            if decoder.is_finished():
+                break
+            piece = decoder.process(body[at : at + _CHUNK], output_buffer_limit=_CHUNK)
+            while piece:
+                output.add(piece)
+                piece = decoder.process(b"", output_buffer_limit=_CHUNK)
+    except _DAMAGED:
+        return output.before_damage(name)
+    return output.whole() if decoder.is_finished() else output.before_damage(name)
+
+
+class _Output:
+    """The decompressed bytes, at most *most*."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._most:
+            raise BadBody("too large once decompressed")
+        if piece:
+            self._pieces.append(piece)
+
+    def whole(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def before_damage(self, name: str) -> bytes:
+        if not self._pieces:
+            raise DamagedBody(f"the content encoding {name} is damaged")
+        return self.whole()
+
+
+_DECODERS: dict[str, Callable[[bytes, int, str], bytes]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}
