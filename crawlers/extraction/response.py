@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
 from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.algorithms.urls.keys import content_hash
-from crawlers.algorithms.urls.resolution import site_of
+from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import ParsedPage, parse_page
 from crawlers.extraction.page_link_groups import PageLinkGroups
@@ -111,7 +111,7 @@ class ResponseReader:
             level,
             State.DONE,
             title=parsed.title,
-            canonical=parsed.canonical[:2000],
+            canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
             content_signature=content_signature(text),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
@@ -141,7 +141,7 @@ class ResponseReader:
         for href, count in Counter(parsed.hrefs).items():
             target = targets[href]
             if isinstance(target, BadUrl):
-                bad.append(BadLink(href[:2000], str(target)))
+                bad.append(BadLink(without_credentials(href)[:2000], str(target)))
             elif target.site == here:
                 links.append((target, count))
             elif self.holds(target.site):

@@ -19,7 +19,7 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
 from twisted.internet.error import ConnectError, ConnectionClosed
 from twisted.python.failure import Failure
-from twisted.web._newclient import HEADER, STATUS
+from twisted.web._newclient import HEADER, STATUS, ParseError
 from twisted.web.client import ResponseFailed
 
 from crawlers.algorithms.urls.addresses import is_address
@@ -46,6 +46,11 @@ def _too_large(what: str, limit: int) -> DownloadRefusedError:
 
 class _BoundedParser(_LenientHTTPClientParser):
     MAX_LENGTH = MAX_LINE_BYTES
+
+    def statusReceived(self, status: bytes) -> None:
+        super().statusReceived(status)  # type: ignore[no-untyped-call]
+        if not 100 <= self.response.code <= 999:  # three digits (RFC 9112 section 4); databases store no large numbers
+            raise ParseError("the status does not have three digits", status)  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:
         raise _too_large("a header", MAX_LINE_BYTES)

@@ -35,6 +35,14 @@ def head(*lines):
     return sending(HEAD + b"".join(line + b"\r\n" for line in lines) + LENGTH + HTML)
 
 
+def head_of_redirect(location):
+    async def respond(exchange):
+        value = location.replace("HOST", exchange.request.headers["host"])
+        await exchange.head(302, Location=value, Content_Length=0)
+
+    return respond
+
+
 # path: handler, state, reason
 CASES = {
     "/endless-headers": (pouring(HEAD, b"X: y\r\n" * 1000), State.REFUSED, "headers of more than 256 KiB"),
@@ -65,6 +73,22 @@ CASES = {
     "/http-0.9": (sending(HTML), State.FAILED, "the connection failed, 2 attempts"),
     "/http-2": (sending(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), State.FAILED, "the response is not HTTP, 2 attempts"),
     "/tls-alert": (sending(b"\x15\x03\x01\x00\x02\x02\x46\r\n"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    **{
+        f"/status-{status}"[:40]: (
+            sending(f"HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()),
+            State.FAILED,
+            "the response is not HTTP, 2 attempts",
+        )
+        for status in ("0", "1", "99", "1000", "-200", "9999999999", "9" * 5000, "2OO", "200.5")
+    },
+    **{
+        f"/status-{status}": (
+            sending(f"HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()),
+            State.REFUSED,
+            f"status {status}",
+        )
+        for status in (204, 299, 304, 600, 999)
+    },
     "/two-lengths": (head(b"Content-Length: 5"), State.FAILED, "the response is not HTTP, 2 attempts"),
     "/same-lengths": (head(b"Content-Length: %d" % len(HTML)), State.DONE, ""),
     "/negative-length": (
@@ -78,6 +102,41 @@ CASES = {
         "the response is not HTTP, 2 attempts",
     ),
     "/huge-length": (sending(HEAD + b"Content-Length: 99999999999999999999\r\n\r\n"), State.REFUSED, "too large"),
+    **{
+        f"/to-{name}": (
+            head_of_redirect(location),
+            State.REFUSED,
+            reason,
+        )
+        for name, location, reason in (
+            ("file", "file:///etc/passwd", "redirects to a bad URL: scheme file"),
+            ("ftp", "ftp://127.0.0.1/x", "redirects to a bad URL: scheme ftp"),
+            ("s3", "s3://bucket/key", "redirects to a bad URL: scheme s3"),
+            ("script", "javascript:alert(1)", "redirects to a bad URL: scheme javascript"),
+            ("data", "data:text/html,<a href=/leaf>x</a>", "redirects to a bad URL: scheme data"),
+            ("long", "/" + "x" * 20_000, "redirects to a bad URL: longer than 8192 characters"),
+            ("elsewhere", "http://user:secret@other.example/", "redirects to another site: http://other.example/"),
+            (
+                "folded",
+                "/a\r\n " + "\r\n ".join(["x" * 9000] * 9),
+                "redirects to a bad URL: longer than 8192 characters",
+            ),
+        )
+    },
+    **{
+        f"/at-{name}": (head_of_redirect(location), State.MOVED, "")
+        for name, location in (
+            ("control", "/a\x01\x7f\0b"),
+            ("escape", "/%zz%"),
+            ("bytes", "/\xff\xfe"),
+            ("user", "//user:secret@HOST/own"),
+        )
+    },
+    "/base": (
+        sending(HEAD + b"\r\n<base href='file:///etc/'><a href=passwd>x</a><a href='http://u:secret@[::1'>y</a>"),
+        State.DONE,
+        "",
+    ),
     "/unknown-transfer": (
         sending(HEAD + b"Transfer-Encoding: gzip\r\n\r\n" + HTML),
         State.FAILED,
@@ -123,3 +182,10 @@ def test_users_see_no_traceback(crawled):
     _, _, log = crawled
     assert "Traceback" not in log
     assert " ERROR: " not in log
+
+
+def test_no_file_stores_a_password(crawled):
+    _, project, log = crawled
+    assert "secret" not in log
+    for file in project.folder.rglob("*"):
+        assert not file.is_file() or b"secret" not in file.read_bytes(), file

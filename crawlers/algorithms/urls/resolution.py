@@ -33,6 +33,7 @@ MAX_URL = 8192
 
 _SCHEME = re.compile(r"[\x00-\x20]*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CREDENTIALS = re.compile(r"([\x00-\x20]*(?:https?:[/\\]*|(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}))[^/\\?#]*@", re.IGNORECASE)
 _BLANKS = "".join(map(chr, range(33)))
 _NOT_ASCII = re.compile(rb"[\x80-\xff#]")
 _WEB = ("http", "https")
@@ -63,8 +64,9 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
 
 
 def join(base: str, href: str, encoding: str | None = None) -> str:
-    """Return the absolute URL of the link *href* on the page *base*, without its fragment; the scheme may be any.
+    """Return the absolute URL of the link *href* on the page *base*, without fragment and credentials.
 
+    The scheme may be any.
     *encoding* is the charset of the page by its Python name, in which queries are sent instead of UTF-8 (WHATWG URL,
     query state). Raises `BadUrl` with a short reason.
 
@@ -145,7 +147,17 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
         url = url.partition("#")[0]
     if len(url) > MAX_URL:
         raise _too_long(url)
-    return url
+    return without_credentials(url) if "@" in url else url
+
+
+def without_credentials(text: str) -> str:
+    """Return a URL, or what is meant as one, without user and password, which are nobody else's business.
+
+    >>> without_credentials("http://user:secret@example.com/@x")
+    'http://example.com/@x'
+    """
+    found = _CREDENTIALS.match(text)
+    return found[1] + text[found.end() :] if found else text
 
 
 def target_of(url: str, options: Normalization) -> Target:
@@ -156,10 +168,7 @@ def target_of(url: str, options: Normalization) -> Target:
         normalized = url  # one string in memory instead of two
     elif len(normalized) > MAX_URL:
         raise _too_long(normalized)
-    site = normalized[: normalized.find("/", 8)]
-    if "@" in site:
-        site = f"{site.partition('://')[0]}://{site.rpartition('@')[2]}"
-    return Target(url, normalized, page_key(normalized), sys.intern(site))
+    return Target(url, normalized, page_key(normalized), sys.intern(normalized[: normalized.find("/", 8)]))
 
 
 @lru_cache(maxsize=256)

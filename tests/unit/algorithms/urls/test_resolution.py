@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import urllib.parse
+from contextlib import suppress
 
+import can_ada
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.keys import page_key
+from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.resolution import (
     MAX_URL,
     Normalization,
@@ -17,6 +20,7 @@ from crawlers.algorithms.urls.resolution import (
     resolve,
     site_of,
     variant_rank,
+    without_credentials,
 )
 from crawlers.errors import BadUrl
 from crawlers.items import Target
@@ -186,6 +190,55 @@ def test_target_has_the_url_to_request_and_its_normal_form():
         key,
         "http://example.com",
     )
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("http://u:p@h/x", "http://h/x"),
+        ("https://u@h/", "https://h/"),
+        ("//u:p@h/x", "http://h/x"),
+        ("https:u:p@h/x", "https://h/x"),
+        ("\\\\u:p@h\\x", "http://h/x"),
+        ("http://u:p@q:r@h/", "http://h/"),
+        ("http://@h/", "http://h/"),
+        ("http://:p@h/", "http://h/"),
+        ("http://u%40:p%2F@h/a@b", "http://h/a@b"),
+        ("http://h/a//b@c?d@e//f@g", "http://h/a//b@c?d@e//f@g"),
+        ("/@user/x@y", "http://h/@user/x@y"),
+        ("http://h?a//u:p@i/", "http://h/?a//u:p@i/"),
+    ],
+)
+def test_urls_have_no_credentials(href, url):
+    target = resolve("http://w:secret@h/", href)
+    assert target.url == url
+    assert "@" not in target.site
+    assert LinkResolver().directory("http://w:secret@h/")[href] == target
+
+
+@given(st.text("ab:@/?#\\ [.", max_size=20))
+def test_no_url_has_credentials(text):
+    with suppress(BadUrl):
+        assert not can_ada.parse(resolve("http://h/", text).url).has_credentials()
+    with suppress(BadUrl):
+        assert not can_ada.parse(resolve("http://h/", f"http://{text}").url).has_credentials()
+
+
+@pytest.mark.parametrize(
+    ("raw", "without"),
+    [
+        ("http://u:p@[::1", "http://[::1"),
+        (" //u:p@[::1/a", " //[::1/a"),
+        ("ftp://u:p@h/x@y", "ftp://h/x@y"),
+        ("HTTP:\\\\u@h", "HTTP:\\\\h"),
+        ("mailto:a@b.example", "mailto:a@b.example"),
+        ("javascript:x('//a@b')", "javascript:x('//a@b')"),
+        ("a/b@c", "a/b@c"),
+        ("", ""),
+    ],
+)
+def test_credentials_are_removed_from_what_is_no_url(raw, without):
+    assert without_credentials(raw) == without
 
 
 def test_site_has_no_user_and_no_default_port():
