@@ -7,6 +7,7 @@ from __future__ import annotations
 
 # What users type
 
+SETTINGS_FILE = ""  # a TOML file with further settings; empty: none
 DATABASE_URL = "sqlite:///crawl.sqlite"  # the database of everything; postgresql+psycopg://user@host/name
 CRAWL = ""  # name of the crawl; empty: the spider's name
 RULE = ""  # which site next, see docs/explanation/bandits.md; empty: chosen by PROFILE

@@ -37,14 +37,64 @@ ABOVE_ZERO = {
 }
 RESERVED = {"FRONTIER_URL"}  # for later versions
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
+
+_QUEUES = "URLs wait in the store: ORDER and RULE choose the next one"
+_DUPLICATES = "the store knows each URL: the settings URL_* say which ones are equal"
+WITHOUT_EFFECT = {  # settings of Scrapy whose components the scheduler replaces, and what to use instead
+    "DUPEFILTER_CLASS": _DUPLICATES,
+    "DUPEFILTER_DEBUG": _DUPLICATES,
+    "ROBOTSTXT_PARSER": "robots.txt is read by protego; ROBOTSTXT_OBEY=0 ignores it",
+    "SCHEDULER_DEBUG": _QUEUES,
+    "SCHEDULER_DISK_QUEUE": _QUEUES,
+    "SCHEDULER_MEMORY_QUEUE": _QUEUES,
+    "SCHEDULER_PRIORITY_QUEUE": _QUEUES,
+    "SCHEDULER_START_DISK_QUEUE": _QUEUES,
+    "SCHEDULER_START_MEMORY_QUEUE": _QUEUES,
+}
+_ERRORS = "a page with an error status is not read; scrapy explain URL shows the status"
+_REDIRECTS = "redirects between pages of the crawl are always followed"
+_REFERERS = "requests have no Referer; DEFAULT_REQUEST_HEADERS can add one"
+_REFRESHES = "LINK_TAGS=a,meta follows refreshes"
+_RETRIES = "RETRY_TIMES and RETRY_REST_TIMES are the numbers of retries"
+WITHOUT_EFFECT_ON_MISSIONS = {  # likewise settings of middlewares that `SiteSpider` switches off
+    "CRAWLSPIDER_FOLLOW_LINKS": "MAX_LEVEL=0 reads home pages only",
+    "DEPTH_LIMIT": "MAX_LEVEL is the deepest level that is fetched",
+    "DEPTH_PRIORITY": "ORDER says which page is fetched next",
+    "DEPTH_STATS_VERBOSE": "the table page and the graphs have the level of each page",
+    "HTTPERROR_ALLOWED_CODES": _ERRORS,
+    "HTTPERROR_ALLOW_ALL": _ERRORS,
+    "JOBDIR": "DATABASE_URL keeps what is needed to resume a crawl, and CRAWL is its name",
+    "METAREFRESH_ENABLED": _REFRESHES,
+    "METAREFRESH_IGNORE_TAGS": _REFRESHES,
+    "METAREFRESH_MAXDELAY": _REFRESHES,
+    "REDIRECT_ENABLED": _REDIRECTS,
+    "REDIRECT_MAX_TIMES": _REDIRECTS,
+    "REDIRECT_PRIORITY_ADJUST": _REDIRECTS,
+    "REFERER_ENABLED": _REFERERS,
+    "REFERRER_POLICIES": _REFERERS,
+    "REFERRER_POLICY": _REFERERS,
+    "RETRY_ENABLED": f"{_RETRIES}, 0 for none",
+    "RETRY_EXCEPTIONS": _RETRIES,
+    "RETRY_GIVE_UP_LOG_LEVEL": "ERROR_LOG_FILE lists pages that failed",
+    "RETRY_HTTP_CODES": _RETRIES,
+    "RETRY_PRIORITY_ADJUST": _RETRIES,
+    "URLLENGTH_LIMIT": "URLs above 8,192 characters are not followed",
+}
 OR_NONE = {
     "MAX_LEVEL": 0,
     "PROGRESS_ENABLED": False,
 }  # settings whose default is None, with an example of another value
 
 
+def types_of_settings() -> dict[str, Any]:
+    """Return an example of the type of each setting, of ours and of Scrapy's; None: any type."""
+    scrapys = {name: getattr(scrapy_defaults, name) for name in dir(scrapy_defaults) if name.isupper()}
+    ours = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
+    return scrapys | ours
+
+
 def check_settings(settings: BaseSettings) -> None:
-    """Raise `ConfigError` for the first of our settings that must be a number or a switch and is not."""
+    """Raise `ConfigError` for unknown names, and for the first number or switch of ours that is not one."""
     _check_names(settings)
     _check_texts(settings)
     for name in dir(defaults):
@@ -54,15 +104,25 @@ def check_settings(settings: BaseSettings) -> None:
 
 def _check_names(settings: BaseSettings) -> None:
     """Refuse names that are nearly those of settings, and reserved ones: Scrapy would silently ignore them."""
-    known = {name for name in (*dir(defaults), *dir(scrapy_defaults)) if name.isupper()}
+    known = types_of_settings().keys()
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
         if name in RESERVED:
             raise ConfigError(f"{name} has no effect yet; leave it out")
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+        near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
         if near:
             raise ConfigError(f"Unknown setting {name}; did you mean {near[0]}?")
+        if not name.isupper():  # those in capitals may be read by components of a user
+            raise ConfigError(f"Unknown setting {name}; names of settings are in capitals, such as MAX_LEVEL")
+
+
+def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
+    """Raise `ConfigError` for a setting of Scrapy without effect on the scheduler, or on a spider of ours."""
+    without = {**WITHOUT_EFFECT, **(WITHOUT_EFFECT_ON_MISSIONS if is_mission else {})}
+    for name, remedy in without.items():
+        if name in settings and settings.getpriority(name) == CMDLINE:
+            raise ConfigError(f"{name} has no effect here; {remedy}")
 
 
 def _check_texts(settings: BaseSettings) -> None:

@@ -17,7 +17,8 @@ from scrapy.exceptions import UsageError
 from twisted.internet.defer import Deferred
 
 from crawlers.cli.outcome import check_reach
-from crawlers.cli.setting_checks import check_settings
+from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.setting_checks import check_effects
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.spiders.base import SiteSpider
@@ -26,13 +27,14 @@ from crawlers.storage.database import Database
 if TYPE_CHECKING:
     import argparse
 
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
 
-class Command(ScrapyCrawl):
+class Command(ProjectCommand, ScrapyCrawl):
     _owner: CrawlOwner | None = None  # None = the crawler could not be created
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -40,15 +42,11 @@ class Command(ScrapyCrawl):
             raise UsageError("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt")
         assert self.crawler_process is not None
         try:
-            check_settings(self.crawler_process.settings)
+            self.check_settings()
+            crawler = self._crawler = self._crawler_of(args[0])
+            check_effects(self.crawler_process.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
         except ConfigError as error:
             self._report(error)
-            return
-        try:
-            crawler = self._crawler = self._create_crawler(args[0])
-        except KeyError:
-            known = ", ".join(sorted(self.crawler_process.spider_loader.list()))
-            self._report(ConfigError(f"there is no spider {args[0]!r}; choose one of: {known}"))
             return
         crawler.signals.connect(self._opened, signals.spider_opened)
         outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)
@@ -76,6 +74,14 @@ class Command(ScrapyCrawl):
         except CrawlersError as error:
             self._report(error)
             self.exitcode = 3 if isinstance(error, UnreachedError) else 1
+
+    def _crawler_of(self, spider: str) -> Crawler:
+        assert self.crawler_process is not None
+        try:
+            return self._create_crawler(spider)
+        except KeyError:
+            known = ", ".join(sorted(self.crawler_process.spider_loader.list()))
+            raise ConfigError(f"there is no spider {spider!r}; choose one of: {known}") from None
 
     def _opened(self) -> None:
         self._owner = self._crawler.get_extension(CrawlOwner)

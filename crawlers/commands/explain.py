@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import BadUrl
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import NamedCrawl
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand):
     requires_project = True
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
@@ -53,6 +53,7 @@ class Command(ScrapyCommand):
         if len(args) != (opts.search is None):
             raise UsageError("expected one URL, or words with --search")
         with reporting_errors(self):
+            self.check_settings()
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 if opts.search is None:
                     lines = self._lines(database, read_crawl(database, opts.crawl, self.settings), args[0])

@@ -8,14 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
-from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
 from crawlers.graphs.export import no_graph_of, write_site_graphs
@@ -46,7 +45,7 @@ MAX_DIGITS = 12  # of a number of pages
 NO_NUMBER = -1  # of a site that is not a seed any more
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand):
     requires_project = True
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
@@ -93,7 +92,7 @@ class Command(ScrapyCommand):
             option = "--group" if opts.group else "--targets-only"
             raise UsageError(f"{option} needs --level site; write --level site as well", print_help=False)
         with reporting_errors(self):
-            check_settings(self.settings)
+            self.check_settings()
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 self._write(database, args, opts)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.cli.lab import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
 from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.project_command import ProjectCommand
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +22,7 @@ PARTS = {
 }  # a module each: HELP, add_options(parser), run(opts, settings)
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand):
     requires_project = True
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
@@ -47,4 +47,5 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         opts.names = args[1:]
         with reporting_errors(self):
+            self.check_settings()
             PARTS[args[0]].run(opts, self.settings)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import plural
 from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.sites import site_alarms, site_feeds, site_rule_trial, site_seeds, site_url_rules
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OPTIONS = ("name", "short", "parallel", "max_level", "delay", "all", "weight", "site", "sources")
 
 
-class Command(ScrapyCommand):
+class Command(ProjectCommand):
     requires_project = True
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
@@ -63,6 +63,7 @@ class Command(ScrapyCommand):
         _check(action, rest, opts)
         assert self.settings is not None
         with reporting_errors(self):
+            self.check_settings()
             ACTIONS[action].do(self.settings, rest, opts)
 
 

@@ -319,7 +319,7 @@ def _own_options(name: str) -> dict[str, list[str]]:
             found[action.dest] = [f"{option}{ends}" for option in action.option_strings]
         return found
 
-    everywhere = options(importlib.import_module("scrapy.commands.list").Command())
+    everywhere = {*options(importlib.import_module("scrapy.commands.list").Command()), "settings_file"}
     own = options(importlib.import_module(f"crawlers.commands.{name}").Command())
     return {dest: forms for dest, forms in own.items() if dest not in everywhere}
 

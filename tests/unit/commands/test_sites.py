@@ -25,6 +25,7 @@ def run_here(project, *arguments):
     """Run the command in this process, which is faster; return its exit status."""
     parser, command = argparse.ArgumentParser(), Command()
     command.settings = Settings({"DATABASE_URL": project.database_url})
+    command.settings.setmodule("crawlers.settings", priority="default")
     command.add_options(parser)
     options, rest = parser.parse_known_args(arguments)
     command.run(rest, options)

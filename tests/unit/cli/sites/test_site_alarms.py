@@ -58,6 +58,7 @@ def sites(store, capsys):
     def run(*arguments):
         parser, command = argparse.ArgumentParser(), Command()
         command.settings = Settings({"DATABASE_URL": store})
+        command.settings.setmodule("crawlers.settings", priority="default")
         command.add_options(parser)
         options, rest = parser.parse_known_args(arguments)
         command.run(rest, options)

@@ -87,6 +87,7 @@ def sites(store, tmp_path, monkeypatch, capsys):
 def run_at(url, *arguments):
     parser, command = argparse.ArgumentParser(), Command()
     command.settings = Settings({"DATABASE_URL": url})
+    command.settings.setmodule("crawlers.settings", priority="default")
     command.add_options(parser)
     options, rest = parser.parse_known_args(arguments)
     command.run(rest, options)

@@ -1,0 +1,56 @@
+"""The common base of this project's commands: it reads a file of settings, and checks the names of settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+
+from crawlers.cli.setting_checks import CMDLINE, check_settings, types_of_settings
+from crawlers.errors import ConfigError
+from crawlers.inputs.settings_file import read_settings
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+
+class ProjectCommand(ScrapyCommand):
+    """A base class, before that of a Scrapy command."""
+
+    _mistake: ConfigError | None = None  # reported when the command runs, because only then the log is open
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--settings-file", metavar="FILE", help="read settings from this TOML file; those of -s take precedence"
+        )
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        assert self.settings is not None
+        if opts.settings_file:
+            self.settings.set("SETTINGS_FILE", opts.settings_file, "cmdline")
+        if path := self.settings.get("SETTINGS_FILE"):
+            try:
+                use_settings_file(self.settings, path)
+            except ConfigError as error:
+                self._mistake = error
+
+    def check_settings(self) -> None:
+        """Raise `ConfigError` for what is wrong with the settings of the command line and of the file."""
+        if self._mistake is not None:
+            raise self._mistake
+        assert self.settings is not None
+        check_settings(self.settings)
+
+
+def use_settings_file(settings: BaseSettings, path: str) -> None:
+    """Add the settings in the file at *path*; those of the command line stay. Raises `ConfigError`."""
+    found = read_settings(path, types_of_settings())
+    if "SETTINGS_FILE" in found:
+        raise ConfigError(f"{path}: SETTINGS_FILE names another file; one file can't include another, so leave it out")
+    for name, value in found.items():
+        if settings.getpriority(name) != CMDLINE:
+            settings.set(name, value, "cmdline")

@@ -1,0 +1,66 @@
+"""Settings that would silently have no effect are refused, with what to use instead."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.settings import default_settings as scrapy_defaults
+
+from crawlers import settings as defaults
+from crawlers.cli.setting_checks import (
+    WITHOUT_EFFECT,
+    WITHOUT_EFFECT_ON_MISSIONS,
+    check_effects,
+    check_settings,
+)
+from crawlers.errors import ConfigError
+
+
+def given(**values):
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.update(values, priority="cmdline")
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("max_level", "Unknown setting max_level; did you mean MAX_LEVEL?"),
+        ("Max_Level", "did you mean MAX_LEVEL?"),
+        ("MAX_LEVLE", "Unknown setting MAX_LEVLE; did you mean MAX_LEVEL?"),
+        ("MAXLEVEL", "did you mean MAX_LEVEL?"),
+        ("maxlevel", "did you mean MAX_LEVEL?"),
+        ("page_budgt", "did you mean PAGE_BUDGET?"),
+        ("user_agent", "did you mean USER_AGENT?"),
+        ("depth", "Unknown setting depth; names of settings are in capitals"),
+        ("FRONTIER_URL", "FRONTIER_URL has no effect yet"),
+    ],
+)
+def test_misspelt_and_lower_case_names_are_refused(name, message):
+    with pytest.raises(ConfigError) as raised:
+        check_settings(given(**{name: "3"}))
+    assert message in str(raised.value)
+
+
+def test_known_settings_and_those_of_own_components_are_accepted():
+    check_settings(given(MAX_LEVEL="3", HTTPCACHE_ENABLED="1", MY_PIPELINE_FOLDER="x", PICTURES_OF="cats"))
+
+
+@pytest.mark.parametrize("name", [*WITHOUT_EFFECT, *WITHOUT_EFFECT_ON_MISSIONS])
+def test_setting_without_effect_is_refused_with_a_remedy(name):
+    with pytest.raises(ConfigError, match=f"^{name} has no effect here; .+"):
+        check_effects(given(**{name: "{}"}), is_mission=True)
+    assert hasattr(scrapy_defaults, name)
+    check_effects(given(), is_mission=True)  # Scrapy's own value is no mistake
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFFECT_ON_MISSIONS)
+def test_plain_spiders_have_the_middlewares_of_scrapy(name):
+    check_effects(given(**{name: "{}"}), is_mission=False)
+
+
+@pytest.mark.parametrize("name", WITHOUT_EFFECT)
+def test_plain_spiders_have_the_scheduler_of_the_project(name):
+    with pytest.raises(ConfigError, match=f"^{name} has no effect here"):
+        check_effects(given(**{name: "{}"}), is_mission=False)

@@ -1,0 +1,73 @@
+"""`--settings-file` gives settings to every command of the project; those of the command line take precedence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+BODIES = {f"/{n or ''}": links(f"/{n + 1}") for n in range(9)}
+FILE = 'MAX_LEVEL = 2\nCRAWL = "from-file"\nSITE_DELAY_SECONDS = 0.0\nGRAPH_FORMATS = ["csv"]\n'
+DEPTH = "SELECT max(level) FROM page WHERE state = 1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "levels", "name"),
+    [
+        (["--settings-file", "crawl.toml"], 2, "from-file"),
+        (["-s", "SETTINGS_FILE=crawl.toml"], 2, "from-file"),  # as scrapyd passes it: -d setting=SETTINGS_FILE=…
+        (["-s", "MAX_LEVEL=1", "--settings-file", "crawl.toml", "-s", "CRAWL=mine"], 1, "mine"),
+    ],
+)
+def test_crawl_uses_the_settings_of_the_file(tmp_path, arguments, levels, name):
+    (tmp_path / "crawl.toml").write_text(FILE)
+    project = Project(tmp_path)
+    with Web(site=pages(BODIES)) as web:
+        ended = project.run("crawl", "sitegraph", "-a", f"hosts={web.hosts()}", *arguments)
+        assert ended.status == 0, ended.log
+    assert project.query("SELECT name FROM crawl") == [(name,)]
+    assert project.query("SELECT max(level) FROM page WHERE status = 200") == [(levels,)]
+    assert {path.suffix for path in (tmp_path / "result").glob("127*.nodes.*")} == {".csv"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["crawl", "sitegraph", "-a", "hosts=a.example"],
+        ["explain", "http://a.example"],
+        ["graph"],
+        ["lab", "report"],
+        ["sites", "list"],
+    ],
+)
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("MAX_LEVEL =\n", "crawl.toml is not valid TOML"),
+        ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE"),
+        ("MAX_LEVEL = -1\n", "MAX_LEVEL=-1 is out of range"),
+        ('SETTINGS_FILE = "other.toml"\n', "one file can't include another"),
+        (None, "nowhere.toml cannot be read"),
+    ],
+)
+def test_mistake_in_the_file_is_one_sentence_of_every_command(tmp_path, command, text, sentence):
+    if text is not None:
+        (tmp_path / "crawl.toml").write_text(text)
+    before = sorted(tmp_path.iterdir())
+    ended = Project(tmp_path).run(*command, "--settings-file", "nowhere.toml" if text is None else "crawl.toml")
+    assert (ended.status, ended.output, len(ended.errors)) == (2, "", 1), ended.log
+    assert sentence in ended.errors[0]
+    assert "Traceback" not in ended.log
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_settings_without_effect_are_refused_before_the_crawl(tmp_path):
+    for arguments, part in (
+        (["sitegraph", "-a", "hosts=a.example", "-s", "DEPTH_LIMIT=3"], "MAX_LEVEL is the deepest level"),
+        (["sitegraph", "-a", "hosts=a.example", "-s", "max_level=3"], "did you mean MAX_LEVEL?"),
+    ):
+        ended = Project(tmp_path).run("crawl", *arguments)
+        assert (ended.status, len(ended.errors)) == (2, 1)
+        assert part in ended.errors[0]
+    assert list(tmp_path.iterdir()) == []
