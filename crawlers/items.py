@@ -201,7 +201,8 @@ class Announced(NamedTuple):
 
 
 LEASE = "lease"  # the key of the lease in the meta of a request
-REDIRECT = "redirect"  # likewise, of the target of a redirect, see algorithms.urls.redirect_targets
+# Likewise, of the target of a redirect, see algorithms.urls.redirect_targets; and the tag of links that are redirects:
+REDIRECT = "redirect"
 
 # The kinds of polled pages, in items and in the store:
 FEED = "feed"

@@ -50,6 +50,9 @@ IGNORED_EXTENSIONS = (  # never requested
     "pages patch pdf pkg png pot pps ppsx ppt pptm pptx ps psd rar rdf rm rpm rss rtf sh sig sit sql svg swf "
     "tar tbz2 tgz tif tiff torrent ttf txt wav webm webp wma wmv woff woff2 xls xlsm xlsx xml xz zip zst"
 ).split()
+# Expressions of RE2 that are searched in normal forms of URLs, with commas between them; see docs/reference/settings.md
+URL_INCLUDE: list[str] = []  # only URLs that contain one of them are fetched; empty: all
+URL_EXCLUDE: list[str] = []  # URLs that contain one of them are not fetched
 TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of sites
 
 # Rules: which site next

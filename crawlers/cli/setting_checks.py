@@ -11,6 +11,7 @@ from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
+from crawlers.inputs.url_settings import url_selection
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -97,6 +98,7 @@ def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` for unknown names, and for the first number or switch of ours that is not one."""
     _check_names(settings)
     _check_texts(settings)
+    url_selection(settings)
     for name in dir(defaults):
         if name.isupper():
             _check(name, OR_NONE.get(name, getattr(defaults, name)), settings)

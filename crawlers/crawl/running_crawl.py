@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.retries import REST_STATUSES, RestPolicy, RetryPolicy, retry_delay_s
 from crawlers.algorithms.robots_groups import is_unreachable
+from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.stats import CrawlStats
-from crawlers.crawl.url_filter import UrlFilter
+from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.protocols import Candidate
 from crawlers.inputs.robots_token import robots_token
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
+    from crawlers.storage.schema.tables import SiteHome
 
 logger = logging.getLogger(__name__)
 
@@ -46,10 +49,10 @@ LONGEST_S = 0.1
 
 
 class RobotsNeeded(NamedTuple):
-    """The robots.txt of a site must be fetched before its pages; see `Crawl.robots_known`."""
+    """The robots.txt of an address of a site must be fetched before its pages; see `Crawl.robots_known`."""
 
     site_id: int
-    site: str  # scheme://host[:port]
+    address: str  # scheme://host[:port]
 
 
 class Crawl:
@@ -98,19 +101,27 @@ class Crawl:
         self._is_foreign = spec.is_foreign
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
+        selection = UrlSelection() if spec.is_foreign else url_selection(settings)
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
+            selection=selection,
+            folders={limits.site: limits.folder for limits in spec.sites if limits.folder},
+            options=self._options,
         )
         logs = log_paths(settings)
-        self.session = CrawlSession(settings, spec, self._reason_against, now, versions)
+        stored = StoredSelection(self._url_filter, selection, self._options)
+        self.session = CrawlSession(settings, spec, self._reason_against, now, versions, stored)
         with ExitStack() as on_error:
             on_error.callback(self.session.close_all)
             self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.close)
-            self.sites = SitePolicies(self.session, settings, token, not spec.is_foreign, clock)
+            self.sites = SitePolicies(self.session, settings, token, not spec.is_foreign, clock, spec.addresses)
+            self._homes = HomeAddresses(self.sites, spec.addresses, self._options)
             for row in self.session.row.sites:
                 self.sites.open(row, now)
+            for row in self.session.row.sites:
+                self.session.adopt_links(row, now)
             self.session.warn_of_left_out()
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
@@ -130,6 +141,8 @@ class Crawl:
 
     def _add_urls(self, urls: Iterable[str], now: float) -> None:
         found = [(self.sites.id_of(site_of(url), now), resolve(url, "", self._options)) for url in urls]
+        for _, target in found:
+            self._url_filter.select(target)
         self.frontier.add([Candidate(*one, slot=self._start_slot) for one in found], now)
 
     # Fetching ---------------------------------------------------------------------------------------
@@ -156,10 +169,10 @@ class Crawl:
             if not leases:
                 return None
             (lease,) = leases
-            if self.sites.needs_robots(lease.site_id):
+            if (address := self.sites.robots_needed(lease)) is not None:
                 self.frontier.release(lease, now)
                 self.frontier.pause(lease.site_id)
-                return RobotsNeeded(lease.site_id, self.sites.name_of(lease.site_id))
+                return RobotsNeeded(lease.site_id, address)
             reason = self._policy.reason_to_skip(lease) or self.sites.reason_against(lease)
             if reason is None:
                 return lease
@@ -192,10 +205,12 @@ class Crawl:
         *rest_s* seconds, the URLs of the site wait until then.
         """
         now = self.clock()
+        address = self.sites.robots_address(site_id)
         try:
             if is_unreachable(status):
-                self._stats.robots_failed(self.sites.name_of(site_id), status, text or "", now)
-            self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
+                self._stats.robots_failed(address, status, text or "", now)
+            if address == self.sites.row(site_id).site:  # that of a further address is not stored
+                self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
             if rest_s is not None:
                 self._stats.rested()
                 return
@@ -227,6 +242,11 @@ class Crawl:
         self._has_settled = False
         now = self.clock()
         attempts = lease.attempts + 1
+        home: SiteHome | None = None
+        if lease.level == 0:
+            page, home = self._homes.follow(lease, page)
+            if page.moved_to is not None:
+                self._url_filter.select(page.moved_to)
         rest_until = 0.0
         if page.status in REST_STATUSES:
             rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)
@@ -251,6 +271,8 @@ class Crawl:
         page = self.sites.open_cross_site(decision.page, now)
         if page is not decision.page:
             decision = replace(decision, page=page)
+        if home is not None:
+            decision.changes.add(home)
         new, page = self.frontier.acknowledge(lease, decision, now, earned)
         if self.frontier.is_drained(lease.site_id):
             self.sites.release_watch(lease.site_id)

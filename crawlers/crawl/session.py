@@ -36,6 +36,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
+from crawlers.storage.own_links import adopt_links, own_urls
 from crawlers.storage.pulls import downloads_of, pulls_of, totals
 from crawlers.storage.queries import sites_of
 from crawlers.storage.reader_threads import ReaderThreads
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
-    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.crawls import Selection, SiteRow
 
 
 logger = logging.getLogger(__name__)
@@ -88,6 +89,8 @@ RECORDED = (
     "MAX_LEVEL",
     "USER_AGENT",
     "ROBOTSTXT_OBEY",
+    "URL_INCLUDE",
+    "URL_EXCLUDE",
 )
 
 
@@ -103,8 +106,8 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
 class CrawlSession:
     """Open from construction until `close_all`. Raises `ConfigError`.
 
-    *reason_against* returns why a new URL must not be fetched, or None. *versions* are the versions of further
-    software, by name, that are stored with the crawl.
+    *reason_against* returns why a new URL must not be fetched, or None; *selection* why a stored one is not selected.
+    *versions* are the versions of further software, by name, that are stored with the crawl.
     """
 
     def __init__(
@@ -114,6 +117,7 @@ class CrawlSession:
         reason_against: Callable[[Target], str | None],
         now: float,
         versions: Mapping[str, str],
+        selection: Selection | None = None,
     ) -> None:
         rule = chosen_rule(settings)
         self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
@@ -123,6 +127,7 @@ class CrawlSession:
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self._options = normalization(settings)
+        self._addresses = mission.addresses
         self.name = crawl_name(settings, mission)
         self.database = Database(settings.get("DATABASE_URL"))
         self.reader = ReaderThreads()
@@ -141,7 +146,9 @@ class CrawlSession:
                 self._manifest(mission, versions),
                 now,
                 keeps=mission.keeping(),
+                selection=selection,
             )
+            self._has_grown = self.row.has_grown
             if self._lock is not None and self.row.id != unfinished:
                 self._lock.release()  # that crawl has ended in the meantime
                 self._lock = None
@@ -188,6 +195,8 @@ class CrawlSession:
             limits.max_level if limits.max_level is not None else self._default_level(),
             limits.delay_s if limits.delay_s is not None else self._settings.getfloat("SITE_DELAY_SECONDS"),
             limits.start_url,
+            folder=limits.folder,
+            aliases=limits.aliases,
         )
 
     def _default_level(self) -> int | None:
@@ -267,16 +276,28 @@ class CrawlSession:
 
     @property
     def leaves_levels_too_deep(self) -> bool:
-        """Whether the order may read a page by a longer path first; then `settle_levels` when nothing waits."""
-        return self._order.groups() is not None and self._order.scores is None
+        """Whether a page may have been read by a longer path first; then `settle_levels` when nothing waits."""
+        return (self._order.groups() is not None or self._has_grown) and self._order.scores is None
 
     async def settle_levels(self, clock: Callable[[], float]) -> None:
         """Correct the levels of all pages; those that are not too deep after all wait again. Raises `StoreError`."""
         for row in self.row.sites:
             job = partial(settle_levels, site_id=row.id, max_level=row.max_level)
             nearer = await wrap_future(self.writer.run(job))
-            found = (Candidate(row.id, resolve(url, "", self._options), level) for url, level in nearer)
-            self.frontier.add(found, clock())
+            targets = ((self._addresses.of_site(resolve(url, "", self._options)), level) for url, level in nearer)
+            self.frontier.add((Candidate(row.id, *one) for one in targets), clock())
+
+    def adopt_links(self, row: SiteRow, now: float) -> None:
+        """Turn external links of a site to addresses that it got later into links to its pages. Raises `StoreError`."""
+        found = own_urls(self.database, row.id, row.addresses) if len(row.addresses) > 1 and not row.is_new else []
+        if not found:
+            return
+        self._has_grown = True
+        self.writer.submit(crawls.grown(self.row.id))
+        targets = {own.id: self._addresses.of_site(resolve(own.url, "", self._options)) for own in found}
+        self.frontier.add([Candidate(row.id, targets[own.id], own.level, found_on=own.found_on) for own in found], now)
+        keys = {number: target.key for number, target in targets.items()}
+        self.writer.run(partial(adopt_links, site_id=row.id, keys=keys)).result()
 
     def add_site(self, name: str) -> SiteRow:
         """Submit and return the row of a discovered site, which must not be one that the host list omits."""

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.robots import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
+from crawlers.storage.schema.tables import SiteHome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,10 +50,12 @@ class SitePolicies:
         robots_token: str,
         watch_traps: bool,
         clock: Callable[[], float],
+        addresses: SiteAddresses | None = None,
     ) -> None:
         self._session = session
         self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
         self._robots_token = robots_token
+        self._addresses = addresses if addresses is not None else SiteAddresses()
         self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
         self._longest_rest_s = settings.getfloat("ROBOTS_LONGEST_REST_SECONDS")
         self._most_sites = settings.getint("SCOPE_MOST_SITES")
@@ -59,9 +64,10 @@ class SitePolicies:
         self._clock = clock
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
-        self._has_robots: set[int] = set()  # sites with a known robots.txt
-        self._ask_again_at: dict[int, float] = {}  # for inaccessible ones
-        self._rules: OrderedDict[int, RobotsRules] = OrderedDict()  # the most recently used ones
+        self._has_robots: set[str] = set()  # addresses with a known robots.txt
+        self._asked: dict[int, str] = {}  # addresses whose robots.txt was needed last, by site
+        self._ask_again_at: dict[str, float] = {}  # for inaccessible ones
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # the most recently used ones
         self._rules_size = 0  # lines
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
         self._observed: Counter[int] = Counter()  # pages in the watch of a site
@@ -71,15 +77,16 @@ class SitePolicies:
         """Open a site, in the frontier as well."""
         self._rows[row.id] = row
         self._ids[row.site] = row.id
+        self._addresses.set(row.site, row.addresses, row.address)
         if row.robots_status is not None:
             # A clock that was set back since then must not extend the age.
             is_recent = 0.0 <= now - (row.robots_at or 0.0) < LONGEST_AGE_S
             if is_recent and not is_unreachable(row.robots_status):
-                self._keep(row.id, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
+                self._keep(row.site, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
         self._session.frontier.open_site(
             SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
         )
-        self._apply_delay(row.id)
+        self._apply_delay(row.id, row.site)
         asked_until = None if row.is_new else self._session.row.asked_until
         if asked_until is not None:
             rest_until = row.rest_until if row.rest_until is not None else -math.inf
@@ -91,9 +98,21 @@ class SitePolicies:
             self.open(self._session.add_site(site), now)
         return self._ids[site]
 
-    def name_of(self, site_id: int) -> str:
-        """Return the site (scheme://host[:port]) with that id."""
-        return self._rows[site_id].site
+    def row(self, site_id: int) -> SiteRow:
+        """Return the site with that id, with its limits."""
+        return self._rows[site_id]
+
+    def is_named(self, address: str) -> bool:
+        """Return whether *address* is that of a site of the crawl, even of one that the host list omits."""
+        return self._addresses.site(address) in self._ids or address in self._session.row.excluded
+
+    def home_moved(self, site_id: int, address: str) -> SiteHome:
+        """Let the pages of a site be requested from *address*, to which its home page redirects; return the row."""
+        row = self._rows[site_id]
+        homes = (*(home for home in row.home_addresses if home != address), address)
+        row = self._rows[site_id] = replace(row, home_addresses=homes)
+        self._addresses.set(row.site, row.addresses, row.address)
+        return SiteHome(site_id, " ".join(homes))
 
     def open_cross_site(self, page: Page, now: float) -> Page:
         """Open the sites of the scope to which *page* leads, and return it.
@@ -149,43 +168,65 @@ class SitePolicies:
 
     # robots.txt -------------------------------------------------------------------------------------
 
-    def needs_robots(self, site_id: int) -> bool:
-        if self._clock() >= self._ask_again_at.get(site_id, math.inf):
-            del self._ask_again_at[site_id]
-            self._has_robots.discard(site_id)
-        return self.obeys_robots and site_id not in self._has_robots
+    def robots_needed(self, lease: Lease) -> str | None:
+        """Return the address whose robots.txt is needed before the leased URL is requested; None if none is."""
+        address = self._address_of(lease)
+        if self._clock() >= self._ask_again_at.get(address, math.inf):
+            del self._ask_again_at[address]
+            self._has_robots.discard(address)
+        if not self.obeys_robots or address in self._has_robots:
+            return None
+        self._asked[lease.site_id] = address
+        return address
+
+    def _address_of(self, lease: Lease) -> str:
+        """Return the address of the site from which the leased URL is requested."""
+        site = self._rows[lease.site_id].site
+        if not self._addresses:
+            return site
+        address = site_of(lease.url)
+        return address if self._addresses.site(address) == site else site
+
+    def robots_address(self, site_id: int) -> str:
+        """Return the address of the site whose robots.txt was needed last."""
+        return self._asked.get(site_id, self._rows[site_id].site)
 
     def robots_known(self, site_id: int, status: int, text: str | None) -> None:
-        """Apply a robots.txt to the site from now on; if it is inaccessible, for a limited time."""
-        self._keep(site_id, RobotsRules(status, text, self._robots_token))
+        """Apply the robots.txt that the site needed from now on; if it is inaccessible, for a limited time."""
+        address = self.robots_address(site_id)
+        self._asked.pop(site_id, None)
+        self._keep(address, RobotsRules(status, text, self._robots_token))
         if is_unreachable(status):
-            self._ask_again_at[site_id] = self._clock() + self._longest_rest_s
-        self._apply_delay(site_id)
+            self._ask_again_at[address] = self._clock() + self._longest_rest_s
+        self._apply_delay(site_id, address)
 
-    def _keep(self, site_id: int, rules: RobotsRules) -> None:
-        self._has_robots.add(site_id)
-        if (old := self._rules.pop(site_id, None)) is not None:
+    def _keep(self, address: str, rules: RobotsRules) -> None:
+        self._has_robots.add(address)
+        if (old := self._rules.pop(address, None)) is not None:
             self._rules_size -= old.size
-        self._rules[site_id] = rules
+        self._rules[address] = rules
         self._rules_size += rules.size
         while len(self._rules) > MAX_RULES or (self._rules_size > MAX_LINES and len(self._rules) > 1):
-            self._rules_size -= self._rules.popitem(last=False)[1].size
+            dropped, old = self._rules.popitem(last=False)
+            self._rules_size -= old.size
+            if dropped not in self._ids:
+                self._has_robots.discard(dropped)  # it is not stored, so it is requested again
 
-    def _rules_of(self, site_id: int) -> RobotsRules | None:
-        rules = self._rules.get(site_id)
+    def _rules_of(self, address: str) -> RobotsRules | None:
+        rules = self._rules.get(address)
         if rules is not None:
-            self._rules.move_to_end(site_id)
-        elif site_id in self._has_robots:
+            self._rules.move_to_end(address)
+        elif address in self._has_robots:
             self._session.writer.flush()
-            stored = robots_of(self._session.database, site_id)
+            stored = robots_of(self._session.database, self._ids[address])
             if stored is not None:
                 rules = RobotsRules(*stored, self._robots_token)
-                self._keep(site_id, rules)
+                self._keep(address, rules)
         return rules
 
-    def _apply_delay(self, site_id: int) -> None:
+    def _apply_delay(self, site_id: int, address: str) -> None:
         """Apply the Crawl-delay to the gate of the site, up to ROBOTS_LONGEST_DELAY_SECONDS."""
-        if self.obeys_robots and (rules := self._rules_of(site_id)) is not None and rules.crawl_delay_s:
+        if self.obeys_robots and (rules := self._rules_of(address)) is not None and rules.crawl_delay_s:
             delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
             self._session.frontier.gate(site_id).ask_for_delay(delay_s)
 
@@ -193,7 +234,7 @@ class SitePolicies:
 
     def reason_against(self, lease: Lease) -> str | None:
         """Return why the leased URL must not be fetched after all, or None."""
-        if self.obeys_robots and (rules := self._rules_of(lease.site_id)) is not None:
+        if self.obeys_robots and (rules := self._rules_of(self._address_of(lease))) is not None:
             reason = rules.reason_against(lease.url)
             if reason is not None:
                 return reason

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import site_of
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ class CrawlSpec:
     sites: Sequence[SiteLimits] = ()
     roots: Sequence[str] = ()  # further pages on level 0, besides the start pages of the sites
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
+    addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
     start_slot: QueueSlot | None = None  # of the start pages and roots, under an order with slots
     topic: TopicSpec | None = None
     counts_rewards: bool = False
@@ -32,9 +34,10 @@ class CrawlSpec:
 
     @property
     def seeds(self) -> list[str]:
-        """The URLs that the user gave: sites, roots, and the examples of a topic."""
+        """The URLs that the user gave: sites with their aliases, roots, and the examples of a topic."""
         examples = self.topic.examples if self.topic is not None else ()
-        return [*(limits.site for limits in self.sites), *self.roots, *(url for url in examples if "://" in url)]
+        addresses = (address for limits in self.sites for address in (limits.site, *limits.aliases))
+        return [*addresses, *self.roots, *(url for url in examples if "://" in url)]
 
     def keeping(self) -> Callable[[SiteRow], bool] | None:
         """Return a test for the unlisted sites of earlier runs that stay in the crawl; None if none do.

@@ -2,32 +2,92 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawlers.algorithms.traps.trap_watch import shape_reason
+from crawlers.algorithms.url_rules.url_selection import UrlSelection
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
+from crawlers.storage.crawls import NOT_SELECTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from crawlers.items import Target
+    from crawlers.storage.crawls import SiteRow
 
 
 class UrlFilter:
-    """Rejects by extension (*extensions*: lower case, without dot) and, with *traps*, by the URL's shape."""
+    """Rejects by the *selection* of the user and the *folders* of sites, /path/ by site; by extension (*extensions*:
+    lower case, without dot); and, with *traps*, by the URL's shape. *options* are the steps of the normal form.
+    """
 
-    def __init__(self, extensions: Iterable[str] = (), *, traps: bool = True) -> None:
+    def __init__(
+        self,
+        extensions: Iterable[str] = (),
+        *,
+        traps: bool = True,
+        selection: UrlSelection | None = None,
+        folders: Mapping[str, str] | None = None,
+        options: Normalization | None = None,
+    ) -> None:
         self._extensions = frozenset(e.lower().lstrip(".") for e in extensions)
         self._traps = traps
+        self._selection = selection or UrlSelection()
+        self._options = options or Normalization()
+        self._folders = dict(self._of_folder(*one) for one in (folders or {}).items())
+        self._always: set[int] = set()
+
+    def _of_folder(self, site: str, folder: str) -> tuple[str, tuple[str, str]]:
+        """Return the site as targets name it, and the folder with the beginning of the paths in it."""
+        target = resolve(f"{site}{folder}", "", self._options)
+        return target.site, (folder, urlsplit(target.normalized).path.rstrip("/") + "/")
+
+    def select(self, target: Target) -> None:
+        """Select a start page whatever folder and selection say."""
+        self._always.add(target.key)
 
     def reason_against(self, target: Target) -> str | None:
         """
-        >>> from crawlers.algorithms.urls.resolution import resolve
         >>> UrlFilter(["pdf"]).reason_against(resolve("http://a.example/", "/x.PDF?page=2"))
         'extension pdf'
         """
         path = urlsplit(target.normalized).path  # all variants of a URL share one verdict
+        if target.key not in self._always and (reason := self._not_selected(target, path)) is not None:
+            return f"{NOT_SELECTED}: {reason}"
         _, dot, extension = path.rpartition("/")[2].rpartition(".")
         if dot and extension.lower() in self._extensions:
             return f"extension {extension.lower()}"
         return shape_reason(target.normalized) if self._traps else None
+
+    def _not_selected(self, target: Target, path: str) -> str | None:
+        if target.site in self._folders:
+            folder, prefix = self._folders[target.site]
+            if not path.startswith(prefix) and f"{path}/" != prefix:
+                return f"outside of the folder {folder}"
+        return self._selection.reason_against(target.normalized)
+
+
+class StoredSelection:
+    """The `Selection` of stored pages by *url_filter*, which has this *selection* and these *options*."""
+
+    def __init__(self, url_filter: UrlFilter, selection: UrlSelection, options: Normalization) -> None:
+        self._url_filter = url_filter
+        self._selection = selection
+        self._options = options
+
+    def fingerprint(self, row: SiteRow) -> str:
+        parts = [row.folder, sorted(row.aliases), self._selection.include, self._selection.exclude]
+        return json.dumps(parts) if any(parts) else ""
+
+    def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
+        if (address := site_of(url)) not in row.addresses:
+            return f"{NOT_SELECTED}: {address} is not an address of {row.site}"
+        if level == 0:  # start pages, and pages to which they redirect
+            return None
+        addresses = SiteAddresses()
+        addresses.set(row.site, row.addresses, row.address)
+        return self._url_filter.reason_against(addresses.of_site(resolve(url, "", self._options)))

@@ -13,7 +13,7 @@ from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import ParsedPage, parse_page
 from crawlers.extraction.page_link_groups import PageLinkGroups
-from crawlers.items import BadLink, ExternalLink, Page, State, Target
+from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,12 +88,13 @@ class ResponseReader:
         return target.site if isinstance(target, Target) else site_of(url)
 
     def _redirect(self, response: WebResponse, redirect: Redirect, page_id: int, level: int) -> Page:
-        target = redirect.target
-        if target is None:
+        if redirect.target is None:
             return page_of(response, page_id, level, State.REFUSED, reason=redirect.problem)
-        if target.site == self.site(response.url) or self.holds(target.site):
+        here = self.site(response.url)
+        target = self.resolver.own(redirect.target, here)
+        if target.site == here or self.holds(target.site):
             return page_of(response, page_id, level, State.MOVED, moved_to=target)
-        link = ExternalLink(target.url, target.key, target.site, "", "", "", "", "redirect")
+        link = ExternalLink(target.url, target.key, target.site, "", "", "", "", REDIRECT)
         reason = f"redirects to another site: {target.url}"
         return page_of(response, page_id, level, State.REFUSED, reason=reason, external=((link, 1),))
 
@@ -121,11 +122,10 @@ class ResponseReader:
         return page if self.analysis is None else self.analysis(page, parsed, targets, text)
 
     def _targets(self, url: str, parsed: ParsedPage) -> Mapping[str, Target | BadUrl]:
-        base = self.resolver.directory(url)
         if parsed.base is not None:
-            target = base[parsed.base]
+            target = self.resolver.directory(url)[parsed.base]
             if isinstance(target, Target):  # otherwise the <base> is invalid, and ignored as in browsers
-                return self.resolver.directory(target.url, parsed.charset)
+                return self.resolver.directory(target.url, parsed.charset, self.site(url))
         return self.resolver.directory(url, parsed.charset)
 
     def _sorted_links(

@@ -12,8 +12,8 @@ from crawlers.algorithms.urls.resolution import variant_rank
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.url_cache import (
     MAX_LEVEL,
+    REVIVABLE,
     TAKEN,
-    TOO_DEEP,
     id_of,
     link_group_of,
     pack,
@@ -22,6 +22,7 @@ from crawlers.frontier.url_cache import (
     variant_of,
 )
 from crawlers.items import State
+from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
 from crawlers.storage.crawls import too_deep
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, SiteAvailability, WaitingPage
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from crawlers.items import QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 
-ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of these, the least URL is requested
+ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
 RECALLED = 20_000  # URLs that are loaded before they are moved to the compact arrays
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 
@@ -135,11 +136,13 @@ class UrlDiscovery:
         priority = self._order.priority(level, hops)
         reason = self._reasons.pop(target.key) if target.key in self._reasons else self._reason_against(target)
         flags = 0
-        if reason is not None:
+        if reason is None:
+            reason = _depth_reason(level, site)
+        if reason is not None and reason.startswith(REVIVABLE_REASONS):
+            flags = REVIVABLE
+        elif reason is not None:
             flags = TAKEN
             url, variant = target.normalized, 0  # never requested, so that all variants are equal
-        elif (reason := _depth_reason(level, site)) is not None:
-            flags = TOO_DEEP
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
             changes.add(SiteAvailability(site.id, reason))  # the home page itself will never be requested
@@ -164,7 +167,7 @@ class UrlDiscovery:
         )
         site.counts[state] = site.counts.get(state, 0) + 1
         value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), variant, flags)
-        if variant == ARBITRARY_VARIANT:
+        if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = url
         if reason is None:
             site.pending += 1
@@ -185,7 +188,7 @@ class UrlDiscovery:
         changes: ChangeSet,
         request: str | None,
     ) -> None:
-        """Update a URL that waits, or is too deep, and was found again: nearer, or as a better variant.
+        """Update a URL that waits, or may be revived, and was found again: nearer, or as a better variant.
 
         The requested variant must not depend on the order in which pages are parsed: it is the best by
         `variant_rank` of those found nearest, then the least.
@@ -198,11 +201,13 @@ class UrlDiscovery:
         if nearness == known:
             best = variant_of(value)
             if variant > best or (
-                variant == best and (variant != ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
+                variant == best and (variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
             ):
                 return
-        reason = _depth_reason(level, site)
-        if not value & TOO_DEEP:
+        reason = self._reason_against(target) if value & REVIVABLE else None
+        if reason is None:
+            reason = _depth_reason(level, site)
+        if not value & REVIVABLE:
             site.discard(page_id, group)
         elif reason is None:
             site.counts[State.REJECTED] -= 1
@@ -210,9 +215,9 @@ class UrlDiscovery:
             site.pending += 1
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
-        flags = 0 if reason is None else TOO_DEEP
+        flags = 0 if reason is None else REVIVABLE
         site.seen.lately[target.key] = pack(page_id, group, nearness, variant, flags)
-        if variant == ARBITRARY_VARIANT:
+        if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = target.url
         else:
             site.seen.urls.pop(target.key, None)
@@ -287,7 +292,7 @@ class UrlDiscovery:
             if keys is None and number % RECALLED == 0:
                 seen.settle()  # else a large site would take many times the memory while it is loaded
             waits = known.waits and known.id not in self._held
-            flags = TOO_DEEP if known.is_too_deep else 0 if waits else TAKEN
+            flags = REVIVABLE if known.is_revivable else 0 if waits else TAKEN
             seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.variant, flags)
             if flags != TAKEN and known.url is not None:
                 seen.urls[known.key] = known.url

@@ -34,7 +34,7 @@ class KnownUrl(NamedTuple):
     hops: int
     variant: int
     waits: bool
-    is_too_deep: bool  # rejected only for its level: a shorter path revives it
+    is_revivable: bool  # rejected, but a shorter path or another run may revive it
     url: str | None  # only where a better variant may still be found, and no rule prefers this one
     group: int = 0
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TAKEN = 1  # leased at least once, or ended: it can no longer be improved
-TOO_DEEP = 2  # rejected only for its level
+REVIVABLE = 2  # rejected, but a shorter path or another run may revive it
 _VARIANT_SHIFT = 2
 _VARIANT_MASK = 0b11
 _RANK_SHIFT = 4

@@ -61,6 +61,6 @@ def write_site_graphs(
         if measures:
             graph = AnalysedGraph(graph, analyse(graph, measures))
         for name in formats:
-            base = folder / file_stem(site.site, names)
+            base = folder / file_stem(site.site, names, site.folder or "")
             size = write_graph(graph, base, name)
             yield site, graph_paths(base, name)[0], size

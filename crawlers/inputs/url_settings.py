@@ -1,10 +1,11 @@
-"""Reads the steps of URL normalisation from settings: `URL_ADD_TRAILING_SLASH` for add_trailing_slash, and so on."""
+"""Reads the settings of URLs: the steps of their normal form, and the selection of those that are fetched."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def normalization(settings: SettingValues) -> Normalization:
-    """Return the steps that *settings* enable."""
+    """Return the steps that *settings* enable: `URL_ADD_TRAILING_SLASH` is add_trailing_slash, and so on."""
     steps = {
         field.name: settings.getbool(f"URL_{field.name.upper()}")
         for field in fields(Normalization)
@@ -30,3 +31,12 @@ def recorded(options: Normalization) -> dict[str, str]:
     values = {field.name: getattr(options, field.name) for field in fields(options) if field.init}
     values["ignored_parameters"] = list(options.ignored_parameters)
     return {f"URL_{name.upper()}": str(value) for name, value in values.items()}
+
+
+def url_selection(settings: SettingValues) -> UrlSelection:
+    """Return the selection by `URL_INCLUDE` and `URL_EXCLUDE`; raises `ConfigError` for an invalid expression."""
+    include, exclude = (
+        [expression for expression in settings.getlist(name) if expression.strip()]
+        for name in ("URL_INCLUDE", "URL_EXCLUDE")
+    )
+    return UrlSelection(include, exclude)

@@ -8,11 +8,13 @@ from sqlalchemy import collate, func, select
 
 from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.robots_groups import is_unreachable
+from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reports.change_history import change_history
 from crawlers.reports.document_history import document_history
 from crawlers.reports.history_wording import SHOWN, url_of, when
 from crawlers.reports.score_history import score_history
+from crawlers.storage.queries import addresses_of
 from crawlers.storage.schema.tables import bad_link, external_link, external_url, link, page, site
 from crawlers.storage.schema.tables import crawl as crawled
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 def url_history(database: Database, crawl: NamedCrawl, targets: Sequence[Target]) -> list[str]:
     """Return lines about the first of *targets* that *crawl* has found, or about the first; the state comes first."""
+    addresses = addresses_of(database, crawl.id)
+    targets = [addresses.of_site(target) for target in targets]
     with database.read() as connection:
         for target in targets:
             row = connection.execute(
@@ -142,13 +146,14 @@ def _linking(connection: Connection, row: Any) -> list[str]:
 
 
 def _external(connection: Connection, crawl: NamedCrawl, target: Target) -> list[str] | None:
+    sites = {target.site, site_of(target.url)}  # external links keep the address, whichever site has it
     number, example = connection.execute(
         select(func.count(), func.min(page.c.url))
         .select_from(external_url)
         .join(external_link, external_link.c.url_id == external_url.c.id)
         .join(page, page.c.id == external_link.c.page_id)
         .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl.id, external_url.c.site == target.site, external_url.c.url == target.url)
+        .where(site.c.crawl_id == crawl.id, external_url.c.site.in_(sites), external_url.c.url == target.url)
     ).one()
     if not number:
         return None

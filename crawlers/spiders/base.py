@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Spider
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
@@ -60,6 +61,7 @@ class SiteSpider(Spider):
     arguments = ("hosts",)  # of -a
     hosts: str | None = None
     site_limits: list[SiteLimits]
+    addresses: SiteAddresses  # of the sites; the crawl fills it
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
     _reader: ResponseReader
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
@@ -84,6 +86,7 @@ class SiteSpider(Spider):
         if unknown:
             raise ConfigError(f"unknown argument {unknown[0]}; -a takes {known}; settings are given with -s NAME=value")
         spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.addresses = SiteAddresses()
         spider.prepare(crawler.settings)
         return spider
 
@@ -94,7 +97,8 @@ class SiteSpider(Spider):
 
     def crawl_spec(self) -> CrawlSpec:
         """Return the specification of the crawl."""
-        return CrawlSpec(self.name, self.site_limits, scope=self.scope, page_budget=self.settings.getint("PAGE_BUDGET"))
+        budget = self.settings.getint("PAGE_BUDGET")
+        return CrawlSpec(self.name, self.site_limits, scope=self.scope, addresses=self.addresses, page_budget=budget)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
         """Return the policy of the mission; called once, when the crawl is open. Raises `ConfigError`."""
@@ -103,7 +107,7 @@ class SiteSpider(Spider):
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
         """Return the reader of responses; *more* are further fields of it. Raises `ConfigError`."""
         return ResponseReader(
-            LinkResolver(normalization(settings)),
+            LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
             groups=settings.get("ORDER") in GROUPING,
@@ -158,7 +162,9 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
         raise ConfigError("no sites are given: add -a hosts=hosts.txt, or -a hosts=example.org,https://example.com")
     path = Path(hosts)
     if not path.is_file():
-        if "," in hosts or "://" in hosts or ("." in hosts and "/" not in hosts and path.suffix != ".txt"):
+        host, slash, _ = hosts.partition("/")
+        is_host = "." in host.strip(".") and (hosts.endswith("/") if slash else path.suffix != ".txt")
+        if "," in hosts or "://" in hosts or is_host:
             return parse_host_list(hosts)
         where, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(

@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import String, cast, delete, func, insert, literal, select, text, update
+from sqlalchemy import String, bindparam, cast, delete, func, insert, literal, select, text, update
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
-from crawlers.storage.schema.tables import FoundSeed, FoundSite, crawl, crawler_setting, page, seed, site
+from crawlers.storage.schema.tables import FoundSeed, FoundSite, SettingRow, crawl, crawler_setting, page, seed, site
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
@@ -29,13 +30,28 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 TOO_DEEP = "too deep"
+NOT_SELECTED = "not selected"
+REVIVABLE = (TOO_DEEP, NOT_SELECTED)  # reasons that may no longer apply later, so that the URL is fetched after all
 FIXED_SETTINGS = (
     "ORDER",
     "REWARD",
     TOPIC,
 )  # the stored pages and rewards depend on them, so a crawl can't change them when it is resumed
 URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
+GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
+SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `Selection`
+RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
+
+
+class Selection(Protocol):
+    """The URLs of a site that are fetched, by its folder, its addresses, and patterns."""
+
+    def fingerprint(self, row: SiteRow) -> str:
+        """Return a text that changes with the selection; "" if all URLs of the site are selected."""
+
+    def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
+        """Return why a stored URL is not selected, beginning with `NOT_SELECTED`, or None."""
 
 
 def too_deep(level: int | str, max_level: int | None) -> str:
@@ -62,6 +78,19 @@ class SiteRow:
     robots_at: float | None = None
     rest_until: float | None = None  # the host has requested a pause until then
     is_new: bool = False  # the row was inserted just now and has no pages yet
+    folder: str = ""  # /path/ below which the crawl stays; "": the whole site
+    aliases: tuple[str, ...] = ()  # further addresses of its pages, scheme://host[:port]
+    home_addresses: tuple[str, ...] = ()  # addresses to which its home page redirects, in order
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses of its pages."""
+        return tuple(dict.fromkeys((self.site, *self.aliases, *self.home_addresses)))
+
+    @property
+    def address(self) -> str:
+        """The address from which its pages are requested if links do not say otherwise."""
+        return self.home_addresses[-1] if self.home_addresses else self.site
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +103,8 @@ class CrawlRow:
     asked_until: float | None  # earlier runs may have sent requests until then; None: there was none
     sites: tuple[SiteRow, ...]
     excluded: frozenset[str]  # sites of earlier runs that the host list omits
+    # URLs were selected after pages to which they link were read, so that levels may be too deep.
+    has_grown: bool = False
 
 
 def unfinished(database: Database, name: str) -> int | None:
@@ -98,11 +129,13 @@ def begin(
     now: float,
     *,
     keeps: Callable[[SiteRow], bool] | None = None,
+    selection: Selection | None = None,
 ) -> CrawlRow:
     """Resume the crawl *name*, or begin a new one.
 
     *sites* have id 0 and today's limits. If there are none, a resumed crawl includes all its sites; otherwise it
-    includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded.
+    includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded. If the *selection*
+    of a site changed, its waiting pages are rejected or wait as if it had always applied.
 
     Raises `ConfigError` if the unfinished crawl of that name has another mission or other fixed settings.
     """
@@ -121,12 +154,27 @@ def begin(
         kept = [found for found in others if not sites or (keeps is not None and keeps(found))]
         connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
         rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=ended_at is not None)
+        if selection is not None and any([_reselect(connection, row, selection, now) for row in rows]):
+            write_changes(connection, grown(crawl_id))
+        has_grown = _has_grown(connection, crawl_id)
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     rows.sort(key=lambda row: row.id)
     excluded = frozenset(found.site for found in others).difference(found.site for found in kept)
     # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
     asked_until = (now if ended_at is None else min(ended_at, now)) if resumed else None
-    return CrawlRow(crawl_id, name, resumed, asked_until, tuple(rows), excluded)
+    return CrawlRow(crawl_id, name, resumed, asked_until, tuple(rows), excluded, has_grown)
+
+
+def _has_grown(connection: Connection, crawl_id: int) -> bool:
+    stored = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == GROWN
+    )
+    return connection.execute(stored).scalar() is not None
+
+
+def grown(crawl_id: int) -> ChangeSet:
+    """Return the row by which a crawl `has_grown`."""
+    return ChangeSet(SettingRow(crawl_id, GROWN, GROWN))
 
 
 def _resume(
@@ -147,7 +195,8 @@ def _resume(
     settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
     for setting, today in settings.items():
         before = recorded.get(setting, today)
-        if before != today and (setting in FIXED_SETTINGS or setting.startswith(URL_SETTINGS)):
+        is_of_keys = setting.startswith(URL_SETTINGS) and setting not in SELECTION_SETTINGS
+        if before != today and (setting in FIXED_SETTINGS or is_of_keys):
             known_by = f"{setting}={today}", f"{setting}={before}"
             if setting == TOPIC:  # its value is long, and users do not set it
                 known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"
@@ -205,6 +254,43 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
     )
 
 
+def _reselect(connection: Connection, row: SiteRow, selection: Selection, now: float) -> bool:
+    """Queue or reject the pages of a site whose selection changed; return whether any wait that did not before."""
+    fingerprint = selection.fingerprint(row) or None
+    if connection.execute(select(site.c.selection).where(site.c.id == row.id)).scalar() == fingerprint:
+        return False
+    connection.execute(update(site).where(site.c.id == row.id).values(selection=fingerprint))
+    has_grown = False
+    if row.is_new:
+        return has_grown
+    waits = page.c.state == int(State.WAITING)
+    not_selected = (page.c.state == int(State.REJECTED)) & page.c.reason.like(f"{NOT_SELECTED}%")
+    columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason)
+    changed = (
+        update(page)
+        .where(page.c.id == bindparam("number"))
+        .values(state=bindparam("new_state"), reason=bindparam("why"), state_at=now)
+    )
+    after = 0
+    while True:
+        some = select(*columns).where(page.c.site_id == row.id, waits | not_selected, page.c.id > after)
+        found = connection.execute(some.order_by(page.c.id).limit(RESELECTED)).all()
+        if not found:
+            return has_grown
+        after = found[-1].id
+        changes = []
+        for number, url, level, state, before in found:
+            why = selection.reason_against(row, url, level)
+            if why is None and row.max_level is not None and level > row.max_level:
+                why = too_deep(level, row.max_level)
+            if why != (before if state == State.REJECTED else None):
+                new_state = int(State.WAITING if why is None else State.REJECTED)
+                has_grown = has_grown or why is None
+                changes.append({"number": number, "new_state": new_state, "why": why})
+        if changes:
+            connection.execute(changed, changes)
+
+
 def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
     """Queue the home page of an unavailable site again, as if it had never been requested."""
     ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
@@ -226,6 +312,7 @@ def open_sites(
     """
     known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
     by_name = {one.site: one for one in wanted}
+    owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
     new = len(by_name.keys() - known.keys())
     ids = iter(reserve(connection, site.c.id, new) if new else ())
     rows = []
@@ -235,6 +322,8 @@ def open_sites(
             "max_level": one.max_level,
             "delay_s": one.delay_s,
             "start_url": one.start_url,
+            "folder": one.folder or None,
+            "aliases": " ".join(one.aliases) or None,
         }
         seed_id = connection.execute(select(seed.c.id).where(seed.c.site == one.site)).scalar()
         row = known.get(one.site)
@@ -252,7 +341,9 @@ def open_sites(
         if row.availability is not None and try_again:
             _retry_home_page(connection, row.id, now)
         known_of_it = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at", "rest_until")}
-        rows.append(replace(one, id=row.id, **known_of_it))
+        # An address that the host list names now is that of a site of its own.
+        homes = tuple(home for home in (row.home_addresses or "").split() if owners.get(home, one.site) == one.site)
+        rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
     return rows
 
 

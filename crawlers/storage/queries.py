@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, func, select, text
 
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl, page, site
@@ -39,6 +40,7 @@ class CrawledSite(NamedTuple):
     id: int
     site: str
     availability: str | None
+    folder: str | None = None  # /path/ below which the crawl stayed
 
 
 class NamedCrawl(NamedTuple):
@@ -95,9 +97,23 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
 
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
     """Return the sites of a crawl, by name."""
-    statement = select(site.c.id, site.c.site, site.c.availability).where(site.c.crawl_id == crawl_id)
+    statement = select(site.c.id, site.c.site, site.c.availability, site.c.folder).where(site.c.crawl_id == crawl_id)
     with database.read() as connection:
         return sorted((CrawledSite(*row) for row in connection.execute(statement)), key=lambda s: s.site)
+
+
+def addresses_of(database: Database, crawl_id: int) -> SiteAddresses:
+    """Return the addresses of the sites of a crawl."""
+    addresses = SiteAddresses()
+    columns = (site.c.site, site.c.aliases, site.c.home_addresses)
+    has_several = site.c.aliases.is_not(None) | site.c.home_addresses.is_not(None)
+    with database.read() as connection:
+        for name, aliases, homes in connection.execute(
+            select(*columns).where(site.c.crawl_id == crawl_id, has_several)
+        ):
+            all_of_it = [name, *(aliases or "").split(), *(homes or "").split()]
+            addresses.set(name, all_of_it, (homes or name).split()[-1])
+    return addresses
 
 
 class SiteProgress(NamedTuple):

@@ -44,7 +44,7 @@ class UrlExpressions:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._set = re2.Set.FullMatchSet(_options(MEMORY_BYTES * max(len(texts), 1)))
+        self._set = re2.Set.FullMatchSet(options(MEMORY_BYTES * max(len(texts), 1)))
         self._set.Add(_ANYTHING)
         numbers: dict[str, int] = {}  # of the parts of expressions, in the set
         self._rules: dict[int, list[tuple[int, frozenset[int]]]] = {}  # first part -> (index, exceptions) of each rule
@@ -57,13 +57,13 @@ class UrlExpressions:
         try:
             self._set.Compile()
         except re2.error:
-            raise ConfigError(f"{_shown(' '.join(texts))} is too large; split it into several rules") from None
+            raise ConfigError(f"{shown(' '.join(texts))} is too large; split it into several rules") from None
 
     def matching(self, target: str) -> list[int]:
         """Return the indices of the expressions that *target*, a path and query, matches; in any order."""
         found = self._set.Match(target.encode())
         if found is None:  # `_ANYTHING` always matches, so RE2 ran out of memory
-            raise MemoryError(f"RE2 ran out of memory while matching {_shown(target)}")
+            raise MemoryError(f"RE2 ran out of memory while matching {shown(target)}")
         if len(found) == 1:
             return []
         return [
@@ -75,11 +75,11 @@ class UrlExpressions:
 
     def _added(self, part: str) -> int:
         if match := _AT_MOST.search(part):
-            raise ConfigError(f"{_shown(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
+            raise ConfigError(f"{shown(part)}: RE2 treats {match[0]} as literal text; write {{0{match[1]}}}")
         try:
             number: int = self._set.Add(part)
         except re2.error:
-            raise ConfigError(f"{_shown(part)}: {_problem(part)}") from None
+            raise ConfigError(f"{shown(part)}: {_problem(part)}") from None
         return number
 
 
@@ -107,7 +107,7 @@ def _problem(part: str) -> str:
     """Return why RE2 rejects *part*, and the remedy."""
     message = ""
     try:
-        re2.compile(part, _options(MEMORY_BYTES))
+        re2.compile(part, options(MEMORY_BYTES))
     except re2.error as error:
         message = error.args[0].decode()
     for pattern, remedy in _REMEDIES:
@@ -116,13 +116,15 @@ def _problem(part: str) -> str:
     return f"RE2 cannot parse it ({message}); correct it, see https://github.com/google/re2/wiki/Syntax"
 
 
-def _options(max_mem: int) -> re2.Options:
-    options = re2.Options()
-    options.log_errors = False  # to standard error; errors are raised instead
-    options.never_capture = True
-    options.max_mem = max_mem
-    return options
+def options(max_mem: int) -> re2.Options:
+    """Return options of RE2 with a limit of *max_mem* bytes; errors are raised, and not written to standard error."""
+    chosen = re2.Options()
+    chosen.log_errors = False
+    chosen.never_capture = True
+    chosen.max_mem = max_mem
+    return chosen
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return an expression as quoted in messages."""
     return repr(text) if len(text) <= 200 else f"{text[:200]!r}…"

@@ -3,7 +3,7 @@
 Pages of a site repeat the same links. Each page has a plain dict, and pages share two caches: one for links relative to
 the directory of the page (`b.html`, `../c/`), one for links that mean the same on the whole site (`/b.html`,
 `http://…`). Links relative to the page itself (``, `?q`, `#top`) are in no shared cache, so a cached result is never
-used for a page for which it would be wrong.
+used for a page for which it would be wrong. Links to other addresses of the site of a page are links to that site.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import absolute, check_web, parsed, query_codec, target_of
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import BadUrl
 
 if TYPE_CHECKING:
@@ -51,12 +52,19 @@ class _Shared(dict[str, "Target | BadUrl"]):
 class _PageLinks(dict[str, "Target | BadUrl"]):
     """The resolved links of one page, by their text; missing ones are looked up in the shared caches."""
 
-    __slots__ = ("_base", "_codec", "_directory", "_resolver", "_site")
+    __slots__ = ("_base", "_codec", "_directory", "_here", "_resolver", "_site")
 
     def __init__(
-        self, base: can_ada.URL, codec: str | None, directory: _Shared, site: _Shared, resolver: LinkResolver
+        self,
+        base: can_ada.URL,
+        codec: str | None,
+        here: str,
+        directory: _Shared,
+        site: _Shared,
+        resolver: LinkResolver,
     ) -> None:
         self._base = base
+        self._here = here
         self._codec = codec
         self._directory = directory
         self._site = site
@@ -75,7 +83,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
         else:
             try:
                 url = absolute(self._base, href, self._codec)
-                found = target_of(url, self._resolver.options)
+                found = self._resolver.own(target_of(url, self._resolver.options), self._here)
             except BadUrl as error:
                 found = BadUrl(str(error))  # without the traceback, which would keep stack frames alive
         if len(href) > MAX_HREF:
@@ -90,30 +98,55 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
 class LinkResolver:
     """Resolves links like `resolution.resolve`, with a cache of about *cache_size* links.
 
-    An entry takes some 400 bytes. The links of pages that are being processed may exceed the limit.
+    An entry takes some 400 bytes. The links of pages that are being processed may exceed the limit. *addresses* are
+    those of sites that have several; *across_sites*: links to an address of another site are links to that site, too.
     """
 
-    def __init__(self, options: Normalization | None = None, cache_size: int = 100_000) -> None:
+    def __init__(
+        self,
+        options: Normalization | None = None,
+        cache_size: int = 100_000,
+        addresses: SiteAddresses | None = None,
+        *,
+        across_sites: bool = False,
+    ) -> None:
         self.options = options or Normalization()
+        self._addresses = addresses if addresses is not None else SiteAddresses()
+        self._version = self._addresses.version
+        self._across_sites = across_sites
         self._cache_size = cache_size
         self._entries = 0
-        self._shared: OrderedDict[tuple[str, str | None], _Shared] = OrderedDict()
+        self._shared: OrderedDict[tuple[str, str | None, str], _Shared] = OrderedDict()
 
-    def directory(self, base_url: str, encoding: str | None = None) -> Mapping[str, Target | BadUrl]:
+    def own(self, target: Target, here: str) -> Target:
+        """Return the *target* of a link on a page of the site *here* as a page of the site that has its address."""
+        if not self._addresses:
+            return target
+        return self._addresses.of_site(target) if self._across_sites else self._addresses.of_page(target, here)
+
+    def directory(
+        self, base_url: str, encoding: str | None = None, here: str | None = None
+    ) -> Mapping[str, Target | BadUrl]:
         """Return the links of a page: `links[href]` is the target, or a `BadUrl` with the reason why there is none.
 
         *base_url* is the URL of the page, or that of its `<base>`; *encoding* is the charset of the page by its Python
-        name. Raises `BadUrl` if *base_url* is not http or https.
+        name; *here* is the site of the page, if it is not that of *base_url*. Raises `BadUrl` if *base_url* is not http
+        or https.
         """
         base = parsed(base_url)
         head = base.href.partition("#")[0].partition("?")[0]
         check_web(head)
         codec = query_codec(encoding)
+        if not self._addresses:
+            here = ""
+        else:
+            here = here or self._addresses.site(target_of(head, self.options).site)
+            self._drop_outdated()
         # The key of a site has no trailing slash, that of a directory has one, so they never collide.
-        site = self._shared_by(head[: head.find("/", 8)], codec)
-        directory = self._shared_by(head[: head.rfind("/") + 1], codec)
+        site = self._shared_by(head[: head.find("/", 8)], codec, here)
+        directory = self._shared_by(head[: head.rfind("/") + 1], codec, here)
         self._forget()
-        return _PageLinks(base, codec, directory, site, self)
+        return _PageLinks(base, codec, here, directory, site, self)
 
     def keep(self, shared: _Shared, href: str, found: Target | BadUrl) -> None:
         """Cache *found* for other pages, unless *shared* was dropped in the meantime."""
@@ -121,14 +154,23 @@ class LinkResolver:
             shared[href] = found
             self._entries += 1
 
-    def _shared_by(self, base: str, codec: str | None) -> _Shared:
-        key = (base, codec)
+    def _shared_by(self, base: str, codec: str | None, here: str) -> _Shared:
+        key = (base, codec, here)
         shared = self._shared.get(key)
         if shared is None:
             shared = self._shared[key] = _Shared()
         else:
             self._shared.move_to_end(key)
         return shared
+
+    def _drop_outdated(self) -> None:
+        """Drop all shared caches if a site got another address since the last page."""
+        if self._version != self._addresses.version:
+            self._version = self._addresses.version
+            for shared in self._shared.values():
+                shared.is_kept = False
+            self._shared.clear()
+            self._entries = 0
 
     def _forget(self) -> None:
         """Drop the least recently used shared caches until the limit is met; the two in use come last."""

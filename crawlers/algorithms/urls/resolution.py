@@ -99,12 +99,16 @@ def site_of(url: str) -> str:
 def variant_rank(target: Target) -> int:
     """Return the distance of a variant from its normal form: 0 if equal, 1 but for the added slash, 2 otherwise.
 
-    Of several variants with one key, the one with the lowest `(variant_rank, url)` is requested, so that the choice
-    does not depend on the order of discovery.
+    At another address of the site than that of the normal form, it is 2 if the paths are equal, and 3 otherwise. Of
+    several variants with one key, the one with the lowest `(variant_rank, url)` is requested, so that the choice does
+    not depend on the order of discovery.
     """
     url, normalized = target.url, target.normalized
     if url == normalized:
         return 0
+    begin = normalized.find("/", 8)
+    if not url.startswith(normalized[:begin]) or url[begin : begin + 1] != "/":
+        return 2 if url[url.find("/", 8) :] == normalized[begin:] else 3
     end = len(url) if (mark := url.find("?")) < 0 else mark
     same = len(normalized) == len(url) + 1 and normalized == f"{url[:end]}/{url[end:]}"
     return 1 if same else 2

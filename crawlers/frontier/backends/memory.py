@@ -11,7 +11,7 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, QueueEntry, ScoredPage, Unscored
 from crawlers.frontier.protocols import PreviousVisit
 from crawlers.items import State
-from crawlers.storage.crawls import TOO_DEEP
+from crawlers.storage.crawls import REVIVABLE
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
 from crawlers.storage.schema.tables import (
@@ -143,10 +143,10 @@ class MemoryFrontierStore:
 
 def _known(row: Row) -> KnownUrl:
     waits = row["state"] == State.WAITING
-    is_too_deep = row["state"] == State.REJECTED and (row["reason"] or "").startswith(TOO_DEEP)
-    url = row["url"] if (waits or is_too_deep) and row["variant"] == ARBITRARY_VARIANT else None
+    is_revivable = row["state"] == State.REJECTED and (row["reason"] or "").startswith(REVIVABLE)
+    url = row["url"] if (waits or is_revivable) and row["variant"] >= ARBITRARY_VARIANT else None
     return KnownUrl(
-        row["key"], row["id"], row["level"], row["hops"], row["variant"], waits, is_too_deep, url, row["link_group"]
+        row["key"], row["id"], row["level"], row["hops"], row["variant"], waits, is_revivable, url, row["link_group"]
     )
 
 

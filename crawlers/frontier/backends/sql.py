@@ -15,7 +15,7 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownUrl, QueueEntry, ScoredPage, Unscored
 from crawlers.frontier.protocols import PreviousVisit
 from crawlers.items import State
-from crawlers.storage.crawls import TOO_DEEP
+from crawlers.storage.crawls import REVIVABLE
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
@@ -35,8 +35,8 @@ ID_BLOCK = 10_000  # a reservation is a separate commit
 
 _KNOWN = f"""
     SELECT key, id, level, hops, variant, state = {int(State.WAITING)},
-        state = {int(State.REJECTED)} AND reason LIKE '{TOO_DEEP}%',
-        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND variant = {ARBITRARY_VARIANT}
+        state = {int(State.REJECTED)} AND ({" OR ".join(f"reason LIKE '{reason}%'" for reason in REVIVABLE)}),
+        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND variant >= {ARBITRARY_VARIANT}
         THEN url END, link_group
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 _AMONG = {

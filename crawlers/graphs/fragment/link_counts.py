@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from crawlers.items import State
 from crawlers.storage.crossings import has_crossings
+from crawlers.storage.queries import addresses_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -138,6 +139,9 @@ def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str
     Memory: some 1000 bytes per site and 64 per pair of sites; links take none, because the database groups them in
     temporary files.
     """
+    addresses = addresses_of(database, crawl_id)
+    group_of_site = group
+    group = lambda site: group_of_site(addresses.site(site))  # noqa: E731 - links to an address are links to its site
     with database.read() as connection:
         crawled = connection.execute(text("SELECT site FROM site WHERE crawl_id = :crawl"), {"crawl": crawl_id})
         targets = sorted({group(site) for site in crawled.scalars()})

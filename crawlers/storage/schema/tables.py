@@ -143,6 +143,10 @@ site = Table(
     Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages are queued
     Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
     Column("rest_until", Float),  # the host has requested a pause until then
+    Column("folder", Text),  # /path/ below which the crawl stays; null = the whole site
+    Column("aliases", Text),  # further addresses of its pages in the latest host list, separated by spaces
+    Column("home_addresses", Text),  # addresses to which its home page redirects, in order; the last one is crawled
+    Column("selection", Text),  # fingerprint of folder, addresses and patterns by which its waiting pages were selected
     Index("site_of_crawl", "crawl_id", "site", unique=True),
 )
 
@@ -191,6 +195,14 @@ class SiteRest(NamedTuple):
 
     id: int
     rest_until: float
+
+
+@writes(site, UPDATE)
+class SiteHome(NamedTuple):
+    """The addresses (scheme://host[:port]) to which a site's home page redirects, in order, separated by spaces."""
+
+    id: int
+    home_addresses: str
 
 
 @writes(site, UPDATE)

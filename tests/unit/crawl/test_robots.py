@@ -363,6 +363,8 @@ def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
     )
     monkeypatch.setattr(site_policies, "robots_of", lambda database, number: (loaded.append(number), (200, text))[1])
     sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False, lambda: 0.0)
+    for number in (1, 2, 3):
+        sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
     for number in (1, 2, 3, 3):
         sites.robots_known(number, 200, text)
     leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
@@ -380,8 +382,9 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_LONGEST_REST_SECONDS": 7200.0})
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
-    assert sites.needs_robots(7)
+    lease = SimpleNamespace(site_id=7, url="http://a.example/a")
+    assert sites.robots_needed(lease) == "http://a.example"
     sites.robots_known(7, UNREACHABLE, "no such host")
-    assert not sites.needs_robots(7)
+    assert sites.robots_needed(lease) is None
     now += 7200.0
-    assert sites.needs_robots(7)
+    assert sites.robots_needed(lease) == "http://a.example"

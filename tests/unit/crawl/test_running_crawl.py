@@ -94,7 +94,7 @@ def test_start_pages_and_roots_are_leased_first(opened):
 def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     needed = crawl.robots()
-    assert needed.site == SITE
+    assert needed.address == SITE
     assert crawl.crawl.next(NOW) is None
     crawl.crawl.robots_known(needed.site_id, 200, "")
     crawl.end(crawl.lease(), "/a")
@@ -137,7 +137,7 @@ def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
     assert crawl.crawl.next(crawl.now) is None
     crawl.now += 1.0
     crawl.crawl.frontier.add([Candidate(1, target("/b"))], crawl.now)
-    assert crawl.robots().site == SITE
+    assert crawl.robots().address == SITE
     assert crawl.pages()["/a"][0] is State.REJECTED
 
 

@@ -10,8 +10,8 @@ from crawlers.frontier.url_cache import (
     MAX_GROUP,
     MAX_LEVEL,
     MIN_SETTLED,
+    REVIVABLE,
     TAKEN,
-    TOO_DEEP,
     UrlCache,
     id_of,
     link_group_of,
@@ -28,7 +28,7 @@ from crawlers.frontier.url_cache import (
     st.integers(0, MAX_LEVEL),
     st.integers(0, MAX_HOPS),
     st.integers(0, 2),
-    st.sampled_from([0, TAKEN, TOO_DEEP]),
+    st.sampled_from([0, TAKEN, REVIVABLE]),
 )
 def test_packed_value_returns_all_its_fields(
     page_id: int, group: int, level: int, hops: int, variant: int, flags: int
@@ -36,7 +36,7 @@ def test_packed_value_returns_all_its_fields(
     value = pack(page_id, group, rank(level, hops), variant, flags)
     assert (id_of(value), rank_of(value), variant_of(value)) == (page_id, rank(level, hops), variant)
     assert link_group_of(value) == group
-    assert (value & TAKEN, value & TOO_DEEP) == (flags & TAKEN, flags & TOO_DEEP)
+    assert (value & TAKEN, value & REVIVABLE) == (flags & TAKEN, flags & REVIVABLE)
 
 
 @given(st.tuples(st.integers(0, MAX_LEVEL), st.integers(0, MAX_HOPS)), st.tuples(st.integers(0, 9), st.integers(0, 20)))
@@ -108,7 +108,7 @@ def test_variant_is_forgotten_with_its_url() -> None:
 
 
 def test_largest_page_number_fits_into_the_arrays() -> None:
-    value = pack(2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, MAX_HOPS), 2, TOO_DEEP)
+    value = pack(2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, MAX_HOPS), 2, REVIVABLE)
     seen = _with(dict.fromkeys(range(MIN_SETTLED), value))
     seen.settle()
     assert id_of(seen.settled([0])[0]) == 2**32 - 1

@@ -62,7 +62,7 @@ def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
     known = {k.id: k for k in store.known(1, None)}
     assert sorted(known) == [1, 2, 3, 4, 5, 6]
     assert tuple(known[1]) == (LEAST, 1, 2, 1, 2, True, False, "http://a.test/1", 0)
-    assert [(k.key, bool(k.waits), bool(k.is_too_deep), k.url) for _, k in sorted(known.items())][1:] == [
+    assert [(k.key, bool(k.waits), bool(k.is_revivable), k.url) for _, k in sorted(known.items())][1:] == [
         (MOST, True, False, None),
         (3, False, False, None),
         (4, False, True, None),

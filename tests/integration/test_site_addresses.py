@@ -1,0 +1,359 @@
+"""Sites with several addresses, sites that move to https or www, and crawls of a folder or of some URLs of a site."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+
+from crawlers.items import State
+from crawlers.storage.files.names import file_stem
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+DONE, MOVED, REJECTED, WAITING = State.DONE, State.MOVED, State.REJECTED, State.WAITING
+LIMITS = ";8;;0"
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+def named(origin):
+    return file_stem(origin)
+
+
+def moving(to, *, status=301, rest=None):
+    """Return the handler of an address whose every path redirects to the same path of *to*()."""
+
+    async def respond(exchange):
+        if exchange.path == "/robots.txt":
+            await exchange.page("", 404)
+        elif rest is not None and exchange.path != "/":
+            await rest(exchange)
+        else:
+            await exchange.page("", status, Location=to() + exchange.path)
+
+    return respond
+
+
+def stored(project, origin):
+    """Return level and state of the pages of the site, by URL."""
+    rows = project.query(
+        "SELECT p.url, p.level, p.state FROM page p JOIN site s ON s.id = p.site_id WHERE s.site = :site", site=origin
+    )
+    return {url: (level, State(state)) for url, level, state in rows}
+
+
+def graph(project, stem):
+    return nx.read_gexf(project.folder / "result" / f"{stem}.gexf")
+
+
+def edges(project, stem):
+    read = graph(project, stem)
+    names = dict(read.nodes("label"))
+    return {(names[one], names[two]): int(weight) for one, two, weight in read.edges(data="weight")}
+
+
+def external(project):
+    rows = project.query("SELECT DISTINCT u.url FROM external_link e JOIN external_url u ON u.id = e.url_id")
+    return sorted(url for (url,) in rows)
+
+
+# Aliases ------------------------------------------------------------------------------------------------
+
+
+def test_pages_of_an_alias_are_pages_of_the_site(project):
+    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    with Web(
+        a=pages(bodies["a"]),
+        b=pages(bodies["b"], robots="User-agent: *\nDisallow: /secret/\n"),
+        c=pages({"/": "<title>C</title>"}),
+    ) as web:
+        a, b, c = (web[name].origin for name in "abc")
+        bodies["a"] |= {
+            "/": "<title>A</title>" + links("/x/", f"{b}/x/", f"{b}/y/", f"{c}/"),
+            "/x/": "<title>X</title>" + links(f"{b}/x/", f"{b}/"),
+            "/z/": "<title>Z</title>",
+        }
+        bodies["b"] |= {"/y/": "<title>Y</title>" + links("/secret/", f"{a}/z/", "/", "/x/?utm_source=y")}
+        ended = project.crawl(f"{a}{LIMITS};={b}")
+        assert ended.status == 0, ended.log
+        assert stored(project, a) == {
+            f"{a}/": (0, DONE),
+            f"{a}/x/": (1, DONE),
+            f"{b}/y/": (1, DONE),
+            f"{a}/z/": (2, DONE),
+            f"{b}/secret/": (2, REJECTED),
+        }
+        assert web["b"].paths == ["/robots.txt", "/y/"]
+        assert web["a"].paths == ["/robots.txt", "/", "/x/", "/z/"]
+        assert external(project) == [f"{c}/"]
+        assert [path.name for path in (project.folder / "result").glob("*.gexf")] == [f"{named(a)}.gexf"]
+        assert edges(project, named(a)) == {
+            (f"{a}/", f"{a}/x/"): 2,
+            (f"{a}/", f"{b}/y/"): 1,
+            (f"{a}/x/", f"{a}/"): 1,
+            (f"{b}/y/", f"{a}/z/"): 1,
+            (f"{b}/y/", f"{a}/"): 1,
+            (f"{b}/y/", f"{a}/x/"): 1,
+        }
+        explained = project.run("explain", f"{b}/x/").output
+        assert f"{a}/x/\n  done" in explained
+
+
+def test_page_that_redirects_between_addresses_is_one_node(project):
+    bodies: dict[str, str] = {}
+    with Web(a=moving(lambda: b, rest=pages(bodies)), b=pages(bodies)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links("/y/"), "/y/": "<title>Y</title>"}
+        assert project.crawl(f"{b}{LIMITS};={a}").status == 0
+        assert stored(project, b) == {f"{b}/": (0, DONE), f"{b}/x/": (1, DONE), f"{a}/y/": (1, DONE)}
+        assert len(graph(project, named(b))) == 3
+
+
+# Home pages that redirect -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_home_page_that_redirects_to_another_address_is_followed(project, status):
+    bodies: dict[str, str] = {}
+    with Web(a=moving(lambda: b, status=status), b=pages(bodies)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links(f"{a}/", f"{a}/x/"), "/y/": "<title>Y</title>"}
+        ended = project.crawl(f"{a};8;1;0")
+        assert ended.status == 0, ended.log
+        assert stored(project, a) == {f"{b}/": (0, DONE), f"{b}/x/": (1, DONE), f"{b}/y/": (1, DONE)}
+        assert external(project) == []
+        assert len(edges(project, named(a))) == 3
+        assert ended.log.count(f"The home page of {a} redirects to {b}: the site is crawled there") == 1
+        assert web["a"].paths == ["/robots.txt", "/", "/y/"]
+        assert f"{b}/x/\n  done" in project.run("explain", f"{a}/x/").output
+
+
+def test_chain_of_home_pages_ends_at_the_last_address(project):
+    bodies: dict[str, str] = {}
+
+    async def last(exchange):
+        if exchange.path == "/":
+            await exchange.page("", 302, Location="/en/")
+        else:
+            await pages(bodies)(exchange)
+
+    with Web(a=moving(lambda: b), b=moving(lambda: c), c=last) as web:
+        a, b, c = (web[name].origin for name in "abc")
+        bodies |= {"/en/": links("/x/", f"{b}/x/", f"{a}/x/"), "/x/": links("/en/")}
+        ended = project.crawl(f"{a}{LIMITS}")
+        assert ended.status == 0, ended.log
+        assert stored(project, a) == {f"{c}/": (0, MOVED), f"{c}/en/": (0, DONE), f"{c}/x/": (1, DONE)}
+        assert ended.log.count("The home page of") == 1
+        assert edges(project, named(a)) == {(f"{c}/en/", f"{c}/x/"): 3, (f"{c}/x/", f"{c}/en/"): 1}
+
+
+def test_loop_of_home_pages_ends_with_a_reason(project):
+    with Web(a=moving(lambda: b), b=moving(lambda: a)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        project.crawl(f"{a}{LIMITS}")
+        ((state, reason),) = project.query("SELECT state, reason FROM page")
+        assert (State(state), reason) == (State.FAILED, "more than 20 redirects")
+        assert web["a"].count("/") + web["b"].count("/") <= 22
+
+
+def test_home_page_that_redirects_to_a_listed_site_or_another_host_is_not_followed(project):
+    bodies = {"/": "<title>B</title>"}
+    with Web(a=moving(lambda: b), b=pages(bodies), d=moving(lambda: "http://[::1]:9")) as web:
+        a, b, d = (web[name].origin for name in "abd")
+        project.crawl(f"{a}{LIMITS},{b}{LIMITS},{d}{LIMITS}")
+        assert stored(project, a) == {f"{a}/": (0, State.REFUSED)}
+        assert stored(project, b) == {f"{b}/": (0, DONE)}
+        assert stored(project, d) == {f"{d}/": (0, State.REFUSED)}
+
+
+# Folders ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", ["/docs/", "/docs/index.html", "/docs"])
+def test_crawl_of_a_folder_stays_in_it(project, start):
+    bodies: dict[str, str] = {}
+    with Web(a=pages(bodies), b=pages({})) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies |= {
+            start: links("/docs/a/", "/docs/b.html", "/blog/", "/", "/docs2/", f"{b}/", "/docs/../other/"),
+            "/docs/a/": links("../", "/docs/c/", "/blog/x/"),
+            "/docs/b.html": links("/blog/"),
+            "/docs/c/": "<title>C</title>",
+        }
+        ended = project.crawl(f"{a}{start}{LIMITS}")
+        assert ended.status == 0, ended.log
+        found = stored(project, a)
+        read = {url.removeprefix(a) for url, (_, state) in found.items() if state is DONE}
+        assert read == {start, "/docs/a/", "/docs/b.html", "/docs/c/"}
+        reasons = {reason for _, reason in project.pages(a).values() if reason and not reason.startswith("status")}
+        assert reasons == {"not selected: outside of the folder /docs/"}
+        assert not {"/", "/blog/", "/docs2/", "/other/"} & set(web["a"].paths)
+        assert external(project) == [f"{b}/"]
+        assert len(graph(project, f"{named(a)}+docs")) == 4
+        assert "not selected: outside of the folder /docs/" in project.run("explain", f"{a}/blog/").output
+
+
+# Patterns -----------------------------------------------------------------------------------------------
+
+TREE = {
+    "/": links("/news/", "/print/", "/news/print/1/", "/shop/"),
+    "/news/": links("/news/1/", "/news/2/"),
+    "/news/1/": links("/shop/1/"),
+    "/news/2/": "<title>2</title>",
+    "/news/print/1/": links("/news/3/"),
+    "/news/3/": "<title>3</title>",
+    "/print/": links("/news/4/"),
+    "/news/4/": "<title>4</title>",
+    "/shop/": links("/shop/1/"),
+    "/shop/1/": "<title>S</title>",
+}
+
+
+def done(project, origin):
+    return {path for path, (state, _) in project.pages(origin).items() if state is DONE}
+
+
+def test_patterns_select_urls_and_always_the_start_page(project):
+    with Web(a=pages(TREE)) as web:
+        a = web["a"].origin
+        ended = project.crawl(f"{a}{LIMITS}", URL_INCLUDE="/news/", URL_EXCLUDE="/print/,[?]sort=")
+        assert ended.status == 0, ended.log
+        assert done(project, a) == {"/", "/news/", "/news/1/", "/news/2/"}
+        reasons = {path: reason for path, (state, reason) in project.pages(a).items() if state is REJECTED}
+        assert reasons == {
+            "/print/": "not selected: URL_EXCLUDE has /print/",
+            "/news/print/1/": "not selected: URL_EXCLUDE has /print/",
+            "/shop/": "not selected: URL_INCLUDE has no expression for it",
+            "/shop/1/": "not selected: URL_INCLUDE has no expression for it",
+        }
+        assert not {"/print/", "/shop/"} & set(web["a"].paths)
+        assert "not selected: URL_EXCLUDE has /print/" in project.run("explain", f"{a}/print").output
+
+
+def test_wrong_pattern_is_reported_before_anything_is_fetched(project):
+    with Web(a=pages(TREE)) as web:
+        ended = project.crawl(web["a"].origin, URL_EXCLUDE="/a(/")
+        assert ended.status != 0
+        assert "URL_EXCLUDE: '/a(/': RE2 cannot parse it (missing )" in ended.log
+        assert web["a"].paths == []
+
+
+# Resumed crawls -----------------------------------------------------------------------------------------
+
+
+def test_resumed_crawl_with_other_patterns_is_that_of_these_patterns(project):
+    tree = {**TREE, "/": links("/shop/", "/news/", "/print/", "/news/print/1/"), "/news/2/": links("/a/")}
+    tree |= {"/a/": links("/b/"), "/b/": "<title>B</title>", "/shop/1/": links("/b/"), "/print/": links("/a/")}
+    with Web(a=pages(tree)) as web:
+        a = web["a"].origin
+        one = {"CONCURRENT_REQUESTS": 1}
+        project.crawl(f"{a}{LIMITS}", URL_EXCLUDE="/shop/,/print/$", PAGE_BUDGET=7, **one)
+        before = list(web["a"].paths)
+        assert "/b/" not in before
+        assert "/a/" in before
+        ended = project.crawl(f"{a}{LIMITS}", URL_EXCLUDE="/news/[0-9]", **one)
+        assert ended.status == 0, ended.log
+        assert not [path for path in web["a"].paths[len(before) :] if path.startswith("/news/") and path != "/news/"]
+        assert done(project, a) - set(before) == {"/shop/", "/shop/1/", "/print/", "/b/"}
+        levels = dict(project.query("SELECT url, level FROM page"))
+        assert levels[f"{a}/a/"] == 2  # by /print/, which was selected later
+        assert levels[f"{a}/b/"] == 3
+
+
+def test_resumed_crawl_with_another_alias_is_that_of_a_crawl_that_began_with_it(project, tmp_path):
+    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies["a"] |= {"/": links(f"{b}/x/", f"{b}/x", "/y/", "/z/"), "/y/": links(f"{b}/x/", "/x/"), "/z/": "Z"}
+        bodies["b"] |= {"/x/": links("/w/", f"{a}/y/"), "/w/": "<title>W</title>"}
+        fresh = Project(tmp_path / "fresh")
+        fresh.folder.mkdir()
+        fresh.crawl(f"{a}{LIMITS};={b}")
+        one = {"CONCURRENT_REQUESTS": 1}
+        project.crawl(f"{a}{LIMITS}", PAGE_BUDGET=2, **one)
+        assert external(project) == [f"{b}/x", f"{b}/x/"]
+        assert project.crawl(f"{a}{LIMITS};={b}", **one).status == 0
+        assert external(project) == []
+        assert edges(project, named(a)) == edges(fresh, named(a))
+        assert stored(project, a) == stored(fresh, a)
+        assert len(stored(project, a)) == 5
+
+
+def test_removed_alias_is_not_requested_until_it_is_back(project):
+    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies["a"] |= {"/": links(f"{b}/x/", "/y/", "/z/"), "/y/": links("/z/"), "/z/": "<title>Z</title>"}
+        bodies["b"] |= {"/x/": links("/w/"), "/w/": "<title>W</title>"}
+        one = {"CONCURRENT_REQUESTS": 1}
+        project.crawl(f"{a}{LIMITS};={b}", PAGE_BUDGET=1, **one)
+        ended = project.crawl(f"{a}{LIMITS}", PAGE_BUDGET=2, **one)
+        assert web["b"].paths == []
+        assert project.pages()[f"{b}/x/"] == (REJECTED, f"not selected: {b} is not an address of {a}")
+        assert ended.status == 0, ended.log
+        project.crawl(f"{a}{LIMITS};={b}", **one)
+        assert project.states() == [("finished", "finished")]
+        assert web["b"].paths == ["/robots.txt", "/x/", "/w/"]
+        assert {state for _, state in stored(project, a).values()} == {DONE}
+        assert web["a"].paths == ["/robots.txt", "/", "/y/", "/z/"]
+
+
+def test_address_of_the_home_page_is_known_when_the_crawl_is_resumed(project):
+    bodies: dict[str, str] = {}
+    with Web(a=moving(lambda: b), b=pages(bodies)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links(f"{a}/z/"), "/y/": "Y", "/z/": "<title>Z</title>"}
+        one = {"CONCURRENT_REQUESTS": 1}
+        project.crawl(f"{a}{LIMITS}", PAGE_BUDGET=3, **one)  # with the redirect
+        assert web["b"].paths == ["/robots.txt", "/", "/x/"]
+        project.crawl(f"{a}{LIMITS}", **one)
+        assert {url for url, (_, state) in stored(project, a).items() if state is DONE} == {
+            f"{b}/{path}" for path in ("", "x/", "y/", "z/")
+        }
+        assert web["a"].count("/") == web["b"].count("/") == 1
+        assert len(graph(project, named(a))) == 4
+
+
+# Other missions -----------------------------------------------------------------------------------------
+
+
+def test_harvest_counts_no_link_to_an_alias_or_out_of_the_folder(project):
+    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+    with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies["a"] |= {
+            "/docs/": links("/docs/x/", f"{b}/docs/y/", f"{b}/blog/", "/blog/", "http://out.example/"),
+            "/docs/x/": links(f"{a}/", "http://out.example/2"),
+        }
+        bodies["b"] |= {"/docs/y/": links("/docs/x/", f"{a}/docs/", "http://out.example/3")}
+        ended = project.run("crawl", "extlinks", "-a", f"hosts={a}/docs/{LIMITS};={b}", PAGE_BUDGET=50)
+        assert ended.status == 0, ended.log
+        assert external(project) == [f"http://out.example/{page}" for page in ("", "2", "3")]
+        assert project.query("SELECT sum(reward) FROM pull") == [(3.0,)]
+        assert web["b"].paths == ["/robots.txt", "/docs/y/"]
+
+
+def test_root_of_a_topic_that_redirects_to_another_address_is_followed(project):
+    bodies: dict[str, str] = {}
+    with Web(a=moving(lambda: b), b=pages(bodies)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies |= {"/start/": links("/x/", f"{a}/y/"), "/x/": "<p>unicode</p>", "/y/": "<p>unicode</p>"}
+        (project.folder / "topic.yaml").write_text(f"keywords: [unicode]\nroots: [{a}/start/]\n")
+        settings = {"SITE_DELAY_SECONDS": 0, "URL_EXCLUDE": "/y/"}
+        ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings)
+        assert ended.status == 0, ended.log
+        assert stored(project, a) == {f"{b}/start/": (0, DONE), f"{b}/x/": (1, DONE), f"{a}/y/": (1, REJECTED)}
+
+
+def test_news_source_that_redirects_to_https_or_www_is_followed(project):
+    bodies: dict[str, str] = {}
+    with Web(a=moving(lambda: b), b=pages(bodies)) as web:
+        a, b = web["a"].origin, web["b"].origin
+        bodies |= {"/": links("/x/"), "/x/": "<title>X</title>"}
+        (project.folder / "sources.yaml").write_text(f"sources:\n- site: {a}\n  delay_ms: 0\n")
+        ended = project.run("crawl", "news", "-a", "sources=sources.yaml", NEWS_ONCE=1)
+        assert ended.status == 0, ended.log
+        assert {(path, state) for path, (state, _) in project.pages(b).items()} >= {("/", DONE), ("/x/", DONE)}

@@ -1,0 +1,57 @@
+"""The selection of URLs by expressions of RE2."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.url_rules.url_selection import UrlSelection
+from crawlers.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "url", "reason"),
+    [
+        ([], [], "http://a/x", None),
+        (["/x"], [], "http://a/b/x1/", None),
+        (["/x$", "/y/"], [], "http://a/y/z", None),
+        (["/x$"], [], "http://a/x/", "URL_INCLUDE has no expression for it"),
+        (["^https://"], [], "http://a/https://", "URL_INCLUDE has no expression for it"),
+        (["(?i)/NEWS/"], [], "http://a/news/", None),
+        ([], ["[?&]sort="], "http://a/?a=1&sort=2", "URL_EXCLUDE has [?&]sort="),
+        ([], ["/z", "/y", "/x"], "http://a/x/y", "URL_EXCLUDE has /y"),
+        (["/x"], ["/x"], "http://a/x", "URL_EXCLUDE has /x"),
+        (["a{1,3}"], [], "http://a/", None),
+        ([], ["б"], "http://a/%D0%B1", None),
+    ],
+)
+def test_url_is_selected_by_the_expressions_found_in_it(include, exclude, url, reason):
+    assert UrlSelection(include, exclude).reason_against(url) == reason
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("/a(", "RE2 cannot parse it (missing )"),
+        ("/(?!b)", "RE2 does not support lookaheads and lookbehinds; write what they exclude into URL_EXCLUDE"),
+        ("*", "RE2 cannot parse it (no argument for repetition operator"),
+        (r"(a)\1", "RE2 cannot parse it (invalid escape sequence"),
+        ("x{1001}", "RE2 cannot parse it (invalid repetition size"),
+    ],
+)
+def test_invalid_expression_is_reported_with_its_setting(expression, problem):
+    with pytest.raises(ConfigError) as caught:
+        UrlSelection(["/fine/"], [expression])
+    assert str(caught.value).startswith(f"URL_EXCLUDE: {expression!r}: {problem}")
+    with pytest.raises(ConfigError, match=r"^URL_INCLUDE: "):
+        UrlSelection([expression])
+
+
+def test_expressions_that_are_too_large_are_reported():
+    with pytest.raises(ConfigError, match="too large"):
+        UrlSelection([r"\pL{1,1000}" * 9])
+
+
+def test_reason_is_short_however_long_the_expression_is():
+    reason = UrlSelection([], ["x" * 5000 + "|b"]).reason_against("http://b/")
+    assert reason is not None
+    assert len(reason) < 300
