@@ -215,6 +215,7 @@ class Crawl:
                 self._stats.rested()
                 return
             self.sites.robots_known(site_id, status, text)
+            self.frontier.gate(site_id).asked(now)
             self.frontier.resume(site_id, now)
             self._add_urls(self._policy.found_by_robots(text or ""), now)
         except StoreError as error:
@@ -291,6 +292,14 @@ class Crawl:
         """Report an *error* that the program should not have: ending the crawl is better than losing a page."""
         logger.exception("Internal error")
         self.abort(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
+
+    def check_store(self) -> None:
+        """End the crawl if the writer has failed; otherwise only the next page would notice it."""
+        if self.session.writer.has_failed:
+            try:
+                self.session.writer.flush()
+            except StoreError as error:
+                self.abort(error)
 
     def _fail(self, error: BaseException) -> None:
         if self.failure is None:

@@ -42,6 +42,7 @@ from crawlers.storage.queries import sites_of
 from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import site
+from crawlers.storage.store_check import StoreCheck
 from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
@@ -153,10 +154,12 @@ class CrawlSession:
                 self._lock.release()  # that crawl has ended in the meantime
                 self._lock = None
             self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
+            self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
                 batch_size=settings.getint("STORE_BATCH_PAGES"),
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
+                check=self._check_store,
             )
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
@@ -310,6 +313,7 @@ class CrawlSession:
     def commit(self) -> None:
         """Commit everything that is pending, and close the writer. Raises `StoreError`."""
         self.writer.close()
+        self._check_store()
 
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
         """Record the end of the run; return whether the crawl is finished. Raises `StoreError`."""

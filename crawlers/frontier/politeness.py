@@ -67,6 +67,10 @@ class HostGate:
         if self.delay_s:
             self.next_at = max(self.next_at, now) + self.delay_s
 
+    def asked(self, now: float) -> None:
+        """Note a request outside the frontier, for robots.txt, which was answered at *now*."""
+        self.next_at = max(self.next_at, now + self.delay_s)
+
     def ended(self) -> None:
         self.in_flight -= 1
 

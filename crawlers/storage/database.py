@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+)
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.storage.schema import migrations
@@ -24,6 +31,14 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
+# Seconds (milliseconds for TCP) until a server that can't be reached is given up; without them, it may take hours.
+IMPATIENCE = {
+    "connect_timeout": 20,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 
 
 class Database:
@@ -64,30 +79,29 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Yield a connection that sees one consistent state and takes no lock. Raises `StoreError`."""
-        with self._store_errors(), self.engine.connect() as connection:
+        with self.store_errors(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Yield one transaction, committed at the end of the block. Raises `StoreError`."""
         with (
-            self._store_errors(),
+            self.store_errors(),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
             yield connection
 
     @contextmanager
-    def _store_errors(self) -> Iterator[None]:
-        """Turn full disks, lost connections and broken files into `StoreError`; other errors are our bugs."""
+    def store_errors(self) -> Iterator[None]:
+        """Turn full disks, lost connections, files and tables into `StoreError`; other errors are our bugs."""
         try:
             yield
-        except DatabaseError as error:
-            if type(error) not in (OperationalError, DatabaseError):
+        except DBAPIError as error:
+            if type(error) not in (OperationalError, DatabaseError, InterfaceError) and not _misses_table(error):
                 raise
             raise StoreError(
-                f"{self.name} failed: {_cause(error)}; committed data is safe: free some space or repair "
-                "the database, then run the same command again"
+                f"{self.name} failed: {_cause(error)}; {_remedy(error)}, then run the same command again"
             ) from error
 
     def close(self) -> None:
@@ -128,7 +142,7 @@ def _check_file(url: URL, create: bool) -> None:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         try:
-            return create_engine(url, pool_pre_ping=True)
+            return create_engine(url, pool_pre_ping=True, connect_args=IMPATIENCE)
         except ImportError as error:
             raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False})
@@ -158,10 +172,37 @@ def _engine(url: URL) -> Engine:
 def _problem(error: DatabaseError) -> str:
     if not isinstance(error.orig, sqlite3.Error):
         return f": {_cause(error)}; check that it is a database, that it can be written, and that the server runs"
-    if error.orig.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+    kind = _sqlite_kind(error.orig)
+    if kind == sqlite3.SQLITE_NOTADB:
         return " is not an SQLite database; name another file"
+    if kind == sqlite3.SQLITE_CORRUPT:
+        return f": {_cause(error)}; restore or repair the file, or move it away to begin anew"
     return f": {_cause(error)}; check that the file and its folder can be read and written"
 
 
-def _cause(error: DatabaseError) -> str:
+def _misses_table(error: DBAPIError) -> bool:
+    return type(error.orig).__name__ == "UndefinedTable"  # of psycopg, which is an extra
+
+
+def _remedy(error: DBAPIError) -> str:
+    if not isinstance(error.orig, sqlite3.Error):
+        if _misses_table(error):
+            return "committed data is safe in the other tables: restore the lost one"
+        return "committed data is safe: check that the server runs and has free space"
+    kind = _sqlite_kind(error.orig)
+    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+        return "committed data is safe: make the file and its folder writable"
+    if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return "restore or repair the file"
+    return "committed data is safe: free some space or repair the database"
+
+
+def _sqlite_kind(error: sqlite3.Error) -> int:
+    try:
+        return error.sqlite_errorcode & 0xFF  # without the details of the extended code
+    except AttributeError:  # raised by Python's module
+        return sqlite3.SQLITE_ERROR
+
+
+def _cause(error: DBAPIError) -> str:
     return str(error.orig).strip().splitlines()[0] if error.orig else str(error)

@@ -64,6 +64,15 @@ class CrawlLock:
             self._connection = None
         return bool(held)
 
+    def is_held(self) -> bool:
+        """Whether the lock still excludes other processes. Raises `DBAPIError` if the server is not accessible."""
+        if self._file is not None:
+            return _is_at(self._path, self._file)
+        if self._connection is not None:  # the lock belongs to this session
+            self._connection.execute(text("SELECT 1"))
+            self._connection.commit()
+        return True
+
     def release(self) -> None:
         if self._file is not None:
             with suppress(OSError):

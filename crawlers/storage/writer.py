@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+CHECK_S = 10.0  # between two checks of the store, also while nothing is written
 
 
 @dataclass(slots=True)
@@ -55,10 +58,21 @@ class Writer:
     A batch is written when it has *batch_size* change sets, or *batch_s* seconds after its first. If the
     database is slower than the crawl, `submit` waits as soon as four batches are pending, so that the
     memory stays bounded. After a failure every call raises `StoreError`, and nothing more is written.
+
+    *check* is called in the thread every few seconds; it raises `StoreError` if the store is lost.
     """
 
-    def __init__(self, database: Database, *, batch_size: int = 200, batch_s: float = 1.0) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        batch_size: int = 200,
+        batch_s: float = 1.0,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._database = database
+        self._check_store = check
+        self._checked_at = float("-inf")  # by the monotonic clock
         self._batch_size = batch_size
         self._batch_s = batch_s
         self._queue: deque[_Batch | _Job] = deque()
@@ -87,6 +101,11 @@ class Writer:
     def is_closed(self) -> bool:
         """Whether `close` was called, so that nothing more can be submitted."""
         return self._closing
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether nothing can be written any more; then every call raises the reason."""
+        return self._failure is not None
 
     def submit(self, changes: ChangeSet) -> None:
         """Queue *changes*."""
@@ -153,8 +172,8 @@ class Writer:
         cause = getattr(error, "orig", None) or error
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return StoreError(
-            f"{self._database.name} can't be written: {lines[0]}; committed "
-            "data is safe: free some space or repair the database, then run the same command again"
+            f"{self._database.name} can't be written: {lines[0]}; committed data is safe: "
+            "repair the database, then run the same command again"
         )
 
     def _check(self) -> None:
@@ -166,9 +185,10 @@ class Writer:
     def _run(self) -> None:
         try:
             while (work := self._next()) is not None:
+                self._check_at_times()
                 if isinstance(work, _Job):
                     self._do(work)
-                else:
+                elif work.size:
                     with self._database.write() as connection:
                         write_changes(connection, work.changes)
                 with self._changed:
@@ -179,6 +199,11 @@ class Writer:
         except BaseException as error:
             logger.exception("The store's writer stopped")
             self._fail(error)
+
+    def _check_at_times(self) -> None:
+        if time.monotonic() - self._checked_at >= CHECK_S:
+            self._check_store()
+            self._checked_at = time.monotonic()
 
     def _do(self, job: _Job) -> None:
         if not job.result.set_running_or_notify_cancel():
@@ -205,10 +230,10 @@ class Writer:
 
     def _next(self) -> _Batch | _Job | None:
         with self._changed:
-            while not self._queue:
-                if self._closing:
-                    return None
-                self._changed.wait()
+            if not self._changed.wait_for(lambda: self._queue or self._closing, CHECK_S):
+                return _Batch()  # nothing to write: an opportunity for a check
+            if not self._queue:
+                return None
             work = self._queue[0]
             self._changed.wait_for(
                 lambda: self._taken < self._awaited or self._closing or work.size >= self._batch_size, self._batch_s

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
 
+from crawlers.extensions import crawl_owner
 from crawlers.frontier.backends import sql
+from crawlers.storage import writer
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -76,3 +78,11 @@ class NoRoomForGraphs:
         def _limit(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
             if "content_hash, url, level" in statement:  # the graph is read
                 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
+
+
+class FrequentStoreChecks:
+    """Lets the store be checked each tenth of a second."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        writer.CHECK_S = 0.1
+        crawl_owner.CHECK_INTERVAL_S = 0.1

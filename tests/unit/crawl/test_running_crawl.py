@@ -112,8 +112,11 @@ def test_robots_txt_is_stored_and_obeyed(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
     crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
-    crawl.end(crawl.lease(), "/secret")
+    assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.next_due(NOW) == 3.0
+    crawl.now += 3.0
+    crawl.end(crawl.lease(), "/secret")
+    assert crawl.crawl.next_due(crawl.now) == 3.0
     crawl.now += 3.0
     assert crawl.crawl.next(crawl.now) is None
     assert crawl.pages()["/secret"] == (State.REJECTED, "robots.txt disallows it")
@@ -567,6 +570,21 @@ def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opene
     assert str(crawl.crawl.failure) == "the disk is full"
     assert crawl.states()[0][0] == "running"
     assert opened().lease().url == f"{SITE}/"
+
+
+def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, monkeypatch):
+    crawl = opened()
+    crawl.lease()
+    crawl.crawl.check_store()
+    assert crawl.stopped == []
+    lost = StoreError("the file was removed")
+    monkeypatch.setattr(crawl.crawl.session.writer, "_check_store", lambda: (_ for _ in ()).throw(lost))
+    crawl.crawl.session.writer._checked_at = float("-inf")
+    crawl.fail(crawl.crawl.frontier.leased(1))
+    crawl.crawl.session.writer._thread.join()
+    crawl.crawl.check_store()
+    assert crawl.stopped == ["store_failed"]
+    assert str(crawl.crawl.failure) == "the file was removed"
 
 
 # Levels of orders that are not breadth-first

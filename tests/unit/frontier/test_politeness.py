@@ -27,6 +27,15 @@ def test_next_start_is_a_delay_after_the_last() -> None:
     assert gate.next_at == 17.0
 
 
+def test_request_for_robots_txt_counts_with_the_delay_that_it_names() -> None:
+    gate = HostGate(1, 0.0)
+    gate.started(10.0)
+    gate.ended()
+    gate.ask_for_delay(5.0)
+    gate.asked(11.0)
+    assert gate.next_at == 16.0
+
+
 def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_run_before() -> None:
     gate = HostGate(9, 2.0)
     gate.resumed(99.0, float("-inf"), 100.0)

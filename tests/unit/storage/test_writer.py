@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event, text
 
 from crawlers.errors import StoreError
+from crawlers.storage import writer as writer_module
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import NewPage, PageLinks
@@ -172,6 +173,28 @@ def test_close_commits_what_is_pending_and_may_be_called_twice(database: Databas
     assert stored(database) == [1]
     with pytest.raises(StoreError, match="already closed"):
         writer.submit(changes(2))
+
+
+def test_store_is_checked_while_nothing_is_written(
+    database: Database, make: Callable[..., Writer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "CHECK_S", 0.001)
+    checks = threading.Semaphore(0)
+    writer = make(check=checks.release)
+    assert all(checks.acquire(timeout=PATIENCE_S) for _ in range(3))
+    assert not writer.has_failed
+
+
+def test_nothing_is_written_after_a_check_has_failed(database: Database, make: Callable[..., Writer]) -> None:
+    def check() -> None:
+        raise StoreError("the file was removed")
+
+    writer = make(check=check)
+    writer.submit(changes(1))
+    with pytest.raises(StoreError, match="the file was removed"):
+        writer.flush()
+    assert writer.has_failed
+    assert stored(database) == []
 
 
 def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(

@@ -1,0 +1,141 @@
+"""A store that is lost while a crawl runs ends it with one sentence and exit status 1.
+
+`tests/unit/storage/test_store_check.py` has all kinds of losses.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import closing
+
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from tests.support.processes import until
+from tests.support.running import add_on
+from tests.support.services import ADMIN, running_postgresql
+
+STOPPED_AFTER = 30  # requests of some 200
+SETTINGS = {
+    "ADDONS": add_on("FrequentStoreChecks"),
+    "STORE_BATCH_PAGES": 10,
+    "STORE_BATCH_SECONDS": 0.02,
+    "DOWNLOAD_TIMEOUT": 1,
+    "RETRY_TIMES": 0,
+}
+
+
+def remove(database):
+    database.unlink()
+
+
+def empty(database):
+    with database.open("r+b") as file:
+        file.truncate(0)
+
+
+def remove_wal(database):
+    database.with_name(f"{database.name}-wal").unlink()
+
+
+IDLE_S = 1.5  # longer than DOWNLOAD_TIMEOUT: nothing is left to be written when the store is lost
+WRITING_S = 0.02
+
+
+@pytest.fixture
+def paced(web):
+    """Sets the time that a server needs for a response after the first ones."""
+    web.counts.clear()
+
+    def respond_in(pause_s: float) -> None:
+        web.pace = lambda url: pause_s if web.requests > STOPPED_AFTER else WRITING_S
+
+    yield respond_in
+    web.pace = lambda url: 0.0
+
+
+def assert_ended_by(ended, sentence):
+    assert ended.status == 1
+    assert len(ended.errors) == 1, ended.log
+    assert sentence in ended.errors[0]
+    assert "Traceback" not in ended.log
+
+
+@pytest.mark.parametrize(
+    ("lose", "pause_s", "sentence"),
+    [
+        (remove, IDLE_S, "crawl.sqlite was removed"),
+        (empty, WRITING_S, "crawl.sqlite was cut from "),
+        (remove_wal, WRITING_S, "crawl.sqlite-wal was removed"),
+    ],
+)
+def test_a_crawl_never_goes_on_writing_to_a_lost_file(web, paced, crawl_in, lose, pause_s, sentence):
+    paced(pause_s)
+    crawl = crawl_in("lost", web.hosts("mirror"), **SETTINGS)
+    run = crawl.start()
+    until(lambda: web.requests > STOPPED_AFTER and crawl.stored > STOPPED_AFTER / 4, "the pages")
+    lose(crawl.database)
+    assert_ended_by(run.wait(), sentence)
+
+    paced(0.0)
+    again = crawl.run(ADDONS="{}")
+    assert "Traceback" not in again.log
+    assert (again.status, len(again.errors)) in ([(0, 0), (2, 1)] if lose is empty else [(0, 0)])
+    assert again.status or crawl.states == ["finished"]
+
+
+def cut(url):
+    with closing(_connected(url)) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid != pg_backend_pid()"
+        )
+
+
+def drop(url):
+    with closing(_connected(url)) as connection:
+        connection.execute("DROP TABLE page")
+
+
+def _connected(url):
+    return psycopg.connect(make_url(url).set(drivername="postgresql").render_as_string(False), autocommit=True)
+
+
+def count_pages(url):
+    with closing(_connected(url)) as connection:
+        if connection.execute("SELECT to_regclass('page')").fetchone() == (None,):
+            return 0
+        return connection.execute("SELECT count(*) FROM page WHERE state != 0").fetchone()[0]
+
+
+@pytest.mark.parametrize(("lose", "sentence"), [(cut, "connection"), (drop, "page")])
+def test_a_crawl_notices_that_its_database_is_lost(web, paced, crawl_in, postgresql_url, lose, sentence):
+    paced(IDLE_S)
+    crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=postgresql_url, **SETTINGS)
+    run = crawl.start()
+    until(lambda: web.requests > STOPPED_AFTER and count_pages(postgresql_url) > STOPPED_AFTER / 4, "the pages")
+    lose(postgresql_url)
+    assert_ended_by(run.wait(), sentence)
+
+    paced(0.0)
+    again = crawl.run(ADDONS="{}")
+    assert "Traceback" not in again.log
+    assert again.status == (0 if lose is cut else 2)
+    assert lose is cut or "page" in again.errors[0]
+
+
+def test_a_crawl_notices_that_its_server_stops(web, paced, crawl_in):
+    paced(WRITING_S)
+    with running_postgresql() as folder:
+        url = f"postgresql+psycopg://{ADMIN}@/postgres?host={folder}"
+        crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=url, **SETTINGS)
+        run = crawl.start()
+        until(lambda: web.requests > STOPPED_AFTER, "the pages")
+        os.kill(int((folder / "data/postmaster.pid").read_text("utf-8").split()[0]), signal.SIGQUIT)
+        assert_ended_by(run.wait(), "check that the server runs")
+        refused = crawl.run()
+    assert refused.status == 2
+    assert "check that" in refused.errors[0]
+    assert "Traceback" not in refused.log

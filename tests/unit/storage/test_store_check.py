@@ -1,0 +1,156 @@
+"""A store that is lost while its connections are open is noticed, and one that is used as usual is not."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import StatementError
+
+from crawlers.errors import StoreError
+from crawlers.storage.database import Database
+from crawlers.storage.locks import CrawlLock
+from crawlers.storage.store_check import StoreCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+FILL = "INSERT INTO seed (site, start_url, enabled) VALUES (:site, :start_url, true)"
+
+
+def beside(database: Path, suffix: str) -> Path:
+    return database.with_name(f"{database.name}{suffix}")
+
+
+def cut(database: Path, share: float) -> None:
+    with database.open("r+b") as file:
+        file.truncate(int(database.stat().st_size * share))
+
+
+def replace(database: Path) -> None:
+    shutil.copy(database, beside(database, "-copy"))
+    beside(database, "-copy").replace(database)
+
+
+LOSSES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "removed": (lambda path: path.unlink(), r"crawl\.sqlite was removed"),
+    "moved": (lambda path: path.rename(beside(path, "-moved")), r"crawl\.sqlite was removed"),
+    "replaced": (replace, r"crawl\.sqlite was replaced by another file"),
+    "empty": (lambda path: cut(path, 0.0), r"is damaged: .*crawl\.sqlite was cut from [\d,]+ to 0 bytes"),
+    "half": (lambda path: cut(path, 0.5), r"is damaged: .*crawl\.sqlite was cut from"),
+    "no WAL": (lambda path: beside(path, "-wal").unlink(), r"crawl\.sqlite-wal was removed"),
+    "no index": (lambda path: beside(path, "-shm").unlink(), r"crawl\.sqlite-shm was removed"),
+    "no folder": (lambda path: path.parent.rename(beside(path.parent, "-moved")), r"crawl\.sqlite was removed"),
+    "no lock": (lambda path: beside(path, ".crawl1.lock").unlink(), "its lock was removed"),
+}
+
+
+@pytest.fixture
+def lock(database: Database) -> Iterator[CrawlLock]:
+    held = CrawlLock(database, 1, "a")
+    yield held
+    held.release()
+
+
+@pytest.fixture
+def check(database: Database, lock: CrawlLock) -> StoreCheck:
+    with database.write() as connection:
+        connection.execute(text(FILL), {"site": "a", "start_url": "a" * 10_000})
+    return StoreCheck(database, lock)
+
+
+def fill(database: Database, size: int) -> None:
+    with database.write() as connection:
+        connection.execute(text(FILL), {"site": str(size), "start_url": "x" * size})
+
+
+def test_store_that_is_written_by_this_and_other_processes_is_not_lost(database: Database, check: StoreCheck) -> None:
+    other = Database(str(database.url.render_as_string(hide_password=False)))
+    for size in (10, 100_000):
+        fill(database, size)
+        check()
+        fill(other, size + 1)
+        check()
+    other.close()  # the last connection of a process
+    check()
+
+
+def test_vacuum_of_another_process_is_no_loss(sqlite: Database) -> None:
+    check = StoreCheck(sqlite)
+    fill(sqlite, 100_000)
+    with sqlite.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    check()
+    before = sqlite.path.stat().st_size
+    with sqlite.write() as connection:
+        connection.execute(text("DELETE FROM seed"))
+    raw = sqlite.engine.raw_connection()
+    raw.execute("VACUUM")
+    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    raw.close()
+    assert sqlite.path.stat().st_size < before
+    check()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lost_file_is_noticed(tmp_path: Path, empty_store: Path, request: pytest.FixtureRequest, loss: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    database = Database(f"sqlite:///{shutil.copy(empty_store, folder / 'crawl.sqlite')}")
+    request.addfinalizer(database.close)
+    lock = CrawlLock(database, 1, "a")
+    request.addfinalizer(lock.release)
+    check = StoreCheck(database, lock)
+    check()
+    lose, sentence = LOSSES[loss]
+    assert database.path is not None
+    lose(database.path)
+    with pytest.raises(StoreError, match=f"{sentence}.*run the same command again"):
+        check()
+
+
+def test_lost_table_is_noticed(database: Database, check: StoreCheck) -> None:
+    with database.write() as connection:
+        connection.execute(text("DROP TABLE page"))
+    with pytest.raises(StoreError, match="has no table page any more"):
+        check()
+
+
+def test_lost_connection_of_the_lock_is_noticed(postgresql_url: str) -> None:
+    database, admin = Database(postgresql_url), Database(postgresql_url)
+    lock = CrawlLock(database, 1, "a")
+    check = StoreCheck(database, lock)
+    with admin.write() as connection:
+        connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid != pg_backend_pid()"
+            )
+        )
+    with pytest.raises(StoreError, match=r"failed: .*check that the server runs"):
+        check()
+    lock.release()
+    admin.close()
+    database.close()
+
+
+def test_file_that_can_be_read_only_says_so(sqlite: Database) -> None:
+    sentence = "committed data is safe: make the file and its folder writable"
+    with pytest.raises(StoreError, match=sentence), sqlite.write() as connection:
+        connection.exec_driver_sql("PRAGMA query_only=1").close()
+        connection.execute(text("DELETE FROM seed"))
+
+
+def test_lost_table_is_an_error_of_the_store_for_everyone(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(text("DROP TABLE page"))
+    with pytest.raises(StoreError, match="page"), database.read() as connection:
+        connection.execute(text("SELECT * FROM page"))
+
+
+def test_wrong_statement_is_our_mistake(sqlite: Database) -> None:
+    with pytest.raises(StatementError), sqlite.read() as connection:
+        connection.execute(text("SELECT :missing"))
