@@ -175,6 +175,7 @@ EXTENSIONS = {
     "crawlers.extensions.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
+    "crawlers.extensions.store_watch.StoreWatch": 0,
     "crawlers.extensions.news_chart.NewsChart": 0,
     "crawlers.extensions.parquet.ParquetExport": 0,
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,

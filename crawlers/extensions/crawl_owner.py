@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 from scrapy import __version__ as scrapy_version
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
-from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.crawl.clock import ForwardClock
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 E = TypeVar("E")
 
-CHECK_INTERVAL_S = 1.0  # of a flag of the writer, which checks the store itself
-
 
 class CrawlOwner:
     """Opens the crawl of a spider for the scheduler, and closes it after all its outputs are written."""
@@ -42,7 +39,6 @@ class CrawlOwner:
         self._failure: BaseException | None = None
         self.outputs: list[Callable[[], None]] = []  # see `add_output`
         self.files: list[Path] = []  # that the outputs wrote
-        self._watch = create_looping_call(self._check_store)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -89,8 +85,6 @@ class CrawlOwner:
 
     def close(self, reason: str) -> None:
         """Close the crawl, if it could begin."""
-        if self._watch.running:
-            self._watch.stop()
         if self._crawl is not None:
             self._crawl.close(reason, self.outputs)
 
@@ -105,12 +99,6 @@ class CrawlOwner:
             )
         if self._failure is not None:
             raise CloseSpider("could not begin")
-        if self._crawl is not None:
-            self._watch.start(CHECK_INTERVAL_S, now=False)
-
-    def _check_store(self) -> None:
-        if self._crawl is not None:
-            self._crawl.check_store()
 
     def _spider_idle(self) -> None:
         if self._crawl is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
 
-from crawlers.extensions import crawl_owner
+from crawlers.extensions import store_watch
 from crawlers.frontier.backends import sql
 from crawlers.storage import writer
 
@@ -85,4 +85,4 @@ class FrequentStoreChecks:
 
     def update_settings(self, settings: BaseSettings) -> None:
         writer.CHECK_S = 0.1
-        crawl_owner.CHECK_INTERVAL_S = 0.1
+        store_watch.CHECK_INTERVAL_S = 0.1

@@ -29,9 +29,6 @@ HOME = "/"
 ERROR, RESET, STALL, BUSY = "status 500", "reset", "stall", "status 429"
 ALWAYS = (ERROR,) * 1000  # faults of a page that never responds
 RETRY_TIMES = 2  # of the crawls
-REST_S = 1  # the Retry-After of status 429
-COMMIT_S = 0.5  # a pause that was requested later than this before a kill may be lost with it
-SLACK_S = 0.1  # by which a request may overtake an earlier one on a busy machine
 SETTINGS = {"RETRY_TIMES": RETRY_TIMES, "RETRY_BACKOFF_SECONDS": 0.05, "DOWNLOAD_TIMEOUT": 3, "ROBOTSTXT_OBEY": 1}
 
 
@@ -57,10 +54,21 @@ class RandomPage:
 class FaultyWeb:
     """*pages* pages in equal parts on one host for each of *limits*, served during the `with` block.
 
-    *stalls* pages do not respond to their first request until it is given up.
+    *stalls* pages do not respond to their first request until it is given up. With status 429, hosts request a pause of
+    *rest_s* seconds. On a busy machine, a request may be delayed by *slack_s* seconds.
     """
 
-    def __init__(self, seed: int, pages: int, limits: Sequence[Limits], stalls: int = 20) -> None:
+    def __init__(
+        self,
+        seed: int,
+        pages: int,
+        limits: Sequence[Limits],
+        stalls: int = 20,
+        rest_s: int = 1,
+        slack_s: float = 0.1,
+    ) -> None:
+        self._rest_s = rest_s
+        self._slack_s = slack_s
         rng = random.Random(seed)
         self._limits = limits
         sizes = [one.pages or pages // len(limits) for one in limits]
@@ -126,7 +134,7 @@ class FaultyWeb:
             elif fault == STALL:
                 await exchange.until_closed()
             elif fault == BUSY:
-                await exchange.page("later", 429, Retry_After=REST_S)
+                await exchange.page("later", 429, Retry_After=self._rest_s)
             elif fault:
                 await exchange.page("broken", 500)
             else:
@@ -163,7 +171,7 @@ class FaultyWeb:
         for (host, site), limits in zip(enumerate(self._web.sites.values()), self._limits, strict=True):
             if site.most_at_once > limits.parallel:
                 yield f"{site.origin}: {site.most_at_once} requests at once, {limits.parallel} are allowed"
-            yield from _too_early(site.origin, site.requests, limits)
+            yield from _too_early(site.origin, site.requests, limits, self._slack_s)
             yield from self._in_rests(host, site.requests, runs)
             yield from self._too_often(host, site.requests, runs)
 
@@ -196,10 +204,10 @@ class FaultyWeb:
                 rests_s.append(one.at_s + page.pause_s)
             served[one.path] += 1
         for rest_s in rests_s:
-            if any(rest_s <= began_s < rest_s + COMMIT_S for began_s in runs):
-                continue
+            if any(rest_s <= began_s < rest_s + self._rest_s / 2 for began_s in runs):
+                continue  # it may have been lost in a kill, before it was committed
             for one in requests:
-                if rest_s + SLACK_S < one.at_s < rest_s + REST_S - SLACK_S:
+                if rest_s + self._slack_s < one.at_s < rest_s + self._rest_s - self._slack_s:
                     yield f"{self.origins[host]}{one.path}: requested {one.at_s - rest_s:.2f} s after status 429"
 
     def _too_often(self, host: int, requests: Sequence[Request], runs: Sequence[float]) -> Iterator[str]:
@@ -252,13 +260,13 @@ def _random_page(rng: random.Random, number: int, sizes: Sequence[int], host: in
     return RandomPage(links, external, faults, rng.uniform(0.0, 0.02))
 
 
-def _too_early(origin: str, requests: Sequence[Request], limits: Limits) -> Iterator[str]:
-    """Yield where requests came faster than the delay allows, on any number of requests in a row."""
+def _too_early(origin: str, requests: Sequence[Request], limits: Limits, slack_s: float) -> Iterator[str]:
+    """Yield where requests came more than *slack_s* faster than the delay allows, over any number in a row."""
     latest_s = float("-inf")  # at which request 0 would have come, at the given delay
     for number, one in enumerate(requests):
         delay_s = max(limits.delay_s, limits.crawl_delay_s)
         shifted_s = one.at_s - number * delay_s
-        if shifted_s < latest_s - SLACK_S:
+        if shifted_s < latest_s - slack_s:
             gap_s = one.at_s - requests[number - 1].at_s
             yield f"{origin}{one.path}: {latest_s - shifted_s:.2f} s too early, {gap_s:.2f} s after the last request"
             latest_s = shifted_s  # so that one such request is reported once

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import StatementError
 
 from crawlers.errors import StoreError
@@ -138,9 +138,9 @@ def test_lost_connection_of_the_lock_is_noticed(postgresql_url: str) -> None:
 
 
 def test_file_that_can_be_read_only_says_so(sqlite: Database) -> None:
+    event.listen(sqlite.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA query_only=1"))
     sentence = "committed data is safe: make the file and its folder writable"
     with pytest.raises(StoreError, match=sentence), sqlite.write() as connection:
-        connection.exec_driver_sql("PRAGMA query_only=1").close()
         connection.execute(text("DELETE FROM seed"))
 
 
