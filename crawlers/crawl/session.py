@@ -27,7 +27,7 @@ from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_rule
+from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls
@@ -68,6 +68,8 @@ RECORDED = (
     "ORDER",
     "REWARD",
     "PAGE_BUDGET",
+    "RULE_INDEX_SHARE",
+    "RULE_WAIT_SECONDS",
     "RULE_SEED",
     "ROUNDROBIN_QUANTUM_PAGES",
     "ROUNDROBIN_QUANTUM_SECONDS",
@@ -174,6 +176,7 @@ class CrawlSession:
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
                 page_budget=mission.page_budget,
+                patience=chosen_patience(settings),
                 records_pulls=self._records_pulls,
             )
             self.rewards = Rewards(

@@ -11,6 +11,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
@@ -29,6 +30,7 @@ from crawlers.storage.schema.tables import UnchangedPage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import ScoredFrontierStore
@@ -46,7 +48,8 @@ class QueuedFrontier:
 
     *reason_against* returns why a new URL must not be fetched, or None; it is called once per URL. *cache_urls* bounds
     the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it is not 0.
-    With *records_pulls* each pull is written to the store.
+    With a budget, *patience* says whether the crawl waits for good sites. With *records_pulls* each pull is written to
+    the store.
     """
 
     def __init__(
@@ -59,14 +62,15 @@ class QueuedFrontier:
         cache_urls: int = 12_000_000,
         head_urls: int = 100_000,
         page_budget: int = 0,
+        patience: Patience = NO_PATIENCE,
         records_pulls: bool = False,
     ) -> None:
         self._store = store
         self._order = order
-        self.pulls = PullBudget(rule, page_budget, records=records_pulls)
+        self.pulls = PullBudget(rule, page_budget, patience, records=records_pulls)
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self._schedule = SiteSchedule(rule, self._refill, in_order=order.finishes_each_priority)
+        self._schedule = SiteSchedule(rule, self.pulls, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
             self._scoring = Scoring(order.scores, store, self._schedule.sites, self._held)
@@ -170,7 +174,7 @@ class QueuedFrontier:
         leases: list[Lease] = []
         while len(leases) < n and self.pulls.has_room and (site := self._schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
-            self._schedule.settle(site, now)
+            self._schedule.leased(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:

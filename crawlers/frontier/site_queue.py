@@ -40,6 +40,7 @@ class SiteQueue:
     __slots__ = (
         "_best",
         "_scores",
+        "awaited_until",
         "counts",
         "due_at",
         "gate",
@@ -89,6 +90,7 @@ class SiteQueue:
         # Priorities of leased pages, with their number.
         self.outstanding: dict[float, int] = {}
         self.due_at: float | None = None
+        self.awaited_until = float("-inf")  # while it sleeps, a patient crawl waits for it until then
         self.is_paused = False
         self.is_available = False  # whether one of its pages on level 0 was read in this run
 
@@ -104,6 +106,11 @@ class SiteQueue:
     def is_waiting(self) -> bool:
         """Whether any URL waits, is leased, or will be revisited."""
         return self.revisiting > 0 or self.counts.get(State.WAITING, 0) > 0
+
+    @property
+    def has_prospects(self) -> bool:
+        """Whether any URL waits or is in flight, except for revisits that are not due."""
+        return bool(self.ready) or self.pending > self.revisiting or self.gate.in_flight > 0
 
     def push(self, entry: QueueEntry, head_urls: int) -> None:
         """Queue *entry* in its group; the groups share *head_urls*."""

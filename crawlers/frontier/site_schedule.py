@@ -12,9 +12,10 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.site_queue import SiteQueue
 
@@ -22,18 +23,24 @@ if TYPE_CHECKING:
 class SiteSchedule:
     """The sites, and those of them from which the *rule* may choose.
 
-    *refill* fills the empty queues of a site whose further URLs are in the store. With *in_order* a site
-    sleeps while one of its nearer pages is in flight.
+    *pulls* says whether the crawl waits for the best sites: a site that sleeps then rests, as its rule calls it, until
+    some time after its last lease. This bounds every wait, whatever the site waits for: its delay, robots.txt, a
+    response, or a retry. *refill* fills the empty queues of a site whose further URLs are in the store. With *in_order*
+    a site sleeps while one of its nearer pages is in flight.
     """
 
-    def __init__(self, rule: SiteRule, refill: Callable[[SiteQueue], None], *, in_order: bool) -> None:
+    def __init__(
+        self, rule: SiteRule, pulls: PullBudget, refill: Callable[[SiteQueue], None], *, in_order: bool
+    ) -> None:
         self.sites: dict[int, SiteQueue] = {}
         self._ids: dict[str, int] = {}  # of sites, by name
         self._rule = rule
+        self._pulls = pulls
         self._refill = refill
         self._in_order = in_order
         self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
         self._resting: list[tuple[float, QueueEntry, int]] = []  # (time, entry, site id) of single URLs
+        self._awaited: list[tuple[float, int]] = []  # (time, site id) of sites that are waited for until then
         self._paused = 0
         self._awake: set[int] = set()
 
@@ -53,13 +60,24 @@ class SiteSchedule:
             raise FrontierError(f"site {site_id} is not open; call open_site first") from None
 
     def select(self, now: float) -> SiteQueue | None:
-        """Return the site that the rule chooses among those awake, settled; None if all sleep."""
+        """Return the site that the rule chooses among those awake, settled; None if all sleep, or the crawl waits."""
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
             # Scores may have fallen since they were reported to the rule, which may then choose another site.
             if self.settle(site, now) and (not self._rule.weighs_pages or self._rule.select(now) == arm):
-                return site
+                return None if self._must_wait(arm, now) else site
         return None
+
+    def _must_wait(self, arm: Hashable, now: float) -> bool:
+        """Return whether to wait for better sites, or for results, rather than to choose the awake site *arm*."""
+        return now < self._pulls.patient_until(now) and not self._pulls.is_near(arm)
+
+    def leased(self, site: SiteQueue, now: float) -> None:
+        """Note that a URL of *site* was leased, and settle the site."""
+        site.awaited_until = self._pulls.awaited_until(now)
+        if site.awaited_until > now:
+            heapq.heappush(self._awaited, (site.awaited_until, site.id))
+        self.settle(site, now)
 
     def settle(self, site: SiteQueue, now: float) -> bool:
         """Wake the site, or let it sleep, possibly until it is due; return whether it is awake."""
@@ -73,7 +91,7 @@ class SiteSchedule:
             site.due_at = None
             return False
         if gate.next_at > now:
-            self._sleep(site)
+            self._sleep(site, gate.next_at)
             if site.due_at != gate.next_at:
                 site.due_at = gate.next_at
                 heapq.heappush(self._due, (gate.next_at, site.id))
@@ -92,8 +110,11 @@ class SiteSchedule:
         elif self._rule.weighs_pages:
             self._rule.valued(site.id, site.value)
 
-    def _sleep(self, site: SiteQueue) -> None:
-        self._rule.sleep(site.id)
+    def _sleep(self, site: SiteQueue, due_at: float = float("-inf")) -> None:
+        if due_at < site.awaited_until and site.has_prospects:
+            self._rule.rest(site.id)
+        else:
+            self._rule.sleep(site.id)
         self._awake.discard(site.id)
 
     def pause(self, site: SiteQueue) -> None:
@@ -121,7 +142,12 @@ class SiteSchedule:
             yield site, entry
 
     def wake(self, now: float) -> None:
-        """Settle the sites that have become due."""
+        """Settle the sites that have become due, and wait no longer for those that sleep for too long."""
+        while (until := self._first_awaited()) is not None and until <= now:
+            site = self.sites[heapq.heappop(self._awaited)[1]]
+            site.awaited_until = float("-inf")
+            if site.id not in self._awake:
+                self._rule.sleep(site.id)
         while (due_at := self._first_due()) is not None and due_at <= now:
             site = self.sites[heapq.heappop(self._due)[1]]
             site.due_at = None
@@ -129,9 +155,13 @@ class SiteSchedule:
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something is due; None if nothing will be without a further event."""
+        patient_until = float("inf")
         if self._awake:
-            return 0.0
-        times = [due_at for due_at in (self._first_due(), self._first_rested()) if due_at is not None]
+            patient_until = self._pulls.patient_until(now)
+            if now >= patient_until or (arm := self._rule.select(now)) is None or not self._must_wait(arm, now):
+                return 0.0
+        firsts = (self._first_due(), self._first_rested(), self._first_awaited(), patient_until)
+        times = [at for at in firsts if at is not None and at < float("inf")]
         return max(0.0, min(times) - now) if times else None
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
@@ -153,6 +183,14 @@ class SiteSchedule:
         while self._due and self.sites[self._due[0][1]].due_at != self._due[0][0]:
             heapq.heappop(self._due)  # the site was settled differently in the meantime
         return self._due[0][0] if self._due else None
+
+    def _first_awaited(self) -> float | None:
+        while self._awaited:
+            until, site_id = self._awaited[0]
+            if self.sites[site_id].awaited_until == until:
+                return until
+            heapq.heappop(self._awaited)  # there was a later lease
+        return None
 
     def _first_rested(self) -> float | None:
         while self._resting:

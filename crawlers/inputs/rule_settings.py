@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import ConfigError
@@ -53,6 +54,16 @@ def rule_name(settings: SettingValues) -> str:
 def chosen_rule(settings: SettingValues) -> SiteRule:
     """Return the site rule named by `rule_name`; raises `ConfigError`."""
     return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
+
+
+def chosen_patience(settings: SettingValues) -> Patience:
+    """Return how long and for which sites a crawl with a budget waits; raises `ConfigError`."""
+    share = settings.getfloat("RULE_INDEX_SHARE")
+    if not 0.0 <= share <= 1.0:
+        raise ConfigError(
+            f"RULE_INDEX_SHARE={share:g}: must be from 0 to 1; 0.7 is usual, and 0 never waits for a better site"
+        )
+    return Patience(share, settings.getfloat("RULE_WAIT_SECONDS"), settings.getfloat("TIMEOUT_SECONDS"))
 
 
 def virtual_share(settings: SettingValues) -> float:

@@ -72,6 +72,14 @@ class ArmRule(Generic[A]):
             del self._awake[found.number]
             self._slept(found)
 
+    def rest(self, arm: Hashable) -> None:
+        """Make *arm* unavailable for a short time; the same as `sleep` for rules that never wait for a site."""
+        self.sleep(arm)
+
+    def is_near(self, arm: Hashable, share: float) -> bool:
+        """Return True: rules without an index never wait for a site."""
+        return True
+
     def valued(self, arm: Hashable, value: float) -> None:
         """Do nothing: most rules do not use the scores of pages."""
 

@@ -10,16 +10,14 @@ References
 from __future__ import annotations
 
 import math
-from collections import deque
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from crawlers.algorithms.bandits.arms import Arm
 from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
+from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-STARTS_KEPT = 1024  # more than can be in flight at a time: any pull in flight may be cancelled
 
 
 class UCB1(IndexRule[Arm]):
@@ -47,75 +45,40 @@ class UCB1(IndexRule[Arm]):
 class BatchGreedy(IndexRule[Arm]):
     """R2: *batch* pages of every site, then batches of that size from the site with the largest mean s_i/t_i.
 
-    A batch ends early if its site becomes unavailable; the next choice begins a new one. Despite its published name,
-    the rule uses no Gittins index but is greedy: a site whose first batch earned nothing is never read again while
-    another site has earned anything. O(K) per choice for few sites, O(log K) for many, exact for any number.
+    A batch that was interrupted, because its site became unavailable, is continued before another one begins. Despite
+    its published name, the rule uses no Gittins index but is greedy: a site whose first batch earned nothing is never
+    read again while another site has earned anything. O(K) per choice for few sites, O(log K) for many, exact for any
+    number.
     """
 
     pools: ClassVar[bool] = False
 
     def __init__(self, batch: int = 10) -> None:
         super().__init__(Arm, batch)
-        self._batches = _Batches(batch)
+        self._begun = IndexedHeap()  # awake arms whose batch is not complete, by mean
 
     def _value(self, arm: Arm) -> float:
         return arm.total / arm.pulls
 
+    def _is_begun(self, arm: Arm) -> bool:
+        return arm.pulls > self._initial and arm.pulls % self._initial > 0
+
     def select(self, now: float) -> Hashable | None:
-        """Return the arm of the current batch, else the one with the largest mean; None if all sleep."""
-        number = self._batches.current
-        if number in self._awake and not self._young:
-            return self._arms[number].name
-        return super().select(now)
+        """Return the arm of a batch that has begun, else the one with the largest mean; None if all sleep."""
+        begun = None if self._young else self._begun.first()
+        return super().select(now) if begun is None else self._arms[begun].name
 
-    def _started(self, arm: Arm) -> None:
-        super()._started(arm)
-        self._batches.started(arm.number, is_initial=arm.pulls <= self._initial)
+    def is_near(self, arm: Hashable, share: float) -> bool:
+        """Return whether the batch of *arm* has begun, or the mean of *arm* is near the best."""
+        return self._is_begun(self._arm(arm)) or super().is_near(arm, share)
 
-    def _cancelled(self, arm: Arm) -> None:
-        super()._cancelled(arm)
-        self._batches.cancelled(arm.number)
+    def _slept(self, arm: Arm) -> None:
+        super()._slept(arm)
+        self._begun.remove(arm.number)
 
-
-class _Batch(NamedTuple):
-    """Consecutive pulls of one arm."""
-
-    number: int  # of the arm
-    pulls: int
-
-
-class _Batches:
-    """The current batch, as a function of the pulls alone."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._last: _Batch | None = None
-        # Pulls: number of the arm, whether the pull is initial, and the batch before it.
-        self._starts: deque[tuple[int, bool, _Batch | None]] = deque(maxlen=STARTS_KEPT)
-
-    @property
-    def current(self) -> int | None:
-        """The number of the arm whose batch is not complete; None if there is none."""
-        return self._last.number if self._last is not None and self._last.pulls < self._size else None
-
-    def started(self, number: int, *, is_initial: bool) -> None:
-        """Record a pull of arm *number*; initial pulls belong to no batch."""
-        last = self._last
-        self._starts.append((number, is_initial, last))
-        if is_initial:
-            self._last = None
-        elif last is not None and last.number == number and last.pulls < self._size:
-            self._last = _Batch(number, last.pulls + 1)
+    def _changed(self, arm: Arm) -> None:
+        super()._changed(arm)
+        if arm.is_awake and self._is_begun(arm):
+            self._begun.put(arm.number, (-self._value(arm), arm.pulls))
         else:
-            self._last = _Batch(number, 1)
-
-    def cancelled(self, number: int) -> None:
-        """Undo the last pull of arm *number*: later pulls are recorded again without it."""
-        later: list[tuple[int, bool]] = []
-        while self._starts:
-            other, is_initial, self._last = self._starts.pop()
-            if other == number:
-                break
-            later.append((other, is_initial))
-        for other, is_initial in reversed(later):
-            self.started(other, is_initial=is_initial)
+            self._begun.remove(arm.number)

@@ -1,25 +1,37 @@
 """Index rules: every site has a number, its index, and the site with the largest index is chosen.
 
-With up to `EXACT` awake sites, each choice computes and compares all indices. With more, an index is computed again
-only when its site changes, and all indices together whenever the number of pulls has grown by a 32nd. In between, only
-the logarithm of the number of pulls and the pooled scale are out of date. The times of these refreshes depend on the
-pulls, not on the choices, so that a resumed crawl has the same ones.
+With up to `EXACT` sites that are awake or rest, each choice computes and compares all indices. With more, an index is
+computed again only when its site changes, and all indices together whenever the number of pulls has grown by a 32nd. In
+between, only the logarithm of the number of pulls and the pooled scale are out of date. The times of these refreshes
+depend on the pulls, not on the choices, so that a resumed crawl has the same ones.
+
+With several pulls in flight a site has two indices. Its *index* counts pulls in flight with reward 0: no results can
+make it lower. Its *prospect* is the index without them. A site whose index is near the prospects of all others would
+be chosen with one pull in flight as well, whatever the results in flight turn out to be: see `IndexRule.is_near`.
+
+References
+----------
+.. [1] Joulani, Gyorgy, Szepesvari (2013), Online Learning under Delayed Feedback: the cost of a delay grows with the
+   pulls in flight.
+.. [2] Ginsbourger, Le Riche, Carraro (2010), Kriging Is Well-Suited to Parallelize Optimization, sect. 4.2 (the
+   constant liar, whose lie here is the lowest reward).
 """
 
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from crawlers.algorithms.bandits.arms import A, ArmRule
 from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable
 
     from crawlers.algorithms.bandits.indexed_heap import Priority
 
-EXACT = 64  # awake sites at most whose indices are computed for every choice, which takes some 100 us
+EXACT = 64  # sites at most whose indices are computed for every choice, which takes some 100 us
 REFRESH = 32  # after n pulls, all indices are computed every n/32 pulls: at most 32 per pull, as every site has one
 
 
@@ -54,6 +66,43 @@ class Pool:
         return pool
 
 
+class _Ranking:
+    """Arms by index, computed again when they change or when all indices are refreshed."""
+
+    def __init__(self) -> None:
+        self._heap = IndexedHeap()
+        self._pool: Pool | None = None  # the one for which the indices were computed
+        self._outdated: set[int] = set()  # numbers of arms that changed since then
+
+    def changed(self, number: int) -> None:
+        """Note that the index of arm *number* has changed, or that it is to be ranked now."""
+        self._outdated.add(number)
+
+    def remove(self, number: int) -> None:
+        self._heap.remove(number)
+
+    def update(self, pool: Pool, arms: Iterable[int], priority: Callable[[int], Priority | None]) -> None:
+        """Rank *arms* by *priority*, which is None for those that are not to be ranked."""
+        if self._pool is not pool:
+            self._pool = pool
+            found = ((number, priority(number)) for number in arms)
+            self._heap.replace({number: one for number, one in found if one is not None})
+        else:
+            for number in self._outdated:
+                one = priority(number)
+                if one is not None:
+                    self._heap.put(number, one)
+        self._outdated.clear()
+
+    def first(self) -> int | None:
+        """Return the first arm, or None if there is none."""
+        return self._heap.first()
+
+    def first_but(self, number: int) -> int | None:
+        """Return the first arm other than *number*, or None if there is none."""
+        return self._heap.first_but(number)
+
+
 class IndexRule(ArmRule[A]):
     """The awake site with the largest index, after the first *initial* >= 1 pages of every site.
 
@@ -65,7 +114,7 @@ class IndexRule(ArmRule[A]):
 
     Notes
     -----
-    O(K) indices per choice among K <= `EXACT` awake sites; with more, O(log K) and 32 K/n indices, amortised.
+    O(K) indices per choice among K <= `EXACT` sites; with more, O(log K) and 32 K/n indices, amortised.
     """
 
     pools: ClassVar[bool] = True
@@ -78,9 +127,9 @@ class IndexRule(ArmRule[A]):
         self._ended = 0  # pulls with a known reward
         self._refreshed = Pool(1)  # the pool at the last refresh of all indices, without pulls in flight
         self._refresh_at = 1  # ended pulls
-        self._ranked = IndexedHeap()  # awake arms by index, if they are many
-        self._ranked_for: Pool | None = None  # the pool of these indices
-        self._outdated: set[int] = set()  # numbers of arms that changed since they were ranked
+        self._resting: dict[int, A] = {}
+        self._by_index = _Ranking()  # awake arms, if they are many
+        self._by_prospect = _Ranking()  # arms that are awake or rest, if they are many
 
     def _tune(self, pool: Pool) -> None:
         """Compute what the indices have in common; *pool* has at least one pull."""
@@ -102,14 +151,49 @@ class IndexRule(ArmRule[A]):
         young = self._young.first()
         if young is not None:
             return self._arms[young].name
-        if len(self._awake) <= EXACT:
+        if self._is_few:
             return self._best_of_few()
-        self._rank()
-        first = self._ranked.first()
+        self._tune(self._refreshed)
+        self._by_index.update(self._refreshed, self._awake, self._index_priority)
+        first = self._by_index.first()
         return None if first is None else self._arms[first].name
 
+    def is_near(self, arm: Hashable, share: float) -> bool:
+        """Return whether the index of *arm* is at least *share*, in [0, 1], of the prospect of every other site.
+
+        Sites that sleep do not count. Until a site has earned anything, and while *arm* has initial pages left, it is.
+        """
+        found = self._arm(arm)
+        if found.pulls < self._initial or not self._pool.total:
+            return True
+        self._tune(self._current())
+        return self._value(found) >= share * self._best_prospect(found)
+
+    def rest(self, arm: Hashable) -> None:
+        """Make *arm* unavailable for a short time: it still counts in `is_near`."""
+        self.sleep(arm)
+        found = self._arm(arm)
+        self._resting[found.number] = found
+        self._by_prospect.changed(found.number)
+
+    def sleep(self, arm: Hashable) -> None:
+        """Make *arm* unavailable; the first call registers it."""
+        super().sleep(arm)
+        number = self._arm(arm).number
+        if self._resting.pop(number, None) is not None:
+            self._by_prospect.remove(number)
+
+    def wake(self, arm: Hashable) -> None:
+        """Make *arm* available; the first call registers it."""
+        self._resting.pop(self._arm(arm).number, None)
+        super().wake(arm)
+
+    @property
+    def _is_few(self) -> bool:
+        return len(self._awake) + len(self._resting) <= EXACT
+
     def _current(self) -> Pool:
-        return self._pool if len(self._awake) <= EXACT else self._refreshed
+        return self._pool if self._is_few else self._refreshed
 
     def _best_of_few(self) -> Hashable | None:
         if not self._awake:
@@ -125,25 +209,45 @@ class IndexRule(ArmRule[A]):
                 best = arm
         return None if best is None else best.name
 
-    def _rank(self) -> None:
-        self._tune(self._refreshed)
-        if self._ranked_for is not self._refreshed:
-            self._ranked_for = self._refreshed
-            self._ranked.replace({arm.number: self._priority(arm) for arm in self._awake.values()})
-        else:
-            for number in self._outdated & self._awake.keys():
-                self._ranked.put(number, self._priority(self._arms[number]))
-        self._outdated.clear()
+    def _best_prospect(self, but: A) -> float:
+        """Return the largest prospect of an arm other than *but* that is awake or rests; 0 if there is none."""
+        if self._is_few:
+            arms = (*self._awake.values(), *self._resting.values())
+            return max((self._prospect(arm) for arm in arms if arm is not but), default=0.0)
+        self._by_prospect.update(self._refreshed, chain(self._awake, self._resting), self._prospect_priority)
+        first = self._by_prospect.first_but(but.number)
+        return 0.0 if first is None else self._prospect(self._arms[first])
 
-    def _priority(self, arm: A) -> Priority:
-        return (-self._value(arm), arm.pulls)
+    def _prospect(self, arm: A) -> float:
+        """Return the index of *arm* without its pulls in flight; infinity while fewer than the initial ones ended."""
+        in_flight = arm.pending
+        if arm.pulls - in_flight < self._initial:
+            return math.inf
+        if not in_flight:
+            return self._value(arm)
+        arm.pulls -= in_flight
+        arm.pending = 0
+        try:
+            return self._value(arm)
+        finally:
+            arm.pulls += in_flight
+            arm.pending = in_flight
+
+    def _index_priority(self, number: int) -> Priority | None:
+        arm = self._awake.get(number)
+        return None if arm is None else (-self._value(arm), arm.pulls)
+
+    def _prospect_priority(self, number: int) -> Priority | None:
+        arm = self._awake.get(number) or self._resting.get(number)
+        return None if arm is None else (-self._prospect(arm),)
 
     def _woke(self, arm: A) -> None:
         self._changed(arm)
 
     def _slept(self, arm: A) -> None:
         self._young.remove(arm.number)
-        self._ranked.remove(arm.number)
+        self._by_index.remove(arm.number)
+        self._by_prospect.remove(arm.number)
 
     def _started(self, arm: A) -> None:
         self._pool.pulls += 1
@@ -165,7 +269,8 @@ class IndexRule(ArmRule[A]):
         self._changed(arm)
 
     def _changed(self, arm: A) -> None:
-        self._outdated.add(arm.number)
+        self._by_index.changed(arm.number)
+        self._by_prospect.changed(arm.number)
         if arm.is_awake:
             if arm.pulls < self._initial:
                 self._young.put(arm.number, (arm.pulls,))

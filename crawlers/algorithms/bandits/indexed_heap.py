@@ -66,3 +66,13 @@ class IndexedHeap:
                 return number
             heapq.heappop(heap)
         return None
+
+    def first_but(self, number: int) -> int | None:
+        """Return the number with the smallest priority other than *number*, or None; O(log n) amortised."""
+        first = self.first()
+        if first != number:
+            return first
+        priority = self._priorities.pop(number)
+        second = self.first()
+        self.put(number, priority)
+        return second

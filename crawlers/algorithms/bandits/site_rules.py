@@ -35,6 +35,15 @@ class SiteRule(Protocol):
     def sleep(self, arm: Hashable) -> None:
         """Make *arm* unavailable; no effect if it sleeps. The first call registers it as well."""
 
+    def rest(self, arm: Hashable) -> None:
+        """Make *arm* unavailable for a short time, after which it will be available again; see `is_near`."""
+
+    def is_near(self, arm: Hashable, share: float) -> bool:
+        """Return whether *arm* may be pulled, because its index is near the best: at least *share*, in [0, 1], of it.
+
+        If not, it is better to wait for a site that rests, or for the results of pulls in flight.
+        """
+
     def valued(self, arm: Hashable, value: float) -> None:
         """Record that the best page of *arm*, which is awake, has the score *value* now."""
 

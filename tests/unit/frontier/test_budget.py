@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.turns import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
 from crawlers.algorithms.urls.resolution import resolve
@@ -22,6 +23,11 @@ class Heard:
     def wake(self, arm: object) -> None: ...
     def sleep(self, arm: object) -> None: ...
     def select(self, now: float) -> object: ...
+    def rest(self, arm: object) -> None: ...
+
+    def is_near(self, arm: object, share: float) -> bool:
+        self.told.append(("is_near", arm, share))
+        return False
 
     def started(self, arm: object) -> None:
         self.told.append(("started", arm))
@@ -114,3 +120,29 @@ def test_rules_receive_earlier_pulls_as_in_the_first_run():
     assert [fresh[n].rule.told for n in fresh] == [sites[n].rule.told for n in sites]
     assert fresh[1].rule.told[-1] == ("rewarded", 3, 1.0)
     assert again.is_spent
+
+
+def test_crawl_without_a_budget_is_not_patient():
+    pulls = PullBudget(Heard(), 0, Patience(0.9, 60.0), records=False)
+    assert pulls.patient_until(5.0) == pulls.awaited_until(5.0) == float("-inf")
+
+
+def test_crawl_with_a_budget_is_patient():
+    rule = Heard()
+    pulls = PullBudget(rule, 10, Patience(0.9, 60.0), records=False)
+    assert pulls.patient_until(5.0) == float("inf")
+    assert pulls.awaited_until(5.0) == 65.0
+    assert not pulls.is_near(7)
+    assert rule.told == [("is_near", 7, 0.9)]
+
+
+def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
+    pulls = PullBudget(Heard(), 12, Patience(0.9, 60.0, timeout_s=100.0), records=False)
+    pulls.recall({}, [(7, 0, 1.0), (7, 0, 0.0)])
+    assert pulls.patient_until(1000.0) == 1000.0
+    pulls.started(SITE, lease(10))
+    pulls.started(SITE, lease(11))
+    pulls.ended(SITE, lease(10), NOTHING, 1001.0, ChangeSet())
+    assert pulls.patient_until(1005.0) == 1020.0
+    pulls.cancelled(SITE, lease(11))
+    assert pulls.patient_until(1005.0) == 1010.0

@@ -6,9 +6,10 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
+from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
-from crawlers.inputs.rule_settings import PROFILES, chosen, chosen_rule, rule_name, rule_options
+from crawlers.inputs.rule_settings import PROFILES, chosen, chosen_patience, chosen_rule, rule_name, rule_options
 
 
 def given(**values: object) -> Settings:
@@ -71,3 +72,14 @@ def test_choice_without_a_value_is_the_empty_name_or_unknown():
     assert chosen({"": 1, "b": 2}, "X", None) == chosen({"": 1, "b": 2}, "X", "") == 1
     with pytest.raises(ConfigError, match="X=None is unknown; choose one of: a, b"):
         chosen({"b": 2, "a": 1}, "X", None)
+
+
+def test_patience_is_given_by_three_settings():
+    settings = given(RULE_INDEX_SHARE="0.5", RULE_WAIT_SECONDS=7, TIMEOUT_SECONDS="60")
+    assert chosen_patience(settings) == Patience(0.5, 7.0, 60.0)
+
+
+@pytest.mark.parametrize("share", ["-0.1", "1.01", "nan", "inf"])
+def test_share_of_the_best_index_is_a_share(share):
+    with pytest.raises(ConfigError, match=f"RULE_INDEX_SHARE={share}: must be from 0 to 1; 0.7 is usual"):
+        chosen_patience(given(RULE_INDEX_SHARE=share))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.beebot import STARTS_KEPT, UCB1, BatchGreedy
+from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.recent_means import RecentUCB
 from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
 from tests.support.fragments import Crawl, rotting, webs
@@ -167,13 +167,13 @@ def pulls(rule: BatchGreedy, number: int, reward: float = 0.0) -> str:
     return "".join(chosen)
 
 
-def test_batch_ends_when_its_site_falls_asleep() -> None:
+def test_batch_is_continued_when_its_site_is_available_again() -> None:
     rule = awake(3, "abc")
     assert pulls(rule, 1) == "a"
     rule.sleep("a")
     assert pulls(rule, 1) == "b"
     rule.wake("a")
-    assert pulls(rule, 4) == "bbaa", "b's batch continues, then the site with the best mean is chosen"
+    assert pulls(rule, 5) == "aabba", "both batches are completed, then the site with the best mean is chosen"
 
 
 def test_batch_continues_while_its_pages_are_in_flight() -> None:
@@ -208,15 +208,6 @@ def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one()
         rule.started(arm)
     rule.cancelled("a")
     assert rule.select(0.0) == "b"
-
-
-def test_history_of_batches_is_bounded() -> None:
-    rule = awake(2, "abc")
-    rule.started("a")
-    pulls(rule, 3 * STARTS_KEPT, 1.0)
-    assert len(rule._batches._starts) == STARTS_KEPT
-    rule.cancelled("a")
-    assert rule.select(0.0) is not None
 
 
 def test_bonus_of_ucb1_is_not_scaled_before_the_first_reward() -> None:

@@ -1,0 +1,251 @@
+"""The frontier's contract, for every engine: with a page budget, the crawl waits for good sites, but never for long."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.beebot import BatchGreedy
+from crawlers.algorithms.bandits.patience import Patience
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.frontier.protocols import Decision, Earned
+from crawlers.items import Page, State
+from tests.contracts.engines import MemoryEngine
+from tests.contracts.site import NOW, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.protocols import Lease
+    from tests.contracts.engines import Engine
+
+PATIENT = Patience(0.9, 60.0)
+PATHS = [f"/{number}/" for number in range(30)]
+OUTCOMES = ["done", "done", "done", "failed", "retried", "rejected", "refused", "long refused"]
+
+
+def end(site: Site, lease: Lease, reward: float, now: float = NOW, links: Iterable[str] = ()) -> None:
+    found = [(site.target(path), 1) for path in links]
+    page = Page(lease.id, lease.url, lease.level, State.DONE, links=found)
+    site.frontier.acknowledge(lease, Decision(page), now, Earned(reward))
+
+
+def opened(engine: Engine, *sites: dict[str, Any], **limits: Any) -> list[Site]:
+    """Return sites on one frontier whose rule has seen one page of each: the first was better than the second, …"""
+    limits = {"rule": BatchGreedy(1), "page_budget": 20, "patience": PATIENT} | limits
+    frontier = engine.frontier(**limits)
+    found = [Site(engine, frontier, **one) for one in sites]
+    for site in found:
+        site.add(*PATHS)
+    for lease in frontier.lease(NOW, len(found)):
+        number = [site.id for site in found].index(lease.site_id)
+        end(found[number], lease, 10.0 / (1 + number))
+    return found
+
+
+def leased(site: Site, now: float) -> list[int]:
+    return [lease.site_id for lease in site.frontier.lease(now, 1)]
+
+
+def test_crawl_waits_for_a_good_site_until_its_delay_is_over(engine: Engine) -> None:
+    good, poor = opened(engine, {"delay_s": 2.0}, {})
+    assert leased(poor, NOW) == leased(poor, NOW + 1.9) == []
+    assert good.frontier.next_due(NOW + 0.5) == 1.5
+    assert leased(good, NOW + 2.0) == [good.id]
+
+
+def test_crawl_does_not_wait_if_the_awake_site_is_nearly_as_good(engine: Engine) -> None:
+    good, other = opened(engine, {"delay_s": 2.0}, {}, patience=Patience(0.5, 60.0))
+    assert good.frontier.next_due(NOW) == 0.0
+    assert leased(good, NOW) == [other.id]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"page_budget": 0},
+        {"patience": Patience()},
+        {"patience": Patience(0.0, 60.0)},
+        {"patience": Patience(0.9, 0.0)},
+        {"patience": Patience(0.9, 60.0, timeout_s=0.001)},
+        {"rule": RULES["roundrobin"](RuleOptions())},
+    ],
+)
+def test_crawl_does_not_wait(engine: Engine, limits: dict[str, Any]) -> None:
+    good, poor = opened(engine, {"delay_s": 2.0}, {}, **limits)
+    now = NOW + 0.1
+    assert good.frontier.next_due(now) == 0.0
+    assert leased(good, now) == [poor.id]
+
+
+def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine: Engine) -> None:
+    good, poor = opened(engine, {"delay_s": 50.0}, {}, patience=Patience(0.9, 60.0, timeout_s=100.0))
+    assert leased(good, NOW + 9.9) == [], "2 of 20 pages: as many as after 10 of 100 s"
+    assert good.frontier.next_due(NOW + 9.0) == 1.0
+    assert leased(good, NOW + 10.0) == [poor.id]
+    assert leased(good, NOW + 10.0) == [], "3 of 20 pages"
+
+
+def test_host_that_rests_for_long_is_not_waited_for(engine: Engine) -> None:
+    good, poor = opened(engine, {}, {})
+    (lease,) = good.frontier.lease(NOW, 1)
+    rest_until = good.frontier.gate(good.id).refused(NOW, 300.0)
+    good.frontier.release(lease, rest_until, "status 429", failed=True)
+    assert leased(poor, NOW) == [poor.id]
+
+
+@pytest.mark.parametrize("state", ["in flight", "paused", "retried", "must wait"])
+def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine: Engine, state: str) -> None:
+    good, poor = opened(engine, {"parallel": 2 if state == "must wait" else 1}, {}, page_budget=100)
+    frontier = good.frontier
+    if state == "must wait":
+        good.add("/far/", level=1)
+        for _ in PATHS[2:]:
+            end(good, good.one(), 10.0)
+    (lease,) = frontier.lease(NOW, 1)
+    assert lease.site_id == good.id
+    if state == "paused":
+        frontier.release(lease, NOW)
+        frontier.pause(good.id)
+    elif state == "retried":
+        frontier.release(lease, NOW + 1000.0, "no answer")
+        frontier.pause(good.id)
+    assert leased(poor, NOW) == leased(poor, NOW + 59.9) == []
+    assert frontier.next_due(NOW) == 60.0
+    assert leased(poor, NOW + 60.0) == [poor.id]
+    end(poor, next(one for one in frontier._leases.values() if one.site_id == poor.id), 0.0, NOW + 61.0)
+    assert leased(poor, NOW + 61.0) == [poor.id], "not only one page a minute"
+
+
+def test_site_of_which_nothing_waits_is_not_waited_for(engine: Engine) -> None:
+    frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=PATIENT)
+    good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
+    good.add("/only/")
+    poor.add(*PATHS)
+    first, second = frontier.lease(NOW, 2)
+    end(good, first, 10.0)
+    end(poor, second, 1.0)
+    assert leased(poor, NOW) == [poor.id]
+
+
+def test_site_whose_first_results_are_awaited_is_waited_for(engine: Engine) -> None:
+    frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=PATIENT)
+    slow, quick = Site(engine, frontier), Site(engine, frontier)
+    slow.add("/")
+    quick.add(*PATHS)
+    home, first = frontier.lease(NOW, 2)
+    end(quick, first, 1.0)
+    assert leased(quick, NOW) == []
+    end(slow, home, 5.0, links=["/a/"])
+    assert leased(slow, NOW) == [slow.id]
+
+
+def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
+    good, poor = opened(engine, {"delay_s": 2.0}, {})
+    assert leased(good, NOW) == []
+    frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=PATIENT)
+    again = Site(engine, frontier, id=good.id, delay_s=2.0)
+    Site(engine, frontier, id=poor.id).add(*PATHS)
+    again.add(*PATHS)
+    frontier.recall_pulls([(good.id, 0, 10.0), (poor.id, 0, 5.0)])
+    end(again, again.one(), 10.0)
+    assert leased(again, NOW + 1.9) == []
+    assert leased(again, NOW + 2.0) == [good.id]
+
+
+# No stall
+
+
+class Simulation:
+    """A crawl of random sites whose pages end in every possible way; time goes on only when nothing can be leased."""
+
+    def __init__(self, seed: int, rule: str, order: str) -> None:
+        self.rng = rng = random.Random(seed)
+        self.budget = rng.choice([10, 40, 10_000])
+        patience = Patience(rng.choice([0.1, 0.9, 1.0]), rng.choice([1.0, 60.0]), rng.choice([0.0, 0.0, 100.0]))
+        engine = MemoryEngine()
+        options = RuleOptions(page_budget=self.budget, gittins_batch=3, ucb1_initial=2)
+        self.frontier: QueuedFrontier = engine.frontier(
+            ORDERS[order](OrderOptions()), RULES[rule](options), page_budget=self.budget, patience=patience
+        )
+        self.sites: dict[int, Site] = {}
+        for _ in range(rng.randint(1, 6)):
+            limits = {"parallel": rng.choice([1, 1, 3]), "delay_s": rng.choice([0.0, 0.5, 5.0, 100.0])}
+            site = Site(engine, self.frontier, **limits)
+            site.add("/")
+            self.sites[site.id] = site
+        self.richness = {number: rng.choice([0, 1, 20]) for number in self.sites}
+        self.now = NOW
+        self.flying: list[tuple[float, Lease]] = []
+        self.paused: list[tuple[float, int]] = []
+        self.pages = 0
+
+    def run(self) -> None:
+        for _ in range(20_000):
+            leases = self.frontier.lease(self.now, self.rng.choice([1, 1, 8]))
+            for lease in leases:
+                self._take(lease)
+            if not leases and not self._advance():
+                assert self.frontier.is_spent or not self.frontier.is_waiting, "the crawl stalls"
+                return
+        raise AssertionError("the crawl does not end")
+
+    def _take(self, lease: Lease) -> None:
+        if self.rng.random() < 0.05:
+            self.frontier.release(lease, self.now)
+            self.frontier.pause(lease.site_id)
+            self.paused.append((self.now + self.rng.choice([0.1, 200.0]), lease.site_id))
+        else:
+            self.flying.append((self.now + self.rng.choice([0.1, 1.0, 100.0]), lease))
+
+    def _advance(self) -> bool:
+        """Go to the next event; return whether there is one."""
+        due = self.frontier.next_due(self.now)
+        assert due is None or due > 0.0, "something is due, but nothing is leased"
+        times = [at for at, _ in (*self.flying, *self.paused)] + ([] if due is None else [self.now + due])
+        if not times:
+            return False
+        self.now = max(self.now, min(times))
+        for one in [one for one in self.paused if one[0] <= self.now]:
+            self.paused.remove(one)
+            self.frontier.resume(one[1], self.now)
+        for one in [one for one in self.flying if one[0] <= self.now]:
+            self.flying.remove(one)
+            self._end(one[1])
+        return True
+
+    def _end(self, lease: Lease) -> None:
+        site, rng = self.sites[lease.site_id], self.rng
+        outcome = rng.choice(OUTCOMES)
+        if outcome == "retried" and lease.attempts < 3:
+            self.frontier.release(lease, self.now + rng.choice([0.0, 2.0, 400.0]), "no answer", failed=True)
+        elif outcome.endswith("refused") and lease.attempts < 3:
+            rest_s = 300.0 if outcome.startswith("long") else None
+            until = self.frontier.gate(site.id).refused(self.now, rest_s)
+            self.frontier.release(lease, until, "status 429", failed=True)
+        elif outcome == "rejected":
+            site.end(lease, State.REJECTED, now=self.now)
+        elif outcome == "failed":
+            site.end(lease, State.FAILED, now=self.now)
+        else:
+            links = []
+            if self.pages < 100:
+                links = [f"/{self.pages}-{number}/" for number in range(rng.choice([0, 1, 3, 12]))]
+                self.pages += len(links)
+            end(site, lease, float(rng.randrange(1 + self.richness[site.id])), self.now, links)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    seed=st.integers(0, 1_000_000),
+    rule=st.sampled_from(["auto", "gittins", "ucb1", "thompson", "gittins-index", "trivial"]),
+    order=st.sampled_from(["bfs", "groups"]),
+)
+def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(seed: int, rule: str, order: str) -> None:
+    Simulation(seed, rule, order).run()

@@ -1,0 +1,274 @@
+"""Rules with an index know when it is better to wait: for sites that rest, and for the results of pulls in flight."""
+
+from __future__ import annotations
+
+import heapq
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.beebot import BatchGreedy
+from crawlers.algorithms.bandits.index_rule import IndexRule
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from tests.support.fragments import rotting, webs
+
+OPTIONS = RuleOptions(page_budget=200, seed=7, gittins_batch=1, ucb1_initial=1)
+INDEX_RULES = sorted(name for name, rule in RULES.items() if isinstance(rule(OPTIONS), IndexRule))
+every_index_rule = pytest.mark.parametrize("name", INDEX_RULES)
+few = settings(max_examples=20)
+
+
+def greedy(**rewards: float) -> BatchGreedy:
+    """Return a rule whose sites are awake, each with one pull of that reward."""
+    rule = BatchGreedy(1)
+    for arm, reward in rewards.items():
+        rule.wake(arm)
+        rule.rewarded(arm, reward)
+    return rule
+
+
+# Sites that rest
+
+
+def test_site_near_the_best_is_chosen_while_the_best_rests() -> None:
+    rule = greedy(a=10.0, b=9.0, c=8.0)
+    rule.rest("a")
+    assert rule.select(0.0) == "b"
+    assert rule.is_near("b", 0.9)
+    assert not rule.is_near("c", 0.9)
+    assert rule.is_near("c", 0.8)
+
+
+@pytest.mark.parametrize("event", ["sleep", "wake and sleep", "never rested"])
+def test_sites_that_sleep_do_not_count(event: str) -> None:
+    rule = greedy(a=10.0, b=1.0)
+    if event != "never rested":
+        rule.rest("a")
+    if event == "wake and sleep":
+        rule.wake("a")
+    rule.sleep("a")
+    assert rule.is_near("b", 1.0)
+
+
+def test_awake_sites_count_as_well() -> None:
+    rule = greedy(a=10.0, b=1.0)
+    assert rule.is_near("a", 1.0)
+    assert not rule.is_near("b", 0.5)
+
+
+def test_resting_site_is_chosen_again_when_it_wakes() -> None:
+    rule = greedy(a=10.0, b=1.0)
+    rule.rest("a")
+    rule.rest("a")
+    assert rule.select(0.0) == "b"
+    rule.wake("a")
+    assert rule.select(0.0) == "a"
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) - set(INDEX_RULES)))
+def test_rules_without_an_index_never_wait(name: str) -> None:
+    rule = RULES[name](OPTIONS)
+    for arm, reward in (("a", 10.0), ("b", 0.0)):
+        rule.wake(arm)
+        rule.rewarded(arm, reward)
+    rule.rest("a")
+    assert rule.select(0.0) == "b"
+    assert rule.is_near("b", 1.0)
+
+
+@every_index_rule
+def test_initial_pages_are_read_before_anything_else(name: str) -> None:
+    rule = RULES[name](OPTIONS)
+    rule.wake("a")
+    rule.rewarded("a", 5.0)
+    rule.rest("new")
+    assert not rule.is_near("a", 0.01)
+    assert rule.is_near("new", 1.0)
+    rule.sleep("new")
+    assert rule.is_near("a", 1.0)
+
+
+@every_index_rule
+def test_nobody_waits_until_something_is_earned(name: str) -> None:
+    rule = RULES[name](OPTIONS)
+    for arm in "ab":
+        rule.wake(arm)
+        rule.rewarded(arm, 0.0)
+    for _ in range(50):
+        rule.rewarded("a", 0.0)
+    rule.rest("b")
+    assert rule.is_near("a", 1.0)
+
+
+# Pulls in flight
+
+
+def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice() -> None:
+    rule = greedy(a=13.0, b=3.0)
+    chosen = 0
+    while rule.select(0.0) == "a":
+        assert rule.is_near("a", 1.0)
+        rule.started("a")
+        chosen += 1
+    assert chosen == 4, "the mean 13/5 may be less than 3"
+    assert not rule.is_near("b", 1.0), "but the results of a are expected to be better"
+    for _ in range(chosen):
+        rule.rewarded("a", 0.0)
+    assert rule.select(0.0) == "b"
+    assert rule.is_near("b", 1.0)
+
+
+def test_first_results_of_a_site_are_waited_for() -> None:
+    rule = greedy(a=12.0, b=3.0)
+    rule.wake("new")
+    rule.started("new")
+    assert rule.select(0.0) == "a"
+    assert not rule.is_near("a", 0.9)
+    rule.rewarded("new", 0.0)
+    assert rule.is_near("a", 0.9)
+
+
+def test_cancelled_pull_is_not_waited_for() -> None:
+    rule = greedy(a=3.0, b=2.9)
+    rule.started("a")
+    assert rule.select(0.0) == "b"
+    assert not rule.is_near("b", 1.0)
+    rule.cancelled("a")
+    assert rule.select(0.0) == "a"
+    assert rule.is_near("a", 1.0)
+
+
+def test_batch_that_has_begun_waits_for_nothing() -> None:
+    rule = BatchGreedy(4)
+    for arm, reward in (("a", 5.0), ("b", 4.0)):
+        rule.wake(arm)
+        for _ in range(4):
+            rule.rewarded(arm, reward)
+    for _ in range(4):
+        assert rule.select(0.0) == "a"
+        assert rule.is_near("a", 1.0)
+        rule.started("a")
+    assert rule.select(0.0) == "b"
+    assert not rule.is_near("b", 1.0)
+
+
+@every_index_rule
+@few
+@given(webs, st.randoms(use_true_random=False))
+def test_lower_share_waits_less(name: str, yields: list[list[int]], rng: random.Random) -> None:
+    rule = RULES[name](OPTIONS)
+    for site, rewards in enumerate(yields):
+        rule.wake(site)
+        for reward in rewards:
+            rule.rewarded(site, reward)
+        for _ in range(rng.randrange(3)):
+            rule.started(site)
+        if rng.random() < 0.3:
+            rule.rest(site)
+    chosen = rule.select(0.0)
+    if chosen is not None:
+        near = [rule.is_near(chosen, share) for share in (0.1, 0.5, 0.9, 1.0)]
+        assert near == sorted(near, reverse=True)
+
+
+@every_index_rule
+@few
+@given(webs, st.randoms(use_true_random=False))
+def test_best_site_is_near_if_nothing_rests_or_is_in_flight(
+    name: str, yields: list[list[int]], rng: random.Random
+) -> None:
+    rule = RULES[name](OPTIONS)
+    for site, rewards in enumerate(yields):
+        rule.wake(site)
+        for reward in rewards:
+            rule.rewarded(site, reward)
+    assert rule.is_near(rule.select(0.0), 1.0), "else a crawl would wait for nothing"
+
+
+@every_index_rule
+def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two refreshes of all indices the ranking is out of date, but only by a 32nd of the pulls."""
+    answers: list[list[bool]] = []
+    for most in (64, 0):
+        monkeypatch.setattr("crawlers.algorithms.bandits.index_rule.EXACT", most)
+        rng = random.Random(5)
+        rule = RULES[name](OPTIONS)
+        for site in range(40):
+            rule.wake(site)
+            rule.rewarded(site, rng.randrange(10))
+        near = []
+        resting: list[int] = []
+        for _ in range(600):
+            site = rng.randrange(40)
+            near.append(site in resting or rule.is_near(site, 0.8))
+            rule.select(0.0)
+            action = rng.random()
+            if action < 0.3:
+                rule.rest(site)
+                resting.append(site)
+            elif resting and action < 0.6:
+                rule.wake(resting.pop(rng.randrange(len(resting))))
+            rule.rewarded(site, rng.randrange(1 + site % 7))
+        answers.append(near)
+    same = sum(few == many for few, many in zip(*answers, strict=True))
+    assert same / len(answers[0]) > (0.8 if name == "thompson" else 0.95)  # whose indices are drawn for each pull
+
+
+# A crawl with delays and pulls in flight
+
+
+def harvest(name: str, yields: list[list[int]], budget: int, delay: int, parallel: int, share: float) -> int:
+    """Return the links found with *budget* pages, when a page takes 3 ticks and a site rests for *delay* ticks."""
+    rule = RULES[name](RuleOptions(page_budget=budget))
+    read = [0] * len(yields)
+    events: list[tuple[int, int, str]] = []  # time, site, what happens
+    in_flight = [0] * len(yields)
+    due = [0] * len(yields)
+    found = pulls = now = 0
+
+    def settle(site: int) -> None:
+        if read[site] == len(yields[site]):
+            rule.sleep(site)
+        elif in_flight[site] >= parallel or due[site] > now:
+            rule.rest(site)
+        else:
+            rule.wake(site)
+
+    for site in range(len(yields)):
+        settle(site)
+    while True:
+        while pulls < budget and (site := rule.select(0.0)) is not None and (not share or rule.is_near(site, share)):
+            rule.started(site)
+            pulls += 1
+            in_flight[site] += 1
+            due[site] = now + delay
+            heapq.heappush(events, (now + 3, site, str(yields[site][read[site]])))
+            heapq.heappush(events, (due[site], site, "due"))
+            read[site] += 1
+            settle(site)
+        if not events:
+            return found
+        now, site, what = heapq.heappop(events)
+        if what != "due":
+            in_flight[site] -= 1
+            found += int(what)
+            rule.rewarded(site, float(what))
+        settle(site)
+
+
+@pytest.mark.parametrize("name", ["auto", "gittins", "ucb1", "raw-ucb", "kl-ucb", "swucb", "gittins-index"])
+@pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
+def test_waiting_crawl_finds_what_one_without_delays_does(name: str, delay: int, parallel: int) -> None:
+    sets = [rotting(seed, 8, 400) for seed in range(6)]
+    alone = sum(harvest(name, yields, 400, 0, 1, 1.0) for yields in sets)
+    waiting = sum(harvest(name, yields, 400, delay, parallel, 0.9) for yields in sets)
+    assert waiting == pytest.approx(alone, rel=0.05)
+
+
+@pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
+def test_crawl_that_does_not_wait_finds_less(delay: int, parallel: int) -> None:
+    sets = [rotting(seed, 8, 400) for seed in range(6)]
+    waiting = sum(harvest("auto", yields, 400, delay, parallel, 0.9) for yields in sets)
+    assert sum(harvest("auto", yields, 400, delay, parallel, 0.0) for yields in sets) < 0.9 * waiting
