@@ -135,7 +135,7 @@ class QueuedFrontier:
         for entry, due_at in scoring.due(state.id) if scoring is not None else ():
             self._held.add(entry.id)
             self._schedule.rest(site, entry, due_at)
-        self._schedule.settle(site, now)
+        self._schedule.await_from(site, now)
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
         if self._scoring is not None:
@@ -174,7 +174,7 @@ class QueuedFrontier:
         leases: list[Lease] = []
         while len(leases) < n and self.pulls.has_room and (site := self._schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
-            self._schedule.leased(site, now)
+            self._schedule.await_from(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:

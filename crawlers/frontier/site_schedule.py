@@ -24,8 +24,8 @@ class SiteSchedule:
     """The sites, and those of them from which the *rule* may choose.
 
     *pulls* says whether the crawl waits for the best sites: a site that sleeps then rests, as its rule calls it, until
-    some time after its last lease. This bounds every wait, whatever the site waits for: its delay, robots.txt, a
-    response, or a retry. *refill* fills the empty queues of a site whose further URLs are in the store. With *in_order*
+    some time after it was opened or last leased. This bounds every wait, whatever the site waits for: its delay,
+    robots.txt, a response, or a retry. *refill* fills the empty queues of a site whose further URLs are in the store. With *in_order*
     a site sleeps while one of its nearer pages is in flight.
     """
 
@@ -72,8 +72,8 @@ class SiteSchedule:
         """Return whether to wait for better sites, or for results, rather than to choose the awake site *arm*."""
         return now < self._pulls.patient_until(now) and not self._pulls.is_near(arm)
 
-    def leased(self, site: SiteQueue, now: float) -> None:
-        """Note that a URL of *site* was leased, and settle the site."""
+    def await_from(self, site: SiteQueue, now: float) -> None:
+        """Settle a site that was opened or leased from *now*: while it sleeps, a patient crawl waits for it a while."""
         site.awaited_until = self._pulls.awaited_until(now)
         if site.awaited_until > now:
             heapq.heappush(self._awaited, (site.awaited_until, site.id))
