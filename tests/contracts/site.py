@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.contracts.engines import Engine
 
 NOW = 1000.0
-VARIANTS = ["/a/", "/a", "/a/?x", "//a/", "/a/?y"]  # of one page, best first but for the last three
+VARIANTS = ["/a/", "/a", "/a/?x=", "//a/", "/a/?y="]  # of one page, best first but for the last three
 
 
 class Site:

@@ -20,7 +20,7 @@ def test_each_url_is_leased_once(site: Site) -> None:
     assert site.add("/a/", "/b/", "/a/", "/a", "/c/") == 3
     assert site.add("/b/") == 0
     assert site.drain() == ["/a/", "/b/", "/c/"]
-    assert site.add("/a/", "/b", "/c/?x") == 0
+    assert site.add("/a/", "/b", "/c/?x=") == 0
     assert site.lease() == []
 
 
@@ -183,11 +183,11 @@ def test_url_that_is_not_admitted_is_stored_in_normal_form(engine: Engine) -> No
 @pytest.mark.parametrize("cache_urls", [1, 1000])
 def test_too_deep_url_is_stored_in_its_best_variant(engine: Engine, cache_urls: int) -> None:
     frontier = engine.frontier(cache_urls=cache_urls)
-    for found in itertools.permutations(["//a/", "/a/?x", "/a"]):
+    for found in itertools.permutations(["//a/", "/a/?x=", "/a"]):
         site = Site(engine, frontier, max_level=0)
         for path in found[:2]:
             site.add(path, level=1)
-        assert list(site.rows()) == [min(found[:2], key=["/a", "//a/", "/a/?x"].index)]
+        assert list(site.rows()) == [min(found[:2], key=["/a", "//a/", "/a/?x="].index)]
         site.add(found[2], level=1)
         assert list(site.rows()) == ["/a"]
         assert site.lease() == []

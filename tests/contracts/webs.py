@@ -18,7 +18,7 @@ from crawlers.algorithms.urls.resolution import resolve, variant_rank
 from crawlers.items import State, Target
 
 SITE = "http://a.test"
-VARIANTS = ("/p{}/", "/p{}", "/p{}/?x", "//p{}/")  # ranks 0, 1, 2 and 2
+VARIANTS = ("/p{}/", "/p{}", "/p{}/?x=", "//p{}/")  # ranks 0, 1, 2 and 2
 MAX_ATTEMPTS = 2  # the third failure is the last
 BANNED = 7  # this page is not admitted
 
