@@ -89,7 +89,7 @@ class _Run:
         self._harvest = Harvest()
         spec = CrawlSpec("extlinks", web.sites, page_budget=settings.getint("PAGE_BUDGET"), counts_rewards=True)
         self._crawl = Crawl(
-            *(settings, spec, lambda session, control: CrawlPolicy(), "tests", _Stats(), lambda: self._now),
+            *(settings, spec, lambda session, control: CrawlPolicy(), _Stats(), lambda: self._now),
             stop=lambda reason: None,
             wake=lambda: None,
             versions={},
