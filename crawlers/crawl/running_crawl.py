@@ -171,7 +171,7 @@ class Crawl:
             (lease,) = leases
             if (address := self.sites.robots_needed(lease)) is not None:
                 self.frontier.release(lease, now)
-                self.frontier.pause(lease.site_id)
+                self.frontier.pause(lease.site_id, is_awaited=True)
                 return RobotsNeeded(lease.site_id, address)
             reason = self._policy.reason_to_skip(lease) or self.sites.reason_against(lease)
             if reason is None:
@@ -213,6 +213,7 @@ class Crawl:
                 self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
             if rest_s is not None:
                 self._stats.rested()
+                self.frontier.pause(site_id)
                 return
             self.sites.robots_known(site_id, status, text)
             self.frontier.gate(site_id).asked(now)

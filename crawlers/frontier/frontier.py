@@ -290,9 +290,9 @@ class QueuedFrontier:
         """Return the politeness of a site; changes apply from the next lease on."""
         return self._schedule.site(site_id).gate
 
-    def pause(self, site_id: int) -> None:
+    def pause(self, site_id: int, *, is_awaited: bool = False) -> None:
         """Lease nothing of this site until `resume`."""
-        self._schedule.pause(self._schedule.site(site_id))
+        self._schedule.pause(self._schedule.site(site_id), is_awaited=is_awaited)
 
     def resume(self, site_id: int, now: float) -> None:
         self._schedule.resume(self._schedule.site(site_id), now)

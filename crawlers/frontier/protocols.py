@@ -155,8 +155,8 @@ class SiteControl(Protocol):
     def gate(self, site_id: int) -> HostGate:
         """Return the politeness of a site; changes apply from the next lease on."""
 
-    def pause(self, site_id: int) -> None:
-        """Lease nothing of this site until `resume`."""
+    def pause(self, site_id: int, *, is_awaited: bool = False) -> None:
+        """Lease nothing of this site until `resume`; a crawl that waits for good sites waits if it *is_awaited*."""
 
     def resume(self, site_id: int, now: float) -> None:
         """Allow leases of this site again."""

@@ -25,8 +25,8 @@ class SiteSchedule:
 
     *pulls* says whether the crawl waits for the best sites: a site that sleeps then rests, as its rule calls it, until
     some time after it was opened or last leased. This bounds every wait, whatever the site waits for: its delay,
-    robots.txt, a response, or a retry. *refill* fills the empty queues of a site whose further URLs are in the store. With *in_order*
-    a site sleeps while one of its nearer pages is in flight.
+    robots.txt, a response, or a retry. *refill* fills the empty queues of a site whose further URLs are in the store.
+    With *in_order* a site sleeps while one of its nearer pages is in flight.
     """
 
     def __init__(
@@ -117,7 +117,9 @@ class SiteSchedule:
             self._rule.sleep(site.id)
         self._awake.discard(site.id)
 
-    def pause(self, site: SiteQueue) -> None:
+    def pause(self, site: SiteQueue, *, is_awaited: bool) -> None:
+        if not is_awaited:
+            site.awaited_until = float("-inf")
         self._paused += not site.is_paused
         site.is_paused = True
         site.due_at = None  # `resume` settles it
@@ -155,14 +157,14 @@ class SiteSchedule:
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something is due; None if nothing will be without a further event."""
-        patient_until = float("inf")
+        times = [self._first_due(), self._first_rested()]
         if self._awake:
             patient_until = self._pulls.patient_until(now)
             if now >= patient_until or (arm := self._rule.select(now)) is None or not self._must_wait(arm, now):
                 return 0.0
-        firsts = (self._first_due(), self._first_rested(), self._first_awaited(), patient_until)
-        times = [at for at in firsts if at is not None and at < float("inf")]
-        return max(0.0, min(times) - now) if times else None
+            times += [self._first_awaited(), patient_until]
+        finite = [at for at in times if at is not None and at < float("inf")]
+        return max(0.0, min(finite) - now) if finite else None
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         """Whether all waiting pages, *with_paused* sites or without, are revisits due *after* that time. O(sites)."""

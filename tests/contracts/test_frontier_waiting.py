@@ -112,15 +112,26 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine: Engine, 
     assert lease.site_id == good.id
     if state == "paused":
         frontier.release(lease, NOW)
-        frontier.pause(good.id)
+        frontier.pause(good.id, is_awaited=True)
     elif state == "retried":
         frontier.release(lease, NOW + 1000.0, "no answer")
-        frontier.pause(good.id)
+        frontier.pause(good.id, is_awaited=True)
     assert leased(poor, NOW) == leased(poor, NOW + 59.9) == []
     assert frontier.next_due(NOW) == 60.0
     assert leased(poor, NOW + 60.0) == [poor.id]
     end(poor, next(one for one in frontier._leases.values() if one.site_id == poor.id), 0.0, NOW + 61.0)
     assert leased(poor, NOW + 61.0) == [poor.id], "not only one page a minute"
+
+
+def test_paused_site_of_which_nothing_is_expected_soon_is_not_waited_for(engine: Engine) -> None:
+    good, poor = opened(engine, {}, {})
+    good.frontier.pause(good.id, is_awaited=True)
+    assert leased(poor, NOW) == []
+    good.frontier.pause(good.id)
+    assert leased(poor, NOW) == [poor.id]
+    assert good.frontier.next_due(NOW) is None
+    good.frontier.resume(good.id, NOW)
+    assert leased(good, NOW) == [good.id]
 
 
 def test_site_of_which_nothing_waits_is_not_waited_for(engine: Engine) -> None:
@@ -199,7 +210,7 @@ class Simulation:
     def _take(self, lease: Lease) -> None:
         if self.rng.random() < 0.05:
             self.frontier.release(lease, self.now)
-            self.frontier.pause(lease.site_id)
+            self.frontier.pause(lease.site_id, is_awaited=self.rng.random() < 0.5)
             self.paused.append((self.now + self.rng.choice([0.1, 200.0]), lease.site_id))
         else:
             self.flying.append((self.now + self.rng.choice([0.1, 1.0, 100.0]), lease))
