@@ -247,8 +247,13 @@ class Crawl:
         home: SiteHome | None = None
         if lease.level == 0:
             page, home = self._homes.follow(lease, page)
-            if page.moved_to is not None:
-                self._url_filter.select(page.moved_to)
+            if page.moved_to is not None and not self._url_filter.select(page.moved_to):
+                logger.warning(
+                    "%s redirects to %s, which is not in the folder of the site: only that page is fetched; give its "
+                    "address in the list of sites",
+                    page.url,
+                    page.moved_to.url,
+                )
         rest_until = 0.0
         if page.status in REST_STATUSES:
             rest_until = self.frontier.gate(lease.site_id).refused(now, page.retry_after_s)

@@ -46,9 +46,10 @@ class UrlFilter:
         target = resolve(f"{site}{folder}", "", self._options)
         return target.site, (folder, urlsplit(target.normalized).path.rstrip("/") + "/")
 
-    def select(self, target: Target) -> None:
-        """Select a start page whatever folder and selection say."""
+    def select(self, target: Target) -> bool:
+        """Select a start page whatever folder and selection say; return whether it is in the folder of its site."""
         self._always.add(target.key)
+        return self._is_in_folder(target, urlsplit(target.normalized).path)
 
     def reason_against(self, target: Target) -> str | None:
         """
@@ -64,11 +65,15 @@ class UrlFilter:
         return shape_reason(target.normalized) if self._traps else None
 
     def _not_selected(self, target: Target, path: str) -> str | None:
-        if target.site in self._folders:
-            folder, prefix = self._folders[target.site]
-            if not path.startswith(prefix) and f"{path}/" != prefix:
-                return f"outside of the folder {folder}"
+        if not self._is_in_folder(target, path):
+            return f"outside of the folder {self._folders[target.site][0]}"
         return self._selection.reason_against(target.normalized)
+
+    def _is_in_folder(self, target: Target, path: str) -> bool:
+        if target.site not in self._folders:
+            return True
+        prefix = self._folders[target.site][1]
+        return path.startswith(prefix) or f"{path}/" == prefix
 
 
 class StoredSelection:

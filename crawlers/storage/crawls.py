@@ -256,8 +256,10 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
 
 def _reselect(connection: Connection, row: SiteRow, selection: Selection, now: float) -> bool:
     """Queue or reject the pages of a site whose selection changed; return whether any wait that did not before."""
-    fingerprint = selection.fingerprint(row) or None
-    if connection.execute(select(site.c.selection).where(site.c.id == row.id)).scalar() == fingerprint:
+    stored = connection.execute(select(site.c.selection, site.c.home_addresses).where(site.c.id == row.id)).one()
+    lost = set((stored.home_addresses or "").split()).difference(row.home_addresses)  # those of other sites now
+    fingerprint = " ".join([selection.fingerprint(row), *sorted(lost)]) or None
+    if stored.selection == fingerprint:
         return False
     connection.execute(update(site).where(site.c.id == row.id).values(selection=fingerprint))
     has_grown = False

@@ -37,14 +37,14 @@ def domain_group(site: str) -> str:
 
 
 def is_same_domain(site: str, other: str) -> bool:
-    """Return whether two sites (scheme://host[:port]) have the same host or the same registered domain.
+    """Return whether two sites (scheme://host[:port]) have the same host, but for `www.`, or registered domain.
 
     >>> is_same_domain("http://example.org", "https://www.example.org"), is_same_domain("http://[::1]:81", "http://[::1]")
     (True, True)
     >>> is_same_domain("https://a.github.io", "https://b.github.io"), is_same_domain("http://127.0.0.1", "http://1.0.0.1")
     (False, False)
     """
-    hosts = [str(parsed(name).hostname) for name in (site, other)]
+    hosts = [str(parsed(name).hostname).removeprefix("www.") for name in (site, other)]
     domains = {_suffixes()(host).top_domain_under_public_suffix for host in hosts}
     return hosts[0] == hosts[1] or (len(domains) == 1 and "" not in domains)
 

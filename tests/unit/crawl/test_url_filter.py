@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from crawlers.algorithms.url_rules.url_selection import UrlSelection
+from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.clock import ForwardClock
-from crawlers.crawl.url_filter import UrlFilter
+from crawlers.crawl.url_filter import StoredSelection, UrlFilter
+from crawlers.storage.crawls import SiteRow
 
 GROWN = "/a/b/a/b/a/b/a/b/a/b/a/b/a/b/a/b/"
 
@@ -41,3 +44,53 @@ def test_clock_never_goes_back(monkeypatch):
     first = clock()
     monkeypatch.setattr("time.time", lambda: 0.0)
     assert clock() >= first > 1_600_000_000
+
+
+FOLDERS = {"http://a.example": "/Docs/"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/Docs/", "/Docs", "/Docs?x=1", "/Docs/a", "/Docs/a/b.html", "/Docs//", "/x/../Docs/y"]
+)
+def test_urls_in_the_folder_are_selected(path):
+    assert reason(path, folders=FOLDERS) is None
+
+
+@pytest.mark.parametrize("path", ["/", "/docs/", "/Docsx/", "/Docs.html", "/Docs/../x/", "/x/Docs/", "/?Docs/"])
+def test_urls_outside_of_the_folder_are_not_selected(path):
+    assert reason(path, folders=FOLDERS) == "not selected: outside of the folder /Docs/"
+
+
+@pytest.mark.parametrize("options", [{"drop_final_slash": True}, {"lower_case": True}, {"add_trailing_slash": False}])
+def test_folder_is_compared_in_the_normal_form(options):
+    steps = Normalization(**options)
+    within = UrlFilter(folders=FOLDERS, options=steps)
+    for path in ("/Docs", "/Docs/", "/Docs/x", "/Docs/x.html"):
+        assert within.reason_against(resolve("http://a.example/", path, steps)) is None
+    assert within.reason_against(resolve("http://a.example/", "/Docs2", steps)) is not None
+    assert within.reason_against(resolve("http://b.example/", "/x", steps)) is None  # another site
+
+
+def test_start_page_is_selected_whatever_folder_and_patterns_say():
+    start, page = (resolve("http://a.example/", path) for path in ("/start/", "/page/"))
+    chosen = UrlFilter(["pdf"], folders=FOLDERS, selection=UrlSelection(["/news/"]))
+    chosen.select(start)
+    assert chosen.reason_against(start) is None
+    assert chosen.reason_against(page) is not None
+
+
+def test_stored_page_of_a_former_address_is_not_selected():
+    selection = UrlSelection(exclude=["/x/"])
+    stored = StoredSelection(UrlFilter(selection=selection), selection, Normalization())
+    row = SiteRow(1, "http://a.example", 1, None, 0.0, aliases=("https://a.example",))
+    assert stored.reason_against(row, "https://a.example/y", 1) is None
+    assert stored.reason_against(row, "https://a.example/x", 0) is None
+    assert stored.reason_against(row, "https://a.example/x", 1) == "not selected: URL_EXCLUDE has /x/"
+    gone = "not selected: http://b.example is not an address of http://a.example"
+    assert stored.reason_against(row, "http://b.example/", 0) == gone
+    one_address = SiteRow(1, "http://a.example", 1, None, 0.0)
+    everything = StoredSelection(UrlFilter(), UrlSelection(), Normalization())
+    assert everything.fingerprint(one_address) == ""
+    texts = {everything.fingerprint(row), stored.fingerprint(row), stored.fingerprint(one_address)}
+    texts.add(everything.fingerprint(SiteRow(1, "http://a.example", 1, None, 0.0, folder="/a/")))
+    assert len(texts) == 4

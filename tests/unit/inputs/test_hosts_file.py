@@ -222,6 +222,22 @@ def test_file_is_named_after_the_host(site, stem):
     assert file_stem(site) == stem
 
 
+@pytest.mark.parametrize(
+    ("folder", "stem"),
+    [
+        ("/docs/", "a.example_81+docs"),
+        ("/docs/v1/", "a.example_81+docs+v1"),
+        ("/docs+v1/", "a.example_81+docs%2Bv1"),
+        ("/a%20b/", "a.example_81+a%20b"),
+        ("/82/", "a.example_81+82"),
+        ("//x/", "a.example_81++x"),
+    ],
+)
+def test_file_of_a_folder_is_named_after_both(folder, stem):
+    assert file_stem("http://a.example:81", folder=folder) == stem
+    assert len(file_stem("http://a.example:81", folder=folder * 100)) <= 200
+
+
 def test_no_two_sites_share_a_file_name():
     hosts = [
         "a",

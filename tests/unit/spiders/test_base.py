@@ -254,3 +254,17 @@ def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):
         "Error: SCHEDULER=scrapy.core.scheduler.Scheduler: scrapy crawl sitegraph needs that of this project; remove "
         "the setting"
     ]
+
+
+@pytest.mark.parametrize(
+    "hosts", ["example.org/docs/", "example.org", "https://example.org/docs/index.html;=www.example.org"]
+)
+def test_address_with_a_folder_is_a_list_of_one_site(hosts):
+    (limits,) = read_hosts(hosts)
+    assert limits.site.endswith("://example.org")
+
+
+@pytest.mark.parametrize("hosts", ["./sites/", "../x.d/hosts", "my.d/hosts", "data/hosts.txt", "hosts.txt"])
+def test_name_of_a_missing_file_is_no_site(hosts):
+    with pytest.raises(ConfigError, match="there is no such file"):
+        read_hosts(hosts)

@@ -1,0 +1,171 @@
+"""A home page that redirects within its domain gives its site another address."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
+from crawlers.items import REDIRECT, ExternalLink, Page, SiteLimits, State
+from tests.support.opened_crawl import NOW, OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlers.algorithms.urls.resolution import Target
+    from crawlers.frontier.protocols import Lease
+
+SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.example"
+
+
+@pytest.fixture
+def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
+    crawls: list[OpenedCrawl] = []
+
+    def open_crawl(*sites: SiteLimits, **mission: Any) -> OpenedCrawl:
+        given = {"sites": sites or [SiteLimits(SITE)], "addresses": SiteAddresses(), **mission}
+        crawls.append(OpenedCrawl(sqlite_url, None, given, ROBOTSTXT_OBEY=True))
+        return crawls[-1]
+
+    yield open_crawl
+    for crawl in crawls:
+        crawl.crawl.session.close_all()
+
+
+def lease(crawl: OpenedCrawl) -> Lease:
+    """Return the next lease; every robots.txt is missing."""
+    while not hasattr(following := crawl.crawl.next(crawl.now), "url"):
+        assert following is not None
+        crawl.crawl.robots_known(following.site_id, 404, None)
+    return following
+
+
+def moved(crawl: OpenedCrawl, leased: Lease, to: str) -> Page:
+    """Record that the leased page redirects to another site."""
+    there: Target = target(to)
+    link = ExternalLink(there.url, there.key, there.site, "", "", "", "", REDIRECT)
+    reason = f"redirects to another site: {to}"
+    page = Page(leased.id, leased.url, leased.level, State.REFUSED, 301, reason=reason, external=[(link, 1)])
+    return crawl.crawl.record(page)
+
+
+def test_site_is_crawled_at_the_address_even_after_a_kill(opened, caplog):
+    caplog.set_level(logging.INFO)
+    crawl = opened()
+    assert moved(crawl, lease(crawl), f"{HTTPS}/").state is State.WAITING
+    second = lease(crawl)
+    assert second.url == f"{HTTPS}/"
+    moved(crawl, second, f"{WWW}/")
+    assert crawl.rows("SELECT home_addresses FROM site") == [(f"{HTTPS} {WWW}",)]
+    crawl.crawl.session.close_all()  # a kill
+
+    again = opened()
+    home = lease(again)
+    assert (home.url, home.hops) in {(f"{WWW}/", 2), (f"{SITE}/", 0)}
+    if home.url != f"{WWW}/":
+        moved(again, home, f"{WWW}/")
+        home = lease(again)
+    again.end(home)
+    assert again.rows("SELECT url, level, state FROM page") == [(f"{WWW}/", 0, int(State.DONE))]
+    assert again.rows("SELECT home_addresses, availability FROM site") == [(f"{HTTPS} {WWW}", None)]
+    again.close()
+
+
+@pytest.mark.parametrize("to", ["https://b.example/", "https://a.example.com/", "http://1.2.3.4/"])
+def test_redirect_to_another_domain_is_not_followed(opened, to):
+    crawl = opened()
+    assert moved(crawl, lease(crawl), to).state is State.REFUSED
+    assert crawl.rows("SELECT home_addresses, availability FROM site") == [(None, f"redirects to another site: {to}")]
+
+
+@pytest.mark.parametrize(
+    "other", [SiteLimits(WWW), SiteLimits("http://b.example", aliases=(WWW,)), SiteLimits("http://b.example")]
+)
+def test_address_of_another_listed_site_is_not_taken(opened, other):
+    crawl = opened(SiteLimits(SITE), other)
+    found = lease(crawl)
+    while found.url != f"{SITE}/":
+        crawl.end(found)
+        found = lease(crawl)
+    page = moved(crawl, found, f"{WWW}/")
+    is_free = WWW not in (other.site, *other.aliases)
+    assert page.state is (State.WAITING if is_free else State.REFUSED)
+
+
+def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
+    crawl = opened()
+    moved(crawl, lease(crawl), f"{WWW}/")
+    home = lease(crawl)
+    crawl.crawl.record(Page(home.id, home.url, 0, State.DONE, 200, links=[(_own(crawl, f"{WWW}/x/"), 1)]))
+    crawl.crawl.session.close_all()
+
+    again = opened(SiteLimits(SITE), SiteLimits(WWW))
+    urls = []
+    while (found := again.crawl.next(again.now)) is not None:
+        if hasattr(found, "url"):
+            urls.append(found.url)
+            again.end(found)
+        else:
+            again.crawl.robots_known(found.site_id, 404, None)
+        again.now += 60.0
+    assert urls == [f"{WWW}/"]  # of the new site
+    reason = f"not selected: {WWW} is not an address of {SITE}"
+    assert again.rows(f"SELECT reason FROM page WHERE url = '{WWW}/x/'") == [(reason,)]
+
+
+def _own(crawl: OpenedCrawl, url: str) -> Target:
+    addresses = SiteAddresses()
+    row = crawl.crawl.sites.row(crawl.crawl.session.row.sites[0].id)
+    addresses.set(row.site, row.addresses, row.address)
+    return addresses.of_site(target(url))
+
+
+def test_page_on_a_deeper_level_gives_no_address(opened):
+    crawl = opened()
+    crawl.crawl.record(Page((home := lease(crawl)).id, home.url, 0, State.DONE, 200, links=[(target(f"{SITE}/x/"), 1)]))
+    crawl.now += 60.0
+    assert moved(crawl, lease(crawl), f"{HTTPS}/x/").state is State.REFUSED
+    assert crawl.rows("SELECT home_addresses FROM site") == [(None,)]
+
+
+def test_address_in_the_scope_of_the_crawl_is_another_site(opened):
+    crawl = opened(scope=Scope("all", [SITE]))
+    home = lease(crawl)
+    crawl.crawl.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{WWW}/")))
+    assert crawl.rows("SELECT site, home_addresses FROM site ORDER BY id") == [(SITE, None), (WWW, None)]
+
+
+def test_start_page_that_redirects_out_of_its_folder_is_fetched_with_a_warning(opened, caplog):
+    crawl = opened(SiteLimits(SITE, start_url=f"{SITE}/docs/", folder="/docs/"))
+    home = lease(crawl)
+    crawl.crawl.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{SITE}/manual/")))
+    assert f"{SITE}/docs/ redirects to {SITE}/manual/, which is not in the folder of the site" in caplog.text
+    crawl.now += 60.0
+    assert lease(crawl).url == f"{SITE}/manual/"
+
+
+def test_crawl_delay_and_rules_of_each_address_are_obeyed(opened):
+    crawl = opened(SiteLimits(SITE, delay_s=0.0, aliases=(WWW,)))
+    needed = crawl.robots()
+    assert needed.address == SITE
+    crawl.crawl.robots_known(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
+    home = crawl.lease()
+    found = [(_own(crawl, url), 1) for url in (f"{WWW}/x/", f"{WWW}/y/", f"{SITE}/x/z/")]
+    crawl.crawl.record(Page(home.id, home.url, 0, State.DONE, 200, links=found))
+    needed = crawl.robots()
+    assert needed.address == WWW
+    crawl.crawl.robots_known(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")
+    crawl.now = NOW + 7.0
+    assert crawl.lease().url == f"{WWW}/x/"
+    assert crawl.crawl.next(crawl.now) is None
+    assert crawl.crawl.next_due(crawl.now) == pytest.approx(7.0)
+    crawl.now = NOW + 14.0
+    assert crawl.crawl.next(crawl.now) is None
+    assert crawl.rows("SELECT url, reason FROM page WHERE state = 5 ORDER BY url") == [
+        (f"{SITE}/x/z/", "robots.txt disallows it"),
+        (f"{WWW}/y/", "robots.txt disallows it"),
+    ]
+    assert crawl.rows("SELECT robots_text FROM site") == [("User-agent: *\nDisallow: /x/",)]

@@ -1,0 +1,81 @@
+"""External links to an address that the site got later become links of the site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from crawlers.items import State
+from crawlers.storage.own_links import OwnUrl, adopt_links, own_urls
+from crawlers.storage.schema.tables import (
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkContextRow,
+    NewPage,
+    external_link,
+    link,
+    page,
+)
+from tests.support.stored_rows import add_sites, write_rows
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+SITE, ALIAS = "http://a.test", "https://www.a.test"
+DONE, REFUSED, WAITING = State.DONE, State.REFUSED, State.WAITING
+
+
+def new_page(number: int, site_id: int, level: int, state: State, path: str = "") -> NewPage:
+    url = f"{SITE}/{path or number}"
+    return NewPage(number, site_id, number, url, 0, level, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
+
+
+def stored(database: Database, site_id: int) -> None:
+    """Write three pages of the site, one of which redirects, and one of another site, with their external links."""
+    urls = [
+        ExternalUrlRow(1, ALIAS, f"{ALIAS}/x", 1),
+        ExternalUrlRow(2, ALIAS, f"{ALIAS}/x/", 2),
+        ExternalUrlRow(3, ALIAS, f"{ALIAS}/moved", 3),
+        ExternalUrlRow(4, "http://b.test", "http://b.test/", 4),
+    ]
+    contexts = [LinkContextRow(1, "one", "", "", "", "a"), LinkContextRow(2, "two", "", "", "", "a")]
+    redirect = LinkContextRow(3, "", "", "", "", "redirect")
+    own = [new_page(10, site_id, 2, DONE), new_page(11, site_id, 1, DONE), new_page(12, site_id, 1, REFUSED)]
+    links = [
+        ExternalLinkRow(10, 1, 1, 2),
+        ExternalLinkRow(10, 2, 1, 1),
+        ExternalLinkRow(10, 2, 2, 4),
+        ExternalLinkRow(11, 1, 1, 1),
+        ExternalLinkRow(11, 4, 1, 1),
+        ExternalLinkRow(12, 3, 3, 1),
+        ExternalLinkRow(13, 1, 1, 7),
+    ]
+    write_rows(database, *urls, *contexts, redirect, *own, new_page(13, site_id + 1, 0, DONE), *links)
+
+
+def test_own_urls_have_the_level_of_the_nearest_page(database: Database) -> None:
+    (row,) = add_sites(database, 1, SITE)
+    stored(database, row.id)
+    assert sorted(own_urls(database, row.id, [SITE, ALIAS])) == [
+        OwnUrl(1, f"{ALIAS}/x", 2, 11),
+        OwnUrl(2, f"{ALIAS}/x/", 3, 10),
+        OwnUrl(3, f"{ALIAS}/moved", 1, 12),  # a redirect is not a click
+    ]
+    assert own_urls(database, row.id, [SITE]) == []
+
+
+def test_links_and_redirects_lead_to_the_pages_of_the_site(database: Database) -> None:
+    (row,) = add_sites(database, 1, SITE)
+    stored(database, row.id)
+    write_rows(database, new_page(20, row.id, 2, WAITING, "x/"), new_page(21, row.id, 1, WAITING, "moved/"))
+    for _ in range(2):  # as after a kill: the second time nothing is left to do
+        with database.write() as connection:
+            adopt_links(connection, row.id, {1: 20, 2: 20, 3: 21})
+        with database.read() as connection:
+            links = connection.execute(select(link).order_by(link.c.source_id)).all()
+            assert [tuple(one) for one in links] == [(10, 20, 7), (11, 20, 1)]
+            moved = connection.execute(select(page.c.state, page.c.moved_to).where(page.c.id == 12)).one()
+            assert (State(moved.state), moved.moved_to) == (State.MOVED, 21)
+            left = connection.execute(select(external_link.c.page_id, external_link.c.url_id)).all()
+            assert sorted(map(tuple, left)) == [(11, 4), (13, 1)]
