@@ -48,6 +48,9 @@ setup(
         "postgresql": [line for line in development if line.startswith("psycopg")],
         "dev": development,
     },
-    entry_points={"scrapy": ["settings = crawlers.settings"]},  # how scrapyd finds the settings in an egg
+    entry_points={
+        "scrapy": ["settings = crawlers.settings"],  # how scrapyd finds the settings in an egg
+        "console_scripts": ["crawlers = crawlers.__main__:main"],
+    },
     zip_safe=False,  # the demo server is started by its file; scrapyd reads the egg zipped nevertheless
 )

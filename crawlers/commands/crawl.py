@@ -26,7 +26,9 @@ from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping, Sequence
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
@@ -37,13 +39,24 @@ logger = logging.getLogger(__name__)
 class Command(ProjectCommand, ScrapyCrawl):
     _owner: CrawlOwner | None = None  # None = the crawler could not be created
 
+    def syntax(self) -> str:
+        return "[options] <spider> [<sites or file>]"
+
+    def long_desc(self) -> str:
+        return (
+            "Runs a crawl, or resumes an unfinished crawl of the same name. Sites are a file (hosts.txt) or hosts, "
+            "such as example.org; topic needs a file topic.yaml, and news takes a file sources.yaml. Results are "
+            "written to DATABASE_URL (crawl.sqlite) and RESULT_FOLDER."
+        )
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1:
+        if not args:
             raise UsageError("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt")
         assert self.crawler_process is not None
         try:
             self.check_settings()
             crawler = self._crawler = self._crawler_of(args[0])
+            opts.spargs |= _argument(crawler.spidercls, args[1:], opts.spargs)
             check_effects(self.crawler_process.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
         except ConfigError as error:
             self._report(error)
@@ -101,3 +114,19 @@ class Command(ProjectCommand, ScrapyCrawl):
             logger.error("%s", error)  # scrapyd shows this file, not standard error
         self.exitcode = 2
         return True
+
+
+def _argument(spider: type[Spider], words: Sequence[str], spargs: Mapping[str, str]) -> dict[str, str]:
+    """Return the argument of *spider* that *words* behind its name give: sites, or a file. Raises `ConfigError`."""
+    if not words:
+        return {}
+    if unknown := [word for word in words if word.startswith("-")]:
+        raise ConfigError(f"unknown option {unknown[0]}; scrapy crawl --help shows the options")
+    if not issubclass(spider, SiteSpider):
+        raise ConfigError(f"unknown argument {words[0]}; arguments of {spider.name} are given with -a name=value")
+    name = spider.arguments[0]
+    if name in spargs:
+        raise ConfigError(f"{name} is given twice: {words[0]} and -a {name}={spargs[name]}; leave out one")
+    if name != "hosts" and len(words) > 1:
+        raise ConfigError(f"expected one {name} file, got {len(words)}: {' '.join(words)}")
+    return {name: ",".join(words)}

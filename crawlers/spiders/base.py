@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,9 +163,7 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
         raise ConfigError("no sites are given: add -a hosts=hosts.txt, or -a hosts=example.org,https://example.com")
     path = Path(hosts)
     if not path.is_file():
-        host, slash, _ = hosts.partition("/")
-        is_host = "." in host.strip(".") and (hosts.endswith("/") if slash else path.suffix != ".txt")
-        if "," in hosts or "://" in hosts or is_host:
+        if _names_sites(hosts):
             return parse_host_list(hosts)
         where, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(
@@ -179,6 +178,16 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
         ) from error
     except OSError as error:
         raise ConfigError(f"hosts={hosts} can't be read: {error.strerror}; check its permissions") from error
+
+
+def _names_sites(hosts: str) -> bool:
+    """Return whether *hosts*, which is no file, is a list of sites rather than the wrong path of a file."""
+    if "," in hosts or "://" in hosts:
+        return True
+    host, slash, _ = hosts.partition(";")[0].partition("/")
+    if host.startswith(".") or (slash and not hosts.partition(";")[0].endswith("/")):
+        return False
+    return ("." in host and Path(host).suffix != ".txt") or bool(re.fullmatch(r"[\w-]+:\d+", host))
 
 
 def link_tags(settings: BaseSettings) -> frozenset[str]:

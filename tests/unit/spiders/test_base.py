@@ -82,6 +82,10 @@ def test_hosts_come_from_a_file(tmp_path):
         ("a.example,https://b.example:8443;1", ["http://a.example", "https://b.example:8443"]),
         ("http://127.0.0.1:8600;8;;0", ["http://127.0.0.1:8600"]),
         ("localhost,", ["http://localhost"]),
+        ("localhost:8600", ["http://localhost:8600"]),
+        ("a.example/", ["http://a.example"]),
+        ("a.example;2;3;500", ["http://a.example"]),
+        ("a.example/docs/;2", ["http://a.example"]),
     ],
 )
 def test_hosts_may_be_the_sites_themselves(text, wanted, tmp_path, monkeypatch):
@@ -101,7 +105,7 @@ def test_missing_hosts_are_one_sentence_with_the_remedy(nothing):
         read_hosts(nothing)
 
 
-@pytest.mark.parametrize("name", ["hosts.txt", "folder/hosts", "localhost", "/no/such/hosts.txt"])
+@pytest.mark.parametrize("name", ["hosts.txt", "folder/hosts", "../hosts", "localhost", "/no/such/hosts.txt"])
 def test_missing_file_is_one_sentence_that_says_where_it_was_looked_for(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=f"hosts={name}: there is no such file") as told:
