@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
 import resource
+import shutil
 import signal
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
@@ -14,6 +18,7 @@ from sqlalchemy import Engine, event
 from crawlers.extensions import store_watch
 from crawlers.frontier.backends import sql
 from crawlers.storage import writer
+from crawlers.storage.files import atomic, csv_logs
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -86,3 +91,32 @@ class FrequentStoreChecks:
     def update_settings(self, settings: BaseSettings) -> None:
         writer.CHECK_S = 0.1
         store_watch.CHECK_INTERVAL_S = 0.1
+
+
+class FrequentLogChecks:
+    """Lets lines of the logs be written at once."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        csv_logs.FLUSH_S = -1.0
+
+
+class LostResultFolder:
+    """Removes the folder `result` while graphs are written; with `RESULTS_READ_ONLY` no file can be created in it."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        is_read_only = settings.getbool("RESULTS_READ_ONLY")
+
+        @event.listens_for(Engine, "before_cursor_execute")
+        def _lose(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+            if "content_hash, url, level" in statement:  # the graph is read
+                shutil.rmtree("result", ignore_errors=True)
+
+        if is_read_only:
+            make = os.open
+
+            def refuse(path: Any, flags: int, *more: Any, **named: Any) -> int:
+                if flags & os.O_CREAT and "result" in Path(path).parts:
+                    raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+                return make(path, flags, *more, **named)
+
+            atomic.os = SimpleNamespace(**{**vars(os), "open": refuse})

@@ -42,9 +42,11 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
             part.replace(target)
     except BaseException as error:
-        part.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise StoreError(f"{target}: not written ({error.strerror}); free some space and repeat") from error
+        with suppress(OSError):  # the folder may be lost
+            part.unlink()
+        if isinstance(error, OSError):
+            remedy = "free some space" if error.errno in FULL else "make its folder writable"
+            raise StoreError(f"{target}: not written ({error.strerror}); {remedy} and repeat") from error
         raise
 
 

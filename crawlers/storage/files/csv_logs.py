@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
 
@@ -18,35 +19,59 @@ COLUMNS = ("time", "state", "status", "level", "url", "reason")
 FLUSH_S = 1.0
 
 
+class _Log:
+    """A log that is appended to; a file that was moved or removed, as by logrotate, is followed by a new one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open()
+
+    def _open(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._path.open("a", encoding="utf-8", errors="backslashreplace", newline="")
+        self.writerow = csv.writer(self._file).writerow
+        if self._file.tell() == 0:
+            self.writerow(COLUMNS)
+
+    def flush(self) -> None:
+        self._file.flush()
+        try:
+            is_there = os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
+        except OSError:
+            is_there = False
+        if not is_there:
+            self._file.close()
+            self._open()
+
+    def close(self) -> None:
+        self._file.close()
+
+
 class CsvLogs:
     """Appends one line per page; a path of None disables that log. Raises `ConfigError` if a file can't be written."""
 
     def __init__(self, common: Path | None, errors: Path | None) -> None:
-        self._files: list[IO[str]] = []
+        self._files: list[_Log] = []
         self._common = self._open(common, "COMMON_LOG_FILE")
         self._errors = self._open(errors, "ERROR_LOG_FILE")
         self._flushed_at = 0.0
 
-    def _open(self, path: Path | None, setting: str) -> Any:
+    def _open(self, path: Path | None, setting: str) -> _Log | None:
         if path is None:
             return None
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = path.open("a", encoding="utf-8", errors="backslashreplace", newline="")
+            log = _Log(path)
         except OSError as error:
             raise ConfigError(f"{setting}={path}: {error.strerror}; make it writable or name another file") from error
-        self._files.append(file)
-        writer = csv.writer(file)
-        if file.tell() == 0:
-            writer.writerow(COLUMNS)
-        return writer
+        self._files.append(log)
+        return log
 
     def write(self, page: Page, now: float, *, is_error: bool, reason: str = "") -> None:
-        """Log *page* at *now*, seconds since 1970. Raises `StoreError` when the disk is full."""
+        """Log *page* at *now*, seconds since 1970. Raises `StoreError` if the logs can't be written."""
         try:
             self._write(page, now, is_error, reason)
         except OSError as error:
-            raise _full(error) from error
+            raise _failed(error) from error
 
     def _write(self, page: Page, now: float, is_error: bool, reason: str) -> None:
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
@@ -64,16 +89,18 @@ class CsvLogs:
             file.flush()
 
     def close(self) -> None:
-        """Close both files. Raises `StoreError` when the disk is full."""
+        """Close both files. Raises `StoreError` if they can't be written."""
         files, self._files = self._files, []
         self._common = self._errors = None
         try:
             with ExitStack() as stack:
-                for file in files:
-                    stack.enter_context(file)
+                for log in files:
+                    stack.callback(log.close)
         except OSError as error:
-            raise _full(error) from error
+            raise _failed(error) from error
 
 
-def _full(error: OSError) -> StoreError:
-    return StoreError(f"the logs can't be written: {error.strerror}; free some space and resume the crawl")
+def _failed(error: OSError) -> StoreError:
+    where = f" to {error.filename}" if error.filename else ""
+    remedy = "free some space, or make their folder writable, and resume the crawl"
+    return StoreError(f"the logs can't be written{where}: {error.strerror}; {remedy}")
