@@ -132,7 +132,7 @@ class QueuedFrontier:
         most = LARGEST_QUEUE if scoring is None else self._head_total
         self._discovery.head_urls = max(SMALLEST_QUEUE, min(most, self._head_total // len(self._schedule.sites)))
         self._discovery.recall_all(site)
-        for entry, due_at in scoring.due(state.id) if scoring is not None else ():
+        for entry, due_at in scoring.due(state.id, now) if scoring is not None else ():
             self._held.add(entry.id)
             self._schedule.rest(site, entry, due_at)
         self._schedule.await_from(site, now)

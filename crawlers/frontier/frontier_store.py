@@ -108,8 +108,8 @@ class ScoredFrontierStore(FrontierStore, Protocol):
         """Return the pages of the crawl whose state changed without the order: they wait although their row says
         otherwise or is missing, or they are rejected although their row waits."""
 
-    def due(self) -> Iterable[tuple[int, QueueEntry, float]]:
-        """Return the site, entry and time of each page of the crawl that has a scheduled revisit."""
+    def due(self) -> Iterable[tuple[int, QueueEntry, float, float]]:
+        """Return site, entry, time and wait in seconds of each page of the crawl that has a scheduled revisit."""
 
     def totals(self) -> list[float] | None:
         """Return the order's totals over all pages; None if nothing was written yet."""

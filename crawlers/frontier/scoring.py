@@ -46,7 +46,9 @@ class Scoring:
         self._site_of = PageValues(array("i", [0]))
         self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
         self._recalled: dict[int, Counter[int]] = {}  # how many pages are in each queue, by site
-        self._due: dict[int, list[tuple[QueueEntry, float]]] = {}  # scheduled revisits, by site, until it is opened
+        self._due: dict[
+            int, list[tuple[QueueEntry, float, float]]
+        ] = {}  # scheduled revisits, by site, until it is opened
         self._recall()
 
     def _recall(self) -> None:
@@ -64,8 +66,8 @@ class Scoring:
         if scores.rebase():
             self._changed.update((page.id, None) for page in self._store.scored(scores.table, scores.columns))
         if self.news is not None:
-            for site_id, entry, due_at in self._store.due():
-                self._due.setdefault(site_id, []).append((entry, due_at))
+            for site_id, entry, due_at, wait_s in self._store.due():
+                self._due.setdefault(site_id, []).append((entry, due_at, wait_s))
         # The level limit changed, or an unavailable site is tried again.
         for page_id, site_id, level, waits in self._store.unscored(scores.table):
             if waits:
@@ -89,9 +91,12 @@ class Scoring:
         waiting = self._recalled.pop(site_id, Counter())
         return [queue for queue in sorted(waiting) if waiting[queue]], waiting[REVISIT]
 
-    def due(self, site_id: int) -> list[tuple[QueueEntry, float]]:
-        """Return and forget the scheduled revisits of a site, with their times."""
-        return self._due.pop(site_id, [])
+    def due(self, site_id: int, now: float) -> list[tuple[QueueEntry, float]]:
+        """Return and forget the scheduled revisits of a site, with their times.
+
+        None waits longer than when it was scheduled, even if the clock was set back since then.
+        """
+        return [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in self._due.pop(site_id, [])]
 
     def found(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
         """Note that a page may be fetched, or was found nearer; *slot* is given if the order has slots."""

@@ -165,6 +165,24 @@ def test_queue_slots_and_times_of_revisits_survive_a_kill(durable: SqlEngine) ->
     assert "/" in again.paths(again.frontier.lease(NOW + 60, 9))
 
 
+def test_clock_that_was_set_back_makes_no_revisit_wait_longer(durable: SqlEngine) -> None:
+    site, later = news_site(durable), NOW + 365 * 86_400.0
+    begun(site, revisit_at=later + 60, now=later)
+    durable.close_writer()
+    again = news_site(durable, site.id)
+    assert again.frontier.lease(NOW + 59, 9) == []
+    assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
+
+
+def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(durable: SqlEngine) -> None:
+    site, later = news_site(durable), NOW + 365 * 86_400.0
+    begun(site, revisit_at=NOW + 60)
+    durable.close_writer()
+    again = news_site(durable, site.id)
+    assert again.paths(again.frontier.lease(later, 9)) == ["/"]
+    assert again.frontier.lease(later, 9) == []
+
+
 def test_revisit_that_was_leased_at_a_kill_is_due_again(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, revisit_at=NOW + 60)

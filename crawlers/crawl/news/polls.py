@@ -49,11 +49,13 @@ class Polls:
             if row.kind == ARTICLE:
                 continue
             items, seconds, window, responded_at = json.loads(row.rate)
-            state = PollState(NEVER if responded_at is None else responded_at, window, ArrivalRate(items, seconds))
+            # The clock may have been set back since then.
+            polled_at = NEVER if responded_at is None else min(responded_at, now)
+            state = PollState(polled_at, window, ArrivalRate(items, seconds))
             self._add(row.page_id, row.site_id, row.kind, now, state)
             poll = self._polls[row.page_id]
             poll.polls, poll.failures, poll.new_items = row.polls, row.failures, row.new_items
-            poll.newest_at = row.newest_at
+            poll.newest_at = None if row.newest_at is None else min(row.newest_at, now)
 
     def kind(self, page_id: int) -> str:
         """Return the kind of poll of a page; "" if it is none."""

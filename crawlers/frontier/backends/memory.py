@@ -108,10 +108,10 @@ class MemoryFrontierStore:
                 found.append(Unscored(page_id, row["site_id"], row["level"], waits))
         return found
 
-    def due(self) -> Iterable[tuple[int, QueueEntry, float]]:
+    def due(self) -> Iterable[tuple[int, QueueEntry, float, float]]:
         for row in sorted(self._polls.values(), key=lambda row: (row.due_at, row.page_id)):
             if self._scores[row.page_id]["queue"] == REVISIT:
-                yield row.site_id, _scored_entry(self.pages[row.page_id], 0.0), row.due_at
+                yield row.site_id, _scored_entry(self.pages[row.page_id], 0.0), row.due_at, row.due_at - row.polled_at
 
     def totals(self) -> list[float] | None:
         return self._totals

@@ -68,7 +68,7 @@ _UNSCORED = f"""
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
-    SELECT p.site_id, poll.due_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
+    SELECT p.site_id, poll.due_at, poll.due_at - poll.polled_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
     JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
     WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608
@@ -142,9 +142,9 @@ class SqlFrontierStore:
     def unscored(self, table: str) -> list[Unscored]:
         return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
 
-    def due(self) -> Iterator[tuple[int, QueueEntry, float]]:
-        for site_id, due_at, *entry in self._read(_DUE, crawl=self.crawl_id):
-            yield site_id, QueueEntry(*entry), due_at
+    def due(self) -> Iterator[tuple[int, QueueEntry, float, float]]:
+        for site_id, due_at, wait_s, *entry in self._read(_DUE, crawl=self.crawl_id):
+            yield site_id, QueueEntry(*entry), due_at, wait_s
 
     def totals(self) -> list[float] | None:
         found = list(self._read(_TOTALS, crawl=self.crawl_id))

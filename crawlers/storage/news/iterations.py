@@ -51,7 +51,8 @@ class Iterations:
         """
         if page.state is State.REJECTED:  # it was never requested
             return
-        if not self._is_over and 0.0 < self._most_s <= now - self._now.began_at:
+        # Also over if the clock was set back.
+        if not self._is_over and self._most_s and not 0.0 <= now - self._now.began_at < self._most_s:
             self._end()
         if self._is_over:
             self._now = Iteration(self._now.number + 1, now, now)

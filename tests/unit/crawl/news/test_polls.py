@@ -84,6 +84,22 @@ def test_what_was_learnt_is_taken_up_again(polls):
     assert due[0] == pytest.approx(due[1])
 
 
+@pytest.mark.parametrize("kind", [FEED, PAGE])
+def test_clock_that_was_set_back_a_year_makes_no_poll_wait_for_a_year(polls, kind):
+    changes = ChangeSet()
+    for hour in range(6):
+        polls.ended(7, 1, kind, NOW + hour * 3600.0, changes, new_items=5, shown=20)
+    again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
+    now = NOW - 365 * DAY_S
+    again.recall([changes[PollRow][-1]], now)
+    for minutes in range(60, 60 * 24, 60):
+        polled_at = now + minutes * 60.0
+        due_at = again.ended(7, 1, kind, polled_at, changes, new_items=0, shown=20)
+        assert due_at is not None
+        assert polled_at + 60.0 <= due_at <= polled_at + 21_600.0
+        assert changes[PollRow][-1].newest_at <= polled_at
+
+
 def taken_up(*rows: PollRow) -> Polls:
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
     again.recall(rows, NOW + DAY_S)

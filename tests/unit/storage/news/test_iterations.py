@@ -83,6 +83,12 @@ def test_iteration_ends_after_a_number_of_seconds(crawl):
     ]
 
 
+def test_clock_that_was_set_back_ends_the_iteration(crawl):
+    for now in (1e9, 1e9 - 365 * 86_400.0):
+        count(counting(crawl, seconds=60.0), crawl, now, page())
+    assert [one.pages for one in iterations_of(crawl.database, crawl.id)] == [1, 1]
+
+
 def test_next_run_continues_the_committed_iteration(database):
     crawl = NewsStore(database)
     first = counting(crawl, pages=4)
