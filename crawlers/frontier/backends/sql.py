@@ -68,7 +68,8 @@ _UNSCORED = f"""
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
-    SELECT p.site_id, poll.due_at, poll.due_at - poll.polled_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
+    SELECT p.site_id, poll.due_at, poll.due_at - poll.polled_at,
+        0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
     JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
     WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608

@@ -103,7 +103,7 @@ def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierSto
         changes.add(NewsScoreRow(number, 1, queue, 0.0, 0.0, 0.0))
     store.submit(changes)
     store.flush()
-    assert [(site_id, entry.id, due_at) for site_id, entry, due_at in store.due()] == [
+    assert [(site_id, entry.id, due_at) for site_id, entry, due_at, _ in store.due()] == [
         (1, 2, 10.0),
         (1, 4, 10.0),
         (1, 3, 20.0),
