@@ -23,7 +23,7 @@ from crawlers.storage.schema.tables import FoundSeed, FoundSite, SettingRow, cra
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -41,6 +41,8 @@ URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the key
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
 SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `Selection`
 RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
+MAX_NAMES = 500  # in one query
+MAX_NAMES = 500  # in one query
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 
@@ -154,7 +156,7 @@ def begin(
         kept = [found for found in others if not sites or (keeps is not None and keeps(found))]
         connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
         rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=ended_at is not None)
-        if selection is not None and any([_reselect(connection, row, selection, now) for row in rows]):
+        if selection is not None and _reselect_all(connection, crawl_id, rows, selection, now):
             write_changes(connection, grown(crawl_id))
         has_grown = _has_grown(connection, crawl_id)
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
@@ -254,17 +256,31 @@ def _move_level_limit(connection: Connection, site_id: int, max_level: int | Non
     )
 
 
-def _reselect(connection: Connection, row: SiteRow, selection: Selection, now: float) -> bool:
-    """Queue or reject the pages of a site whose selection changed; return whether any wait that did not before."""
-    stored = connection.execute(select(site.c.selection, site.c.home_addresses).where(site.c.id == row.id)).one()
-    lost = set((stored.home_addresses or "").split()).difference(row.home_addresses)  # those of other sites now
-    fingerprint = " ".join([selection.fingerprint(row), *sorted(lost)]) or None
-    if stored.selection == fingerprint:
+def _reselect_all(
+    connection: Connection, crawl_id: int, rows: Iterable[SiteRow], selection: Selection, now: float
+) -> bool:
+    """Queue or reject the pages of sites whose selection changed; return whether any wait that did not before."""
+    of_crawl = select(site.c.id, site.c.selection, site.c.home_addresses).where(site.c.crawl_id == crawl_id)
+    stored = {row.id: row for row in connection.execute(of_crawl)}
+    changed = []
+    for row in rows:
+        before = stored[row.id]
+        lost = set((before.home_addresses or "").split()).difference(row.home_addresses)  # those of other sites now
+        fingerprint = " ".join([selection.fingerprint(row), *sorted(lost)]) or None
+        if before.selection != fingerprint:
+            changed.append((row, fingerprint))
+    if not changed:
         return False
-    connection.execute(update(site).where(site.c.id == row.id).values(selection=fingerprint))
+    connection.execute(
+        update(site).where(site.c.id == bindparam("number")).values(selection=bindparam("today")),
+        [{"number": row.id, "today": fingerprint} for row, fingerprint in changed],
+    )
+    return any([_reselect(connection, row, selection, now) for row, _ in changed if not row.is_new])
+
+
+def _reselect(connection: Connection, row: SiteRow, selection: Selection, now: float) -> bool:
+    """Queue or reject the pages of a site; return whether any wait that did not before."""
     has_grown = False
-    if row.is_new:
-        return has_grown
     waits = page.c.state == int(State.WAITING)
     not_selected = (page.c.state == int(State.REJECTED)) & page.c.reason.like(f"{NOT_SELECTED}%")
     columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason)
@@ -317,7 +333,10 @@ def open_sites(
     owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
     new = len(by_name.keys() - known.keys())
     ids = iter(reserve(connection, site.c.id, new) if new else ())
-    rows = []
+    seeds = _seeds_of(connection, by_name)
+    _insert_seeds(connection, [one for one in by_name.values() if one.site not in seeds and one.site not in known])
+    seeds |= _seeds_of(connection, by_name.keys() - seeds.keys())
+    rows, inserted, updated = [], [], []  # few statements for any number of sites: there may be 100,000
     for one in by_name.values():
         limits = {
             "parallel": one.parallel,
@@ -327,17 +346,15 @@ def open_sites(
             "folder": one.folder or None,
             "aliases": " ".join(one.aliases) or None,
         }
-        seed_id = connection.execute(select(seed.c.id).where(seed.c.site == one.site)).scalar()
         row = known.get(one.site)
         if row is None:
-            seed_id = seed_id or _insert_seed(connection, one)
             number = next(ids)
-            new_row = {"id": number, "crawl_id": crawl_id, "seed_id": seed_id, "site": one.site, **limits}
-            connection.execute(insert(site).values(new_row))
+            new_row = {"id": number, "crawl_id": crawl_id, "seed_id": seeds[one.site], "site": one.site, **limits}
+            inserted.append(new_row)
             rows.append(replace(one, id=number, is_new=True))
             continue
-        its_seed = {"seed_id": seed_id} if seed_id is not None else {}  # the seed may have been removed and added again
-        connection.execute(update(site).where(site.c.id == row.id).values(**limits, **its_seed, is_open=True))
+        its_seed = seeds.get(one.site, row.seed_id)  # the seed may have been removed and added again
+        updated.append({"number": row.id, "seed_id": its_seed, **limits})
         if row.max_level != one.max_level:
             _move_level_limit(connection, row.id, one.max_level, now)
         if row.availability is not None and try_again:
@@ -346,15 +363,29 @@ def open_sites(
         # An address that the host list names now is that of a site of its own.
         homes = tuple(home for home in (row.home_addresses or "").split() if owners.get(home, one.site) == one.site)
         rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
+    if inserted:
+        connection.execute(insert(site), inserted)
+    if updated:
+        values: dict[str, Any] = {name: bindparam(name) for name in updated[0] if name != "number"}
+        connection.execute(update(site).where(site.c.id == bindparam("number")).values(**values, is_open=True), updated)
     return rows
 
 
-def _insert_seed(connection: Connection, wanted: SiteRow) -> int:
+def _seeds_of(connection: Connection, sites: Collection[str]) -> dict[str, int]:
+    """Return the numbers of the seeds of *sites*, by site."""
+    names = list(sites)
+    found: dict[str, int] = {}
+    for first in range(0, len(names), MAX_NAMES):
+        some = seed.c.site.in_(names[first : first + MAX_NAMES])
+        found.update((name, number) for name, number in connection.execute(select(seed.c.site, seed.c.id).where(some)))
+    return found
+
+
+def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
     # Naming a site in one host list does not enable it for every harvest.
-    values = {"site": wanted.site, "start_url": wanted.start_url or f"{wanted.site}/", "enabled": False}
-    made = connection.execute(insert(seed).values(values)).inserted_primary_key
-    assert made is not None
-    return int(made[0])
+    rows = [{"site": one.site, "start_url": one.start_url or f"{one.site}/", "enabled": False} for one in wanted]
+    if rows:
+        connection.execute(insert(seed), rows)
 
 
 def found_site(crawl_id: int, row: SiteRow) -> ChangeSet:
