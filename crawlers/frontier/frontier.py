@@ -28,7 +28,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import UnchangedPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
@@ -77,6 +77,7 @@ class QueuedFrontier:
         self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, self._held, self._scoring)
         self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.by_name)
         self._leases: dict[int, Lease] = {}
+        self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
@@ -217,6 +218,10 @@ class QueuedFrontier:
         self._submit(changes, now)
         for other in self._acknowledgements.touched(site, page):
             self._schedule.settle(other, now)
+        if lease.id in self._fetched_again:
+            self._fetched_again.discard(lease.id)
+            if page.state is State.DONE:
+                self._fetch_again(site, [(lease.id, page.reason or None, lease.leased_at)], now)
         return acknowledged
 
     def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
@@ -338,14 +343,22 @@ class QueuedFrontier:
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         its = self._schedule.by_name(site)
-        if self._scoring is None or its is None:  # a site that the host list omits
+        if its is not None:  # else the host list omits it
+            self._fetch_again(its, list(pages), now)
+
+    def _fetch_again(self, site: SiteQueue, pages: Sequence[SeenPage], now: float) -> None:
+        if self._scoring is None:
             return
         changes = ChangeSet()
+        hastened = self._schedule.hasten({page_id for page_id, _, _ in pages}, now)
         for page_id, reason, fetched_at in pages:
-            if self._scoring.fetch_again(page_id):
-                its.pending += 1
-                its.revisiting += 1
+            is_queued = self._scoring.fetch_again(page_id)
+            site.pending += is_queued
+            site.revisiting += is_queued
+            if is_queued or page_id in hastened:
                 changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
+            elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
+                self._fetched_again.add(page_id)
         self._submit(changes, now)
 
     def counts(self) -> dict[int, Counts]:

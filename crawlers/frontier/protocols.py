@@ -165,7 +165,10 @@ class SiteControl(Protocol):
         """Return the open lease of a page; None if it is not leased."""
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
-        """Queue fetched *pages* of a site without a scheduled revisit for one more complete fetch."""
+        """Queue fetched *pages* of a site for one more complete fetch.
+
+        A scheduled revisit is due at once; a revisit in flight is followed by another one.
+        """
 
     def slot(self, page_id: int) -> QueueSlot | None:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""

@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator, Set
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.budget import PullBudget
@@ -134,6 +134,15 @@ class SiteSchedule:
         """Keep *entry* out of the queue until then; no farther page of the site may overtake it."""
         site.began(entry.priority)
         heapq.heappush(self._resting, (until, entry, site.id))
+
+    def hasten(self, pages: Set[int], now: float) -> Set[int]:
+        """End the rest of those of *pages* that wait for a revisit; return them. O(resting URLs)."""
+        hastened = {entry.id for _, entry, _ in self._resting if entry.id in pages and entry.group == REVISIT}
+        if hastened:
+            resting = ((now if entry.id in hastened else until, entry, site) for until, entry, site in self._resting)
+            self._resting = list(resting)
+            heapq.heapify(self._resting)
+        return hastened
 
     def rested(self, now: float) -> Iterator[tuple[SiteQueue, QueueEntry]]:
         """Yield the URLs whose rest is over, each once."""

@@ -6,9 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
@@ -26,26 +27,33 @@ _COPY = re.compile(r"(.+) as document (\d+)$")
 
 def document_history(connection: Connection, crawl_id: int, row: Any) -> list[str]:
     """Return lines about the page of *row*; none in crawls of other missions."""
-    if connection.execute(select(news_score.c.page_id).where(news_score.c.page_id == row.id)).scalar() is None:
+    queue = connection.execute(select(news_score.c.queue).where(news_score.c.page_id == row.id)).scalar()
+    if queue is None:
         return []
     polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
     if polled is not None and polled.kind in (FEED, SITEMAP):
         return [*_announcements(connection, crawl_id, row), *_poll(polled)]
-    lines = [*_announcements(connection, crawl_id, row), *_rule(connection, row), *_poll(polled)]
+    announcements = _announcements(connection, crawl_id, row)
+    lines = [*announcements, *_rule(connection, row), *_poll(polled)]
     stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
     if stored is not None:
         return [*lines, *_document(stored), *_versions(connection, row.id)]
-    if row.state == State.DONE:
+    if announcements and queue == REVISIT and not row.reason:
+        lines.append("  no document yet: announced after it was read, so it waits to be read again")
+    elif row.state == State.DONE:
         lines.append(f"  no document{_why(connection, row.reason)}")
     return lines
 
 
 def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[str]:
+    """Return a line for each feed that announced the page, or a page that redirects to it."""
+    redirect = page.alias()
+    sources = select(redirect.c.key).where(redirect.c.moved_to == row.id, redirect.c.state == State.MOVED)
     statement = (
         select(page.c.url, feed_item.c.found_at, feed_item.c.published_at, feed_item.c.title)
         .join(page, page.c.id == feed_item.c.feed_id)
         .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id, feed_item.c.key == row.key)
+        .where(site.c.crawl_id == crawl_id, or_(feed_item.c.key == row.key, feed_item.c.key.in_(sources)))
         .order_by(feed_item.c.found_at, page.c.url)
     )
     lines = []

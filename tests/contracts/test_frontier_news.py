@@ -237,6 +237,23 @@ def test_finished_page_can_be_fetched_once_more(engine: Engine) -> None:
     assert not site.frontier.is_waiting
 
 
+def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_another(engine: Engine) -> None:
+    site = news_site(engine)
+    begun(site, "/x1")
+    first = site.one()
+    end(site, first, revisit_at=NOW + 60)
+    site.frontier.fetch_again(site.root, [(first.id, None, NOW)], NOW)
+    (second,) = site.frontier.lease(NOW, 9)
+    assert (second.id, second.is_revisit) == (first.id, True)
+    site.frontier.fetch_again(site.root, [(first.id, None, NOW)], NOW)
+    end(site, second, revisit_at=NOW + 60)
+    (third,) = site.frontier.lease(NOW, 9)
+    assert (third.id, third.is_revisit) == (first.id, True)
+    end(site, third, revisit_at=NOW + 60)
+    assert site.frontier.lease(NOW, 9) == []
+    assert site.frontier.next_due(NOW) == 60
+
+
 def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, "/x1")

@@ -95,10 +95,13 @@ class NewsScores:
         self._queues[page] = REVISIT
 
     def moved(self, page: int, target: int) -> Collection[int]:
-        """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better."""
+        """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better.
+
+        A *target* that was fetched before keeps the time of its revisit.
+        """
         queue = self._queues[page]
         self.gone(page)
-        if self._queues[target] < 0 or target == page:
+        if self._queues[target] < 0 or self._queues[target] == REVISIT or target == page:
             return ()
         self._opic[target] += self._opic[page] + self._gains[page]
         if queue > self._queues[target] and queue != REVISIT:

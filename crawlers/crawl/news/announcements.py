@@ -6,14 +6,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH
-from crawlers.storage.news.stored_polls import known_items, pages_without_document
+from crawlers.storage.news.stored_polls import announced_polls, known_items, pages_without_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Set
+    from collections.abc import Callable, Iterable, Sequence, Set
 
     from crawlers.frontier.protocols import CrawlFrontier, Lease, SeenPage
     from crawlers.items import Announced
     from crawlers.storage.database import Database
+    from crawlers.storage.news.stored_polls import UnreadArticle
     from crawlers.storage.uncommitted import Commits
 
 MAX_REMEMBERED = 200_000  # announced URLs
@@ -24,7 +25,7 @@ class StoredItems(NamedTuple):
     """The stored facts about the items of a feed."""
 
     known: Set[int]  # keys of the items that the feed announced before
-    read: Mapping[str, list[SeenPage]]  # by site: pages of the other items that were read, and are not documents
+    unread: Sequence[UnreadArticle]  # pages of the other items that were fetched, and are not documents
     submitted: int  # change sets, when the query was made
 
 
@@ -65,25 +66,33 @@ class Announcements:
                     new.setdefault(site, []).append(key)
             if uncommitted - known:
                 self._commits.wait_for(submitted)
-            pages = {
-                site: pages_without_document(self._database, self._crawl_id, site, its) for site, its in new.items()
-            }
-            return StoredItems(known, pages, submitted)
+            unread = (
+                one
+                for site, its in new.items()
+                for one in pages_without_document(self._database, self._crawl_id, site, its)
+            )
+            return StoredItems(known, list(unread), submitted)
 
         return read
 
     def new_of(self, items: Iterable[Announced], stored: StoredItems) -> list[Announced]:
         """Return those of the *items* of a feed that it announces for the first time."""
-        keys = [item.target.key for item in items]
+        self._announce(item.target.key for item in items)
+        return [item for item in items if item.target.key not in stored.known]
+
+    def _announce(self, keys: Iterable[int]) -> None:
         for key in keys:
             self._announced.pop(key, None)
             self._announced[key] = None
         while len(self._announced) > MAX_REMEMBERED:
             del self._announced[next(iter(self._announced))]
-        return [item for item in items if item.target.key not in stored.known]
+
+    def recall(self, now: float) -> None:
+        """Fetch again the polled pages that were announced before a run was killed, and not read as articles since."""
+        self._fetch_again(announced_polls(self._database, self._crawl_id), now)
 
     def was_read(self, key: int) -> None:
-        """Record that the page with that *key* was read, and is not a document; it is submitted after this."""
+        """Record that the page with that *key* was fetched, and is not a document; it is submitted after this."""
         self._read.pop(key, None)
         self._read[key] = self._commits.submitted
         if len(self._read) > MAX_UNSURE:
@@ -91,10 +100,22 @@ class Announcements:
             self._commits.wait_for(self._read[following])  # so many pages ago that it need not wait
             del self._read[oldest]
 
-    def read_again(self, lease: Lease, items: Iterable[Announced], stored: StoredItems, now: float) -> None:
-        """Fetch again those new *items* whose pages were read before the announcement, and did not become documents."""
+    def read_again(
+        self, lease: Lease, items: Iterable[Announced], stored: StoredItems, is_list: Callable[[int], bool], now: float
+    ) -> None:
+        """Fetch again those new *items* whose pages were fetched before the announcement without becoming documents.
+
+        A page for which *is_list* is true is polled anyway, and is no article: a feed, or a home page.
+        """
         if any(self._read.get(item.target.key, -1) >= stored.submitted for item in items):
             stored = self.look_up(lease, items)()  # some were read since the look-up
-        for site, pages in stored.read.items():
-            if pages:
-                self._frontier.fetch_again(site, pages, now)
+        self._fetch_again([one for one in stored.unread if not is_list(one.page_id)], now)
+
+    def _fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:
+        self._announce(one.key for one in pages)  # targets of redirects are announced by them
+        by_site: dict[str, list[SeenPage]] = {}
+        for one in pages:
+            if not one.waits:
+                by_site.setdefault(one.site, []).append((one.page_id, one.reason, one.fetched_at))
+        for site, its in by_site.items():
+            self._frontier.fetch_again(site, its, now)

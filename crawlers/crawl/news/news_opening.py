@@ -72,13 +72,15 @@ def open_news_policy(
     sites = included_sites(database, crawl_id)
     requeue = Requeue(classifier, frontier)
     writer.submit(requeue.recall(sites))
+    announcements = Announcements(database, crawl_id, writer, frontier)
+    announcements.recall(now)
     return NewsPolicy(
         frontier,
         classifier,
         requeue,
         polls,
         _feeds(database, frontier, sources, sites, scope, options, now),
-        Announcements(database, crawl_id, writer, frontier),
+        announcements,
         ArticlePolicy(
             classifier,
             Duplicates(database, keys, writer, options.duplicate_distance),

@@ -15,12 +15,14 @@ from crawlers.errors import BadUrl, StoreError
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.protocols import Decision
-from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, News, QueueSlot, State
+from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, Announced, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import Announcements, StoredItems
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
     from crawlers.frontier.protocols import CrawlFrontier, Lease
-    from crawlers.items import Announced, Page, Target
+    from crawlers.items import Page, Target
     from crawlers.storage.news.iterations import Iterations
     from crawlers.storage.reader_threads import Run
 
@@ -117,7 +119,7 @@ class NewsPolicy(CrawlPolicy):
     async def prepare(self, lease: Lease, page: Page, run: Run) -> None:
         """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself."""
         read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(page)
-        items = page.news.items if page.news is not None else ()
+        items = self._announced_by(lease, page)
         read_items = self._announcements.look_up(lease, items) if items else None
         if read_article is None and read_items is None and links is None:
             return
@@ -142,8 +144,9 @@ class NewsPolicy(CrawlPolicy):
         self._requeue.add_site(lease.site_id, site_of(lease.url))
         self._requeue.step(changes, now)
         news = page.news or News(self.kind(lease))
-        items = items or self._announcements.look_up(lease, news.items)()
-        new = self._announcements.new_of(news.items, items)
+        announced = self._announced_by(lease, page)
+        items = items or self._announcements.look_up(lease, announced)()
+        new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
         has_links = is_read or self._is_inaccessible_home(
             lease, page
@@ -155,13 +158,14 @@ class NewsPolicy(CrawlPolicy):
             page = replace(page, reason=page.reason or news.reason)
             if not lease.is_revisit and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, changes, now)
-            if not news.outcome or lease.is_revisit:
-                self._announcements.was_read(lease.key)
+        if not news.outcome or lease.is_revisit:
+            self._announcements.was_read(lease.key)
         found = self._slots(lease, page, news, new, now) if has_links else _NOTHING_FOUND
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
         if self._has_moved(lease, page):
             slots = self._moved(lease, page, news, changes, now)
+            self._announcements.read_again(lease, new, items, self._is_list, now)
         elif is_read and self._was_announced_in_flight(lease, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
@@ -173,6 +177,16 @@ class NewsPolicy(CrawlPolicy):
         self._warn_of_polls(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
         return Decision(page, slots, revisit_at, records_changes=not is_poll, changes=changes)
+
+    def _announced_by(self, lease: Lease, page: Page) -> Sequence[Announced]:
+        """Return the items of a feed; or the target of an announced page that redirects."""
+        if page.state is State.MOVED and page.moved_to is not None and self.is_announced(lease):
+            return [Announced(page.moved_to, None, "")]
+        return page.news.items if page.news is not None else ()
+
+    def _is_list(self, page_id: int) -> bool:
+        """Whether a page is polled as a feed, a sitemap or a home page."""
+        return self._polls.kind(page_id) in (HOME, *LISTS)
 
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
         """Warn of a known feed whose first poll fails; later failures raise alarms."""
@@ -300,7 +314,7 @@ class NewsPolicy(CrawlPolicy):
             return False, None
         if news.announces:
             changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
-            self._announcements.read_again(lease, new, items, now)
+            self._announcements.read_again(lease, new, items, self._is_list, now)
             shown, span_s, problem = len(news.items), news.span_s, news.problem
             counts = {"new_items": len(new), "shown": shown}
             return True, polls.ended(*here, news.kind, now, changes, **counts, span_s=span_s, problem=problem)

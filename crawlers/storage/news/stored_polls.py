@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import bindparam, exists, func, select, text
+from sqlalchemy import bindparam, exists, func, or_, select, text
 
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
-from crawlers.items import State
+from crawlers.items import PAGE, State
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, seed, site
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 MAX_KEYS = 5_000
+_FETCHED = (State.DONE, State.REFUSED, State.FAILED)
 # The JSON rows drive the join, so each includes one index look-up.
 _WANTED = {
     "sqlite": """
@@ -72,32 +73,67 @@ def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[
     return known
 
 
-def pages_without_document(
-    database: Database, crawl_id: int, name: str, keys: Collection[int]
-) -> list[tuple[int, str | None, float | None]]:
-    """Return the pages of the site *name* with these *keys* that were read, but are neither documents nor copies.
+class UnreadArticle(NamedTuple):
+    """An announced page that was fetched before, but is neither a document nor a copy of one."""
 
-    Each is (page number, reason, time of its download).
+    site: str
+    key: int
+    page_id: int
+    reason: str | None
+    fetched_at: float | None
+    waits: bool  # it waits to be fetched
+
+
+def pages_without_document(database: Database, crawl_id: int, name: str, keys: Collection[int]) -> list[UnreadArticle]:
+    """Return the pages of the site *name* with these *keys* that were fetched without becoming documents or copies.
+
+    A page that redirects is represented by the page that its redirects end at, even if that waits.
     """
+    columns = (site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at, page.c.state, page.c.moved_to)
+    pages = select(*columns, document.c.page_id.label("document")).join(site, site.c.id == page.c.site_id)
+    pages = pages.outerjoin(document, document.c.page_id == page.c.id).where(site.c.crawl_id == crawl_id)
+    announced = pages.where(site.c.site == name, page.c.key.in_(bindparam("keys", expanding=True)))
+    targets = pages.where(page.c.id.in_(bindparam("keys", expanding=True)))
+    found: dict[int, UnreadArticle] = {}
+    followed: set[int] = set()
+    with database.read() as connection:
+        for some in _chunks(keys):
+            wanted, statement = some, announced
+            while wanted:
+                rows = connection.execute(statement, {"keys": wanted}).all()
+                for row in rows:
+                    waits = row.state == State.WAITING and statement is targets  # others wait as announced
+                    is_unread = waits or row.state in _FETCHED
+                    if is_unread and row.document is None and " as document " not in (row.reason or ""):
+                        found[row.id] = UnreadArticle(row.site, row.key, row.id, row.reason, row.fetched_at, waits)
+                wanted = [row.moved_to for row in rows if row.state == State.MOVED and row.moved_to not in followed]
+                followed.update(wanted)
+                statement = targets
+    return [found[page_id] for page_id in sorted(found)]
+
+
+def announced_polls(database: Database, crawl_id: int) -> list[UnreadArticle]:
+    """Return the polled pages that a feed announced, directly or by a redirect, and that were not read as articles."""
+    source = page.alias()
+    redirects = select(source.c.moved_to).where(
+        source.c.state == int(State.MOVED), source.c.key.in_(select(feed_item.c.key))
+    )
     statement = (
-        select(page.c.id, page.c.reason, page.c.fetched_at)
+        select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
+        .join(poll, poll.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
         .outerjoin(document, document.c.page_id == page.c.id)
         .where(
             site.c.crawl_id == crawl_id,
-            site.c.site == name,
-            page.c.key.in_(bindparam("keys", expanding=True)),
-            page.c.state == int(State.DONE),
+            site.c.is_open,
+            poll.c.kind == PAGE,
             document.c.page_id.is_(None),
-            func.coalesce(page.c.reason, "").not_like("% as document %"),
+            func.coalesce(page.c.reason, "") == "",
+            or_(page.c.key.in_(select(feed_item.c.key)), page.c.id.in_(redirects)),
         )
     )
     with database.read() as connection:
-        return [
-            (page_id, reason, fetched_at)
-            for some in _chunks(keys)
-            for page_id, reason, fetched_at in connection.execute(statement, {"keys": some})
-        ]
+        return [UnreadArticle(*row, waits=False) for row in connection.execute(statement.order_by(page.c.id))]
 
 
 def included_sites(database: Database, crawl_id: int) -> list[QueuedSite]:

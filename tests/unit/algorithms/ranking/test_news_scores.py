@@ -62,6 +62,15 @@ def test_redirect_passes_its_better_queue_slot_on():
     assert scores.moved(3, 99) == ()
 
 
+def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
+    scores = scores_of(1, 2)
+    scores.fetched(2, {})
+    scores.revisiting(2)
+    scores.queued(1, QueueSlot(FRESH, 1.7e9))
+    assert scores.moved(1, 2) == ()
+    assert scores.queue(2) == REVISIT, "or it would be fetched as a new page, and its links stored twice"
+
+
 def test_links_do_not_requeue_a_fetched_page():
     scores = scores_of(1, 2)
     scores.fetched(2, {})

@@ -81,7 +81,7 @@ def new_of(announcements: Announcements, items: Sequence[Announced], lease: Leas
 
 
 def read_again(announcements: Announcements, items: Sequence[Announced]) -> None:
-    announcements.read_again(lease(), items, announcements.look_up(lease(), items)(), NOW)
+    announcements.read_again(lease(), items, announcements.look_up(lease(), items)(), lambda _: False, NOW)
 
 
 def test_first_poll_of_a_feed_announces_all_its_items(announcements: Announcements, store: NewsStore) -> None:
@@ -161,7 +161,7 @@ def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(
     stored = announcements.look_up(lease(), items)()
     announcements.was_read(key("/a1"))
     here = store.page("/a1", NOW - 9.0)
-    announcements.read_again(lease(), items, stored, NOW)
+    announcements.read_again(lease(), items, stored, lambda _: False, NOW)
     assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import insert, text, update
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage.news import stored_polls
 from crawlers.storage.news.stored_polls import (
     QueuedSite,
+    UnreadArticle,
     gone_pages,
     included_sites,
     known_items,
@@ -52,11 +53,31 @@ def test_pages_without_document_were_read_and_are_not_copies(crawl):
     plain = crawl.page("/plain", NOW, reason="no text")
     crawl.document("/good", NOW)
     crawl.page("/copy", NOW, reason="same text as document 7")
-    crawl.page("/lost", NOW, state=State.REFUSED)
+    lost = crawl.page("/lost", NOW, state=State.REFUSED)
     crawl.page("/elsewhere", NOW, site=OTHER)
     keys = [url_key(SITE + path) for path in ("/plain", "/good", "/copy", "/lost", "/unknown")]
     keys.append(url_key(f"{OTHER}/elsewhere"))
-    assert pages_without_document(crawl.database, crawl.id, SITE, keys) == [(plain, "no text", NOW)]
+    assert pages_without_document(crawl.database, crawl.id, SITE, keys) == [
+        UnreadArticle(SITE, url_key(f"{SITE}/plain"), plain, "no text", NOW, waits=False),
+        UnreadArticle(SITE, url_key(f"{SITE}/lost"), lost, None, NOW, waits=False),
+    ]
+
+
+def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
+    pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/r1", "/r2", "/loop", "/copied", "/later")}
+    ends = {
+        path: crawl.page(path, NOW, reason=reason) for path, reason in (("/end", None), ("/copy", "x as document 1"))
+    }
+    ends["/new"] = crawl.page("/new", NOW, state=State.WAITING)
+    moves = [("/r1", "/r2"), ("/r2", "/end"), ("/loop", "/loop"), ("/copied", "/copy"), ("/later", "/new")]
+    with crawl.database.write() as connection:
+        for source, end in moves:
+            connection.execute(
+                text("UPDATE page SET moved_to = :end WHERE id = :source"),
+                {"end": ends.get(end) or pages[end], "source": pages[source]},
+            )
+    found = pages_without_document(crawl.database, crawl.id, SITE, [url_key(SITE + path) for path in (*pages, "/new")])
+    assert [(one.page_id, one.waits) for one in found] == [(ends["/end"], False), (ends["/new"], True)]
 
 
 def test_labels_are_sorted_oldest_first(crawl):
