@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+INSTALL := PIP_ROOT_USER_ACTION=ignore $(BIN)/pip install --quiet --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
 .PHONY: demo test check docs bench mutants clean help
@@ -20,18 +21,21 @@ help:
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed: make PYTHON=python3.12")'
-	$(PYTHON) -m venv $(VENV)
+	@echo "Making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 
 $(RUNTIME): requirements.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Installing $$(grep -c '==' requirements.txt) packages into $(VENV); this takes a minute or two"
+	@$(INSTALL) -r requirements.txt
 	@touch $@
 
 $(DEV): requirements-dev.txt requirements.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@echo "Installing the packages for tests and documentation into $(VENV); this takes a few minutes"
+	@$(INSTALL) -r requirements-dev.txt
 	@touch $@ $(RUNTIME)
 
 demo: $(RUNTIME)
-	$(BIN)/python -m crawlers.demo demo
+	@$(BIN)/python -m crawlers.demo demo
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder

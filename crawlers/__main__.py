@@ -62,8 +62,7 @@ def run(arguments: list[str]) -> int:
     if name == "demo":
         from crawlers.demo.__main__ import main as demo
 
-        sys.argv[1:] = rest
-        return demo()
+        return demo(rest)
     is_mission = name in MISSIONS
     module = _module("crawl" if is_mission else name)
     if module is None:

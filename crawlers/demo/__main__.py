@@ -5,6 +5,7 @@ python -m crawlers.demo [FOLDER]      (make demo)
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +17,20 @@ from crawlers.demo.server import serve
 from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 HARVEST = {"PAGE_BUDGET": "200"}
 
 
-def main() -> int:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo").absolute()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m crawlers.demo",
+        description="Serves a small web on this machine, crawls it in four ways, which takes a minute, and shows the "
+        "results. Nothing else is requested.",
+    )
+    parser.add_argument("folder", nargs="?", default="demo", help="where to write (default: %(default)s)")
+    folder = Path(parser.parse_args(arguments).folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     with serve(ports_file=folder / "ports.json") as web:
         hosts = folder / "hosts.txt"

@@ -57,7 +57,7 @@ def _find_important(folder: Path, names: Mapping[str, str]) -> int:
     status = status or scrapy(folder, "graph", "--crawl", "broad", "--top", str(MOST), prints=False)
     if not status:
         path = folder / "result" / "top.csv"
-        print(f"{shown(path)}: the {MOST} most important pages")
+        print(f"{path.relative_to(folder)}: the {MOST} most important pages")
         _show(path, "importance", names)
     return status
 
@@ -69,7 +69,7 @@ def _find_topic(folder: Path, names: Mapping[str, str]) -> int:
     status = crawl(folder, "topic", "topic=topic.yaml", CONCURRENT_REQUESTS=AT_A_TIME)
     if not status:
         path = folder / "result" / "topic.pages.csv"
-        print(f"{shown(path)}: the pages by similarity to the topic")
+        print(f"{path.relative_to(folder)}: the pages by similarity to the topic")
         _show(path, "similarity", names)
     return status
 

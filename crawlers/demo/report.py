@@ -57,12 +57,16 @@ def closing_words(folder: Path, url: str) -> str:
         "town/result/topic.gexf": "their graph",
         "town/": "the crawls of the town: crawl.sqlite, logs/",
     }
+    # Without the project's scrapy.cfg above the folder, only the program that pip installs finds the settings.
+    is_in_project = any((above / "scrapy.cfg").exists() for above in folder.parents)
+    scrapy, crawl = ("scrapy", "scrapy crawl") if is_in_project else ("crawlers", "crawlers")
     commands = {
-        "source .venv/bin/activate": "once, in the project's folder",
+        **({"source .venv/bin/activate": "once, in the project's folder"} if is_in_project else {}),
         f"cd {base}": "",
-        f"scrapy explain {url}": "shows the history of one URL",
-        "scrapy graph --level site": "writes the graph of the sites themselves",
-        "scrapy crawl sitegraph -a hosts=example.org": "crawls your own site; in a folder below the project's folder",
+        f"{scrapy} explain {url}": "shows the history of one URL",
+        f"{scrapy} graph --level site": "writes the graph of the sites themselves",
+        "mkdir ../mine && cd ../mine": "a folder for a crawl of your own",
+        f"{crawl} sitegraph -a hosts=example.org": "crawls a site: result/example.org.gexf, crawl.sqlite, logs/",
     }
     lines = ["", "Files", "", *(f"  {base / name!s:<40} {what}" for name, what in files.items())]
     lines += ["", "Next steps", "", *(f"  {command:<44} {what}".rstrip() for command, what in commands.items())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ class NewsChart:
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not isinstance(crawler.spider, NewsSpider):
             raise NotConfigured  # other missions have no iterations
+        if find_spec("matplotlib") is None:
+            raise NotConfigured("matplotlib is missing, so no chart is drawn; pip install matplotlib")
         settings = crawler.settings
         path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME
         name = crawl_name(settings, crawler.spider)

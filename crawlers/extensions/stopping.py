@@ -40,7 +40,10 @@ class Stopping:
         if not timeout_s and not stop_file:
             raise NotConfigured  # without a text, because Scrapy would log it as a warning
         if stop_file and Path(stop_file).exists():
-            raise ConfigError(f"STOP_FILE={stop_file} exists from an earlier run; remove it and start again")
+            raise ConfigError(
+                f"STOP_FILE={stop_file} exists from an earlier run, so the crawl would stop at once; delete "
+                f"{Path(stop_file).absolute()} and start again"
+            )
         extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)
         crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._closed, signals.spider_closed)

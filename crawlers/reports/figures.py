@@ -54,12 +54,14 @@ def check_picture(path: Path) -> None:
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
     """Yield a figure of *width* and *height* inches, and write it to *path* at the end of the block.
 
-    Equal drawings give equal bytes. Raises the errors of `replacing`.
+    Equal drawings give equal bytes. Raises `ConfigError` without matplotlib, and the errors of `replacing`.
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
-
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+        from matplotlib.text import Text
+    except ImportError as error:
+        raise ConfigError(f"{path} is not drawn, because matplotlib is missing: pip install matplotlib") from error
     kind = path.suffix.lower().lstrip(".")
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
         if kind == "svg":  # the viewer has the fonts

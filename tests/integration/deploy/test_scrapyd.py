@@ -167,6 +167,24 @@ def test_relative_hosts_file_is_refused_with_the_folder_it_was_looked_for_in(nod
     assert not (tmp_path / "store/crawl.sqlite").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"sauce": "1"}, "unknown argument sauce; -a takes hosts"),
+        ({"hosts": "a.example", "setting": ["RULE=chess"]}, "RULE='chess' is unknown"),
+        ({"hosts": "a.example", "setting": ["SETTINGS_FILE=nowhere.toml"]}, "nowhere.toml cannot be read"),
+    ],
+)
+def test_log_of_a_job_with_wrong_arguments_is_one_sentence(node, given, sentence):
+    job = node.schedule(**given)
+    assert node.end_of(job) == 2
+    log = node.log_of(job)
+    assert "Traceback" not in log
+    errors = [line for line in log.splitlines() if "INFO" not in line]
+    assert len(errors) == 1
+    assert sentence in errors[0]
+
+
 def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_started_in(node, web):
     (node.folder / "hosts.txt").write_text(f"{web.origins['library']};4;1;0\n", "utf-8")
     assert node.end_of(node.schedule(hosts="hosts.txt")) == 0

@@ -12,6 +12,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.resolution import normalize
+from crawlers.demo.report import closing_words
 from crawlers.demo.server import ROOT
 from crawlers.demo.town.plan import plan
 from crawlers.demo.web import SITES
@@ -79,6 +80,33 @@ def test_demo_reports_why_other_urls_were_not_fetched(demo):
         "rejected: extension pdf",
     ):
         assert reason in output
+
+
+def test_tables_are_named_as_in_the_folder_of_their_command(demo):
+    lines = demo[1].splitlines()
+    assert "result/top.csv: the 10 most important pages" in lines
+    assert "result/topic.pages.csv: the pages by similarity to the topic" in lines
+
+
+@pytest.mark.parametrize("is_in_project", [True, False])
+def test_next_steps_fit_the_folder(tmp_path, is_in_project):
+    if is_in_project:
+        (tmp_path / "scrapy.cfg").touch()
+    words = closing_words(tmp_path / "demo", "http://a.test/")
+    assert ("source .venv/bin/activate" in words) == is_in_project
+    program = "scrapy" if is_in_project else "crawlers"
+    assert f"  {program} explain http://a.test/ " in words
+    assert f"  {'scrapy crawl' if is_in_project else 'crawlers'} sitegraph -a hosts=example.org " in words
+    assert "mkdir ../mine && cd ../mine" in words
+
+
+def test_help_starts_nothing(tmp_path):
+    helped = subprocess.run(
+        [sys.executable, "-m", "crawlers.demo", "--help"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True, capture_output=True, timeout=PATIENCE_S, check=True,
+    )  # fmt: skip
+    assert helped.stdout.startswith("usage: python -m crawlers.demo [-h] [folder]")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_that_the_demo_names_exist(demo):

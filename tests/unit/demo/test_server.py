@@ -133,10 +133,11 @@ def test_server_ends_on_request(how):
             process.kill()
 
 
-def test_server_runs_without_standard_input_until_it_is_stopped():
+@pytest.mark.parametrize("redirection", ["</dev/null", "<&-"])
+def test_server_runs_without_standard_input_until_it_is_stopped(redirection):
     # The response takes longer than the server needs to see the end of its input, and to stop.
-    command = [sys.executable, "-m", "crawlers.demo.server", "--delay-ms=500"]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    command = ["sh", "-c", f"exec {sys.executable} -m crawlers.demo.server --delay-ms=500 {redirection}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         urls = [process.stdout.readline().split()[1] for _ in SITES]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -47,3 +48,12 @@ def test_unknown_format_is_refused():
     check_picture(Path("a.SVG"))
     with pytest.raises(ConfigError, match=r"--picture a\.jpeg must end with \.svg or \.png"):
         check_picture(Path("a.jpeg"))
+
+
+def test_missing_matplotlib_is_one_sentence_with_the_remedy(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    path = tmp_path / "a.svg"
+    missing = pytest.raises(ConfigError, match=r"a\.svg is not drawn, because matplotlib is missing: pip install")
+    with missing, figure(path, 1, 1):
+        pass
+    assert list(tmp_path.iterdir()) == []

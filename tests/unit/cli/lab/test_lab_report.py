@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import sys
+from argparse import Namespace
 
 import pytest
+from scrapy.settings import Settings
 from sqlalchemy import update
 
+from crawlers import settings as defaults
+from crawlers.cli.lab import lab_report
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
@@ -119,6 +124,19 @@ def test_picture_has_the_busiest_sites(harvested, lab):
     assert lab(project, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
     drawn = (project.folder / "a.svg").read_text()
     assert all(f">{origin}</text>" in drawn for origin in origins)
+
+
+def test_table_is_written_without_matplotlib(harvested, tmp_path, monkeypatch, capsys):
+    project, origins = harvested
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    settings = Settings({"DATABASE_URL": project.database_url})
+    settings.setmodule(defaults, priority="default")
+    opts = Namespace(every=50, crawl=None, out=str(tmp_path / "a.csv"), picture=str(tmp_path / "a.svg"))
+    with pytest.raises(ConfigError, match="matplotlib is missing: pip install matplotlib"):
+        lab_report.run(opts, settings)
+    assert origins[0] in capsys.readouterr().out
+    assert origins[0] in (tmp_path / "a.csv").read_text()
+    assert not (tmp_path / "a.svg").exists()
 
 
 def test_report_works_while_the_crawl_runs(project, lab):
