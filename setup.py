@@ -46,6 +46,7 @@ setup(
     install_requires=requirements("requirements.txt"),
     extras_require={
         "postgresql": [line for line in development if line.startswith("psycopg")],
+        "render": [line for line in development if line.startswith(("playwright", "scrapy-playwright"))],
         "dev": development,
     },
     entry_points={

@@ -201,6 +201,7 @@ class Announced(NamedTuple):
 
 
 LEASE = "lease"  # the key of the lease in the meta of a request
+RENDER = "render"  # likewise, of whether a browser renders the page
 # Likewise, of the target of a redirect, see algorithms.urls.redirect_targets; and the tag of links that are redirects:
 REDIRECT = "redirect"
 

@@ -39,6 +39,16 @@ REFUSE_PRIVATE_ADDRESSES = True  # no connections into private networks, except 
 RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a failed download; doubles each time
 RETRY_REST_TIMES = 10  # retries after a response with status 429 or 503
 
+# JavaScript
+
+RENDER = ""  # playwright: Chromium renders all pages, unless hosts.txt states `render=none`; empty: none
+RENDER_BROWSER = ""  # path or name of Chromium; empty: the one on PATH
+RENDER_PAGES = 4  # pages that are rendered at a time
+RENDER_TIMEOUT_SECONDS = 30.0  # seconds of the browser per page, without waits for the delay of the site
+RENDER_VIRTUAL_SECONDS = 5.0  # seconds of the clock of the page in which its scripts may act
+RENDER_REQUESTS = 100  # requests of the scripts of one page
+RENDER_MEMORY_MB = 512  # megabytes of the scripts of one page
+
 # What is fetched
 
 HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types of pages
@@ -181,6 +191,7 @@ EXTENSIONS = {
     "crawlers.extensions.news_chart.NewsChart": 0,
     "crawlers.extensions.parquet.ParquetExport": 0,
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,
+    "crawlers.extensions.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.progress.Progress": 0,
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
@@ -190,6 +201,7 @@ DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.handlers.bounded_
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "crawlers.middlewares.rendering.RenderingMiddleware": 50,  # the last to see a response: complete and decompressed
     "crawlers.middlewares.redirects.RedirectMiddleware": 610,  # next to Scrapy's own (600), which ours bypass
     "crawlers.middlewares.content_types.ContentTypeMiddleware": 595,  # just before decompression, 590
 }

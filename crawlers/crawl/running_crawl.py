@@ -23,6 +23,7 @@ from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.protocols import Candidate
+from crawlers.inputs.render_settings import RenderedSites
 from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
@@ -88,7 +89,8 @@ class Crawl:
             settings.getfloat("ROBOTS_REST_SECONDS"),
             settings.getfloat("ROBOTS_LONGEST_REST_SECONDS"),
         )
-        token = robots_token(settings)
+        self.robots_token = robots_token(settings)
+        self.rendered = RenderedSites(settings, spec.sites)
         self.clock = clock
         self.addresses = AddressGuard(spec.seeds, refuses=settings.getbool("REFUSE_PRIVATE_ADDRESSES"))
         self.failure: BaseException | None = None
@@ -116,7 +118,9 @@ class Crawl:
             on_error.callback(self.session.close_all)
             self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.close)
-            self.sites = SitePolicies(self.session, settings, token, not spec.is_foreign, clock, spec.addresses)
+            self.sites = SitePolicies(
+                self.session, settings, self.robots_token, not spec.is_foreign, clock, spec.addresses
+            )
             self._homes = HomeAddresses(self.sites, spec.addresses, self._options)
             for row in self.session.row.sites:
                 self.sites.open(row, now)
@@ -129,7 +133,7 @@ class Crawl:
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
-            logger.info("Rules of robots.txt apply to the crawl if they are for %s", token)
+            logger.info("Rules of robots.txt apply to the crawl if they are for %s", self.robots_token)
 
     @property
     def frontier(self) -> CrawlFrontier:
@@ -186,6 +190,10 @@ class Crawl:
         if not self._policy.is_ready or self._is_full(in_flight):
             return None
         return self.frontier.next_due(now)
+
+    def renders(self, site_id: int) -> bool:
+        """Return whether a browser renders the pages of a site."""
+        return self.sites.row(site_id).site in self.rendered
 
     def waits_for_robots(self, now: float) -> bool:
         """Whether nothing can be fetched before the robots.txt of a further site is known."""

@@ -94,6 +94,7 @@ RECORDED = (
     "ROBOTSTXT_OBEY",
     "URL_INCLUDE",
     "URL_EXCLUDE",
+    "RENDER",
 )
 
 

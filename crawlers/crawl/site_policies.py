@@ -200,6 +200,19 @@ class SitePolicies:
             self._ask_again_at[address] = self._clock() + self._longest_rest_s
         self._apply_delay(site_id, address)
 
+    def robots_against(self, address: str, url: str) -> str | None:
+        """Return why robots.txt of *address* forbids *url*, or None."""
+        rules = self._rules_of(address) if self.obeys_robots else None
+        return rules.reason_against(url) if rules is not None else None
+
+    def knows_robots(self, address: str) -> bool:
+        """Return whether the robots.txt of *address* is known to be readable, or not."""
+        return address in self._has_robots
+
+    def opened(self, address: str) -> int | None:
+        """Return the id of the site to which *address* belongs; None if it is not open."""
+        return self._ids.get(self._addresses.site(address) if self._addresses else address)
+
     def _keep(self, address: str, rules: RobotsRules) -> None:
         self._has_robots.add(address)
         if (old := self._rules.pop(address, None)) is not None:
@@ -234,10 +247,8 @@ class SitePolicies:
 
     def reason_against(self, lease: Lease) -> str | None:
         """Return why the leased URL must not be fetched after all, or None."""
-        if self.obeys_robots and (rules := self._rules_of(self._address_of(lease))) is not None:
-            reason = rules.reason_against(lease.url)
-            if reason is not None:
-                return reason
+        if (reason := self.robots_against(self._address_of(lease), lease.url)) is not None:
+            return reason
         if not self._watches_traps or lease.is_revisit:  # a page that was fetched before was not a trap
             return None
         watch = self._watch(lease.site_id)

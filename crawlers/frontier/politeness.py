@@ -71,6 +71,12 @@ class HostGate:
         """Note a request outside the frontier, for robots.txt, which was answered at *now*."""
         self.next_at = max(self.next_at, now + self.delay_s)
 
+    def continued(self, now: float) -> float:
+        """Record a further request of a lease in flight; return the time at which it may be sent."""
+        sent_at = max(self.next_at, now)
+        self.next_at = sent_at + self.delay_s
+        return sent_at
+
     def ended(self) -> None:
         self.in_flight -= 1
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 
 REMEDY = "Write one site per line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
-OPTIONS: Mapping[str, Sequence[str]] = {}  # names of the fields `name=value`, with their values
+OPTIONS: Mapping[str, Sequence[str]] = {
+    "render": ("playwright", "none")
+}  # names of the fields `name=value`, with their values
 
 MOST_ALIASES = 100  # of a site
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from crawlers.items import LEASE
+from crawlers.items import LEASE, RENDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,20 +18,23 @@ PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": Tru
 
 
 class PageRequests:
-    """Makes the requests for leases; *failed* is their errback."""
+    """Makes the requests for leases; *failed* is their errback; *renders* tells whether a browser renders a site."""
 
-    def __init__(self, retries: RetryPolicy, failed: Callable[..., Any]) -> None:
+    def __init__(self, retries: RetryPolicy, failed: Callable[..., Any], renders: Callable[[int], bool]) -> None:
+        self._renders = renders
         self._retries = retries
         self._failed = failed
 
     def request(self, lease: Lease) -> Request:
         """Return the request for a page; conditional (RFC 9110 section 13.1) if the page was fetched before."""
         request = Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
+        if self._renders(lease.site_id):
+            request.meta[RENDER] = True
         if lease.attempts:
             # A retry differs: without compression, and in the last attempt a broken body is better than nothing.
             request.headers["Accept-Encoding"] = "identity"
             request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
-        if (previous := lease.previous) is not None:
+        if (previous := lease.previous) is not None and RENDER not in request.meta:  # else scripts decide what changed
             for name, value in (("If-None-Match", previous.etag), ("If-Modified-Since", previous.last_modified)):
                 if value:
                     request.headers[name] = value.encode("latin-1", "replace")  # the same bytes as received

@@ -47,7 +47,7 @@ class RequestFlow:
         )
         crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
         errors = ErrorHandlers(crawl, self._robots, callbacks, crawler.signals)
-        self._pages = PageRequests(crawl.retries, errors.download_failed)
+        self._pages = PageRequests(crawl.retries, errors.download_failed, crawl.renders)
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
 
     def next(self) -> Request | None:

@@ -154,3 +154,11 @@ def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s: float, ste
             gate.succeeded()
         else:
             assert gate.refused(now, None) > now
+
+
+def test_further_requests_of_a_lease_keep_the_delay():
+    gate = HostGate(1, 2.0)
+    gate.started(10.0)
+    assert [gate.continued(10.5), gate.continued(10.5), gate.continued(30.0)] == [12.0, 14.0, 30.0]
+    assert gate.next_at == 32.0
+    assert gate.in_flight == 1

@@ -8,12 +8,15 @@ import pytest
 
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.frontier.protocols import Lease, PreviousVisit
-from crawlers.items import LEASE
+from crawlers.items import LEASE, RENDER
 from crawlers.schedulers.page_requests import PageRequests
 
 FIRST = Lease(7, 1, 0, "http://a.test/x", 2, 0, 0, None, 0.0)
 
 PREVIOUS = PreviousVisit({}, 1, 200, None, None, None, None)
+
+
+RENDERED = 99  # a site
 
 
 def failed(failure):
@@ -22,7 +25,7 @@ def failed(failure):
 
 @pytest.fixture
 def requests():
-    return PageRequests(RetryPolicy(times=2), failed)
+    return PageRequests(RetryPolicy(times=2), failed, lambda site_id: site_id == RENDERED)
 
 
 def test_request_carries_its_lease_and_reports_its_failure(requests):
@@ -37,6 +40,14 @@ def test_redirects_retries_and_statuses_are_left_to_the_crawl(requests):
     assert request.meta["dont_redirect"]
     assert request.meta["dont_retry"]
     assert request.meta["handle_httpstatus_all"]
+
+
+def test_request_says_whether_the_page_is_rendered_and_then_is_never_conditional(requests):
+    assert RENDER not in requests.request(FIRST).meta
+    previous = PREVIOUS._replace(etag='"1"')
+    request = requests.request(replace(FIRST, site_id=RENDERED, previous=previous))
+    assert request.meta[RENDER]
+    assert not request.headers
 
 
 def test_first_request_has_no_headers_of_its_own(requests):

@@ -1,0 +1,210 @@
+"""Renders pages in Chromium, by scrapy-playwright.
+
+The browser has no network of its own. It gets the page as it was downloaded, and what the scripts request is downloaded
+by the crawl, with its limits and rules (`SubRequests`). Each page has a context of its own, without the cookies and
+caches of others, a clock that runs only while nothing is downloaded, and the same random numbers each time. So what is
+rendered depends on the web, and not on the speed of the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from contextlib import suppress
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy import Request, signals
+
+from crawlers.errors import FrontierError
+from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.download_errors import DownloadRefusedError
+from crawlers.extensions.sub_requests import Hosts, SubRequests
+from crawlers.items import LEASE, State
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+
+    from crawlers.algorithms.urls.redirect_targets import Redirect
+
+logger = logging.getLogger(__name__)
+
+CLOSING_S = 10.0  # until a page is closed; then the browser is
+DAY_S = 86_400.0
+VIRTUAL_TIME = "Emulation.setVirtualTimePolicy"
+FAILED = State.FAILED
+CHANCE = """
+    let state = 1;
+    Math.random = () => (state = state * 16807 % 2147483647) / 2147483647;
+    crypto.getRandomValues = (array) => array.map((_, i) => array[i] = Math.random() * 4294967296);
+    crypto.randomUUID = () => '00000000-0000-4000-8000-' + String(Math.random()).slice(2, 14).padEnd(12, '0');
+    window.open = () => null;
+"""
+
+
+class Rendered(NamedTuple):
+    """What became of a page: its document as HTML, or the redirect that its scripts demanded."""
+
+    html: str
+    redirect: Redirect | None = None
+
+
+class Browser:
+    """The browser of *crawler*, which starts with the first page that is rendered."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._crawler = crawler
+        self._pages = asyncio.Semaphore(settings.getint("RENDER_PAGES"))
+        self._timeout_s = settings.getfloat("RENDER_TIMEOUT_SECONDS")
+        self._virtual_s = settings.getfloat("RENDER_VIRTUAL_SECONDS")
+        self._largest = settings.getint("DOWNLOAD_MAXSIZE")
+        self._numbers = count(1)
+        self._hosts: Hosts | None = None
+        self._handler: ScrapyPlaywrightDownloadHandler | None = None  # None: no site is rendered
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        browser = cls(crawler)
+        crawler.signals.connect(browser._open, signals.spider_opened)
+        crawler.signals.connect(browser._close, signals.spider_closed)
+        return browser
+
+    def _open(self) -> None:
+        owner = owner_of(self._crawler)
+        if not owner.has_begun or not owner.crawl.rendered.are_any:
+            return
+        from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # an extra, and slow to import
+
+        settings = self._crawler.settings
+        if settings.get("LOG_LEVEL") != "DEBUG":  # failures have a state and a reason
+            logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)
+        self._hosts = Hosts(self._crawler)
+        self._handler = ScrapyPlaywrightDownloadHandler.from_crawler(self._crawler)
+        self._handler.config.max_pages_per_context = 1
+        self._handler.config.navigation_timeout_ms = self._timeout_s * 1000
+        self._handler.config.launch_options = {
+            "executable_path": owner.crawl.rendered.browser,
+            "headless": True,
+            "chromium_sandbox": os.geteuid() != 0,  # Chromium refuses to start for root with it
+            "args": [
+                # Whatever `SubRequests` does not answer ends at a proxy that does not exist.
+                *("--proxy-server=http://127.0.0.1:1", "--proxy-bypass-list=<-loopback>"),
+                *("--blink-settings=imagesEnabled=false", "--disable-gpu", "--disable-dev-shm-usage"),
+                f"--js-flags=--max-old-space-size={settings.getint('RENDER_MEMORY_MB')}",
+            ],
+        }
+        logger.info("Pages are rendered by %s", owner.crawl.rendered.browser)
+
+    async def _close(self) -> None:
+        if self._handler is not None:
+            await self._handler.close()
+
+    async def render(self, request: Request, response: Response) -> Rendered:
+        """Return the document of *response* after its scripts ran.
+
+        Raises `DownloadRefusedError` if that takes too long, or the document becomes too large.
+        """
+        async with self._pages:
+            return await asyncio.ensure_future(self._render(request, response))  # a task of its own, to be cancelled
+
+    async def _render(self, request: Request, response: Response) -> Rendered:
+        from playwright.async_api import Error
+
+        assert self._hosts is not None
+        requests = SubRequests(self._crawler, request.meta[LEASE], response, self._hosts)
+        opened = _OpenedPage()
+        try:
+            async with asyncio.timeout(self._timeout_s) as limit:
+                requests.limit = limit
+                html = await self._document(response.url, requests, opened)
+        except TimeoutError:
+            raise DownloadRefusedError(f"not rendered within {self._timeout_s:g} s", FAILED) from None
+        except asyncio.CancelledError:
+            if not opened.has_crashed:
+                raise
+            raise DownloadRefusedError("its scripts crashed the browser, as they do without memory", FAILED) from None
+        except Error as error:
+            raise self._failure(str(error).strip().partition("\n")[0]) from error
+        finally:
+            await self._close_page(opened)
+        return Rendered(html, requests.redirect)
+
+    def _failure(self, message: str) -> DownloadRefusedError:
+        """Return the error of a page for that of the browser; end the crawl if the browser does not start."""
+        if "launch" in message:
+            error = FrontierError(f"Chromium can't be started: {message}; check RENDER_BROWSER")
+            owner_of(self._crawler).crawl.abort(error, "no_browser")
+        return DownloadRefusedError(f"the browser failed: {message[:200]}", FAILED)
+
+    async def _document(self, url: str, requests: SubRequests, opened: _OpenedPage) -> str:
+        assert self._handler is not None
+        task = asyncio.current_task()
+        assert task is not None
+        is_over = asyncio.Event()  # the time in which scripts may act
+        began_at = owner_of(self._crawler).crawl.clock() // DAY_S * DAY_S
+
+        def crashed(_: Any) -> None:
+            opened.has_crashed = True
+            task.cancel()  # else it would wait for a page that is gone
+
+        async def prepare(page: Any, _: Request) -> None:
+            opened.page = page
+            page.on("crash", crashed)
+            await page.add_init_script(CHANCE)
+            await page.route("**", requests.answer)
+            opened.devtools = await page.context.new_cdp_session(page)
+            opened.devtools.on("Emulation.virtualTimeBudgetExpired", lambda _: is_over.set())
+            await opened.devtools.send(VIRTUAL_TIME, {"policy": "pause", "initialVirtualTime": began_at})
+
+        await self._handler.download_request(
+            Request(
+                url,
+                meta={
+                    "playwright": True,
+                    "playwright_include_page": True,
+                    "playwright_context": str(next(self._numbers)),
+                    "playwright_context_kwargs": {
+                        "accept_downloads": False,
+                        "locale": "en-US",
+                        "service_workers": "block",
+                        "timezone_id": "UTC",
+                        "user_agent": self._crawler.settings.get("USER_AGENT"),
+                    },
+                    "playwright_page_goto_kwargs": {"wait_until": "commit"},
+                    "playwright_page_init_callback": prepare,
+                },
+            )
+        )
+        policy = {"policy": "pauseIfNetworkFetchesPending", "budget": self._virtual_s * 1000}
+        await opened.devtools.send(VIRTUAL_TIME, policy)
+        await is_over.wait()
+        if await opened.page.evaluate("document.documentElement.outerHTML.length") > self._largest:
+            raise DownloadRefusedError("too large once rendered")
+        html: str = await opened.page.content()
+        return html
+
+    async def _close_page(self, opened: _OpenedPage) -> None:
+        if opened.page is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSING_S):
+                await opened.page.context.close()
+        except TimeoutError:  # scripts that never end keep the process busy
+            logger.warning("A page can't be closed; Chromium is started again")
+            with suppress(Exception):
+                assert self._handler is not None
+                await self._handler.browser.close()
+
+
+class _OpenedPage:
+    """A page in the browser."""
+
+    page: Any = None
+    devtools: Any = None  # its session of the protocol of Chromium's developer tools
+    has_crashed = False

@@ -1,0 +1,196 @@
+"""Answers the requests that a rendered page makes, with what the crawl downloads.
+
+What the links of a page may depend on is downloaded: scripts, and the data that they request. Images, fonts, styles,
+media, frames and everything but GET is not. robots.txt of the host applies, and so do its delay, and its
+limit of parallel downloads, since a page requests one thing at a time, in place of its own download. Other hosts are
+requested likewise, with the default delay: for scripts, and if they have the same registered domain also for data. What
+is kept in memory is not requested again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy import Request
+
+from crawlers.algorithms.robots_groups import UNREACHABLE
+from crawlers.algorithms.urls.domains import domain_group
+from crawlers.algorithms.urls.redirect_targets import redirect_of
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.crawl.robots import RobotsRules, robots_text
+from crawlers.errors import BadUrl
+from crawlers.extensions.crawl_owner import owner_of
+from crawlers.frontier.politeness import HostGate
+from crawlers.inputs.url_settings import normalization
+
+if TYPE_CHECKING:
+    from playwright.async_api import Request as BrowserRequest
+    from playwright.async_api import Route
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlers.algorithms.urls.redirect_targets import Redirect
+    from crawlers.frontier.protocols import Lease
+
+SCRIPT = "script"
+NEEDED = frozenset({SCRIPT, "xhr", "fetch"})
+MOST_BYTES = 64_000_000  # of answers that are kept
+MAX_REDIRECTS = 5
+OWN_HEADERS = frozenset({"content-encoding", "content-length", "set-cookie", "transfer-encoding"})
+PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
+
+
+class Answer(NamedTuple):
+    """The response to a request of a page."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Hosts:
+    """The hosts that pages request something from, and their answers by URL: up to MOST_BYTES, the latest ones."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._crawl = owner_of(crawler).crawl
+        self._options = normalization(crawler.settings)
+        self._delay_s = crawler.settings.getfloat("SITE_DELAY_SECONDS")
+        self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._bytes = 0
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._gates: defaultdict[str, HostGate] = defaultdict(lambda: HostGate(1, self._delay_s))
+        self._rules: dict[str, RobotsRules] = {}
+
+    def lock(self, site: str) -> asyncio.Lock:
+        """Return the lock that allows one request of pages to *site* at a time."""
+        return self._locks[site]
+
+    def gate(self, site: str) -> HostGate:
+        """Return the politeness of *site*, that of the frontier if it is a site of the crawl."""
+        site_id = self._crawl.sites.opened(site)
+        return self._gates[site] if site_id is None else self._crawl.frontier.gate(site_id)
+
+    async def reason_against(self, site: str, url: str) -> str | None:
+        """Return why robots.txt of *site* forbids *url*, or None."""
+        if not self._crawl.sites.obeys_robots:
+            return None
+        if self._crawl.sites.knows_robots(site):
+            return self._crawl.sites.robots_against(site, url)
+        if site not in self._rules:
+            answer = await self.download(f"{site}/robots.txt", keeps=False)
+            status, body = (answer.status, answer.body) if answer is not None else (UNREACHABLE, b"")
+            text = robots_text(body) if status == 200 else None
+            self._rules[site] = RobotsRules(status, text, self._crawl.robots_token)
+        return self._rules[site].reason_against(url)
+
+    def known(self, url: str) -> Answer | None:
+        """Return the answer for *url*; None if it is not kept."""
+        if url in self._answers:
+            self._answers.move_to_end(url)
+        return self._answers.get(url)
+
+    async def download(self, url: str, *, keeps: bool = True) -> Answer | None:
+        """Return what is downloaded from *url*; None if there is no response."""
+        request = Request(url, dont_filter=True, meta=dict(PLAIN))
+        try:
+            response = await self._crawler.engine.download_async(request)
+        except Exception:  # whatever fails, the browser learns only that there is no answer
+            return None
+        headers = {
+            name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
+            for name, values in response.headers.items()
+        }
+        own = {name: text for name, text in headers.items() if name not in OWN_HEADERS}
+        answer = Answer(response.status, own, response.body)
+        if keeps and url not in self._answers:
+            self._answers[url] = answer
+            self._bytes += len(answer.body)
+            while self._bytes > MOST_BYTES:
+                self._bytes -= len(self._answers.popitem(last=False)[1].body)
+        return answer
+
+
+class SubRequests:
+    """The requests of the page that was downloaded for *lease* as *response*, to *hosts*."""
+
+    def __init__(self, crawler: Crawler, lease: Lease, response: Response, hosts: Hosts) -> None:
+        self._crawl = owner_of(crawler).crawl
+        self._lease = lease
+        self._response = response
+        self._hosts = hosts
+        self._options = normalization(crawler.settings)
+        self._domain = domain_group(site_of(response.url))
+        self._left = crawler.settings.getint("RENDER_REQUESTS")
+        self._turn = asyncio.Lock()
+        self._is_open = False  # whether the browser has got the page
+        self.redirect: Redirect | None = None  # where scripts want to go instead
+        self.limit: asyncio.Timeout | None = None  # of the page; waits for hosts prolong it
+
+    async def answer(self, route: Route, request: BrowserRequest) -> None:
+        """Answer a *request* of the browser."""
+        if request.is_navigation_request() and request.frame.parent_frame is None:
+            await self._navigate(route, request)
+            return
+        if request.resource_type not in NEEDED or request.method != "GET":
+            await route.abort()
+            return
+        async with self._turn:
+            answer = await self._answer(request.url.partition("#")[0], request.resource_type)
+            if answer is None:
+                await route.abort()
+            else:
+                await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
+
+    async def _navigate(self, route: Route, request: BrowserRequest) -> None:
+        if not self._is_open:
+            self._is_open = True
+            headers = {"content-type": (self._response.headers.get("Content-Type") or b"").decode("latin-1")}
+            await route.fulfill(status=200, headers=headers, body=self._response.body)
+            return
+        redirect = redirect_of(self._response.url, 302, request.url.encode(), self._options)
+        if redirect is not None and redirect.target is not None and redirect.target.key != self._lease.key:
+            self.redirect = self.redirect or redirect
+        await route.abort()
+
+    async def _answer(self, url: str, kind: str) -> Answer | None:
+        """Return the answer for *url* after redirects; None if it may not be requested, or there is none."""
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await self._one(url, kind)
+            if answer is None:
+                return None
+            location = answer.headers.get("location")
+            redirect = redirect_of(url, answer.status, location.encode() if location else None, self._options)
+            if redirect is None:
+                return answer
+            if redirect.target is None:
+                return None
+            url = redirect.target.url
+        return None
+
+    async def _one(self, url: str, kind: str) -> Answer | None:
+        try:
+            site = site_of(url)
+        except BadUrl:
+            return None
+        if self._left <= 0 or not (kind == SCRIPT or domain_group(site) == self._domain):
+            return None
+        self._left -= 1
+        began_at = time.monotonic()
+        async with self._hosts.lock(site):
+            answer = self._hosts.known(url)
+            if answer is None and await self._hosts.reason_against(site, url) is None:
+                now = self._crawl.clock()
+                await asyncio.sleep(max(0.0, self._hosts.gate(site).continued(now) - now))
+                self._prolong(time.monotonic() - began_at)
+                answer = await self._hosts.download(url)
+        return answer
+
+    def _prolong(self, waited_s: float) -> None:
+        when = self.limit.when() if self.limit is not None else None
+        if when is not None:
+            assert self.limit is not None
+            self.limit.reschedule(when + waited_s)

@@ -1,0 +1,219 @@
+"""A real Chromium renders pages whose links exist only after their scripts ran: politely, and the same each time."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from crawlers.inputs.render_settings import PROGRAMS
+from crawlers.items import State
+from tests.support.processes import until
+from tests.support.running import Crawl, differences
+from tests.support.services import unavailable
+from tests.support.sites.scripted import NEVER, PLAIN, SHOWN, elsewhere, scripted
+from tests.support.sites.server import Web, links
+
+FIELDS = ";2;;0;render=playwright"
+SETTINGS = {"RENDER_TIMEOUT_SECONDS": 100}  # far longer than any page takes, even on a busy machine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def chromium():
+    if find_spec("scrapy_playwright") is None:
+        unavailable("no scrapy-playwright installed")
+    if not any(map(shutil.which, PROGRAMS)):
+        unavailable("no Chromium installed")
+
+
+@pytest.fixture(scope="module")
+def web():
+    with Web(elsewhere=elsewhere, site=lambda exchange: scripted(web["elsewhere"].origin)(exchange)) as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def crawled(web, tmp_path_factory):
+    """A crawl of the site, and the requests that it got."""
+    web["site"].requests.clear()
+    with Crawl(tmp_path_factory.mktemp("rendering") / "one", [web["site"].origin + FIELDS], **SETTINGS) as crawl:
+        ended = crawl.run()
+        assert ended.status == 0, ended.log
+        assert "Traceback" not in ended.log
+        yield crawl, list(web["site"].paths), ended
+
+
+def pages_of(crawl, origin):
+    rows = crawl.query("SELECT url, state, reason, status FROM page")
+    return {url.removeprefix(origin): (State(state), reason, status) for url, state, reason, status in rows}
+
+
+def test_links_that_scripts_insert_are_followed(web, crawled):
+    crawl, _, ended = crawled
+    found = pages_of(crawl, web["site"].origin)
+    assert {path: found[path] for path in SHOWN} == dict.fromkeys(SHOWN, (State.DONE, None, 200))
+    assert "/never" not in found
+    assert "Pages are rendered by " in ended.log
+
+
+def test_responses_are_recorded_as_without_a_browser(web, crawled, tmp_path):
+    with Crawl(tmp_path / "plain", [web["site"].origin + ";2;;0"]) as plain:
+        assert plain.run().status == 0
+    expected = pages_of(plain, web["site"].origin)
+    assert set(expected) == {"/", *PLAIN}, "without a browser, only these are found"
+    found = pages_of(crawled[0], web["site"].origin)
+    assert {path: found[path] for path in expected if path != "/moving"} == {
+        path: result for path, result in expected.items() if path != "/moving"
+    }
+
+
+def test_redirect_by_a_script_is_a_redirect(web, crawled):
+    crawl, _, _ = crawled
+    assert crawl.query(
+        "SELECT moved.url, page.status FROM page JOIN page AS moved ON moved.id = page.moved_to"
+        " WHERE page.url LIKE '%/moving'"
+    ) == [(web["site"].origin + "/at-once", 200)]
+
+
+def test_only_what_links_depend_on_is_requested_and_only_once(crawled):
+    _, paths, _ = crawled
+    assert not set(paths) & set(NEVER)
+    assert set(Counter(paths).values()) == {1}
+    assert {"/app.js", "/api/links", "/api/more"} < set(paths)
+
+
+def test_other_hosts_are_asked_for_scripts_only_and_their_robots_txt_is_obeyed(web, crawled):
+    assert set(web["elsewhere"].paths) == {"/robots.txt", "/allowed.js"}
+
+
+def test_second_crawl_has_the_same_results(web, crawled, tmp_path):
+    with Crawl(tmp_path / "two", [web["site"].origin], **SETTINGS, RENDER="playwright") as other:
+        assert other.start(is_fresh=True, CONCURRENT_REQUESTS=1).wait().status == 0
+    first, second = crawled[0].tables(), other.tables()
+    for tables in (first, second):
+        del tables["site"]  # with the other limits
+        # Scripts that race may insert the same elements in another order: their hashes are not compared.
+        tables["page"] = Counter((*row[:10], *row[12:]) for row in tables["page"])
+    assert differences(first, second) == []
+    assert other.files() == crawled[0].files()
+
+
+def test_crawl_goes_on_after_a_kill_and_leaves_no_browser(web, crawled, tmp_path):
+    with Crawl(tmp_path / "killed", [web["site"].origin + FIELDS], **SETTINGS, STORE_BATCH_PAGES=1) as crawl:
+        run = crawl.start()
+        assert run.until(lambda: crawl.stored > 2, "three pages")
+        browsers = children(run.pid)
+        run.kill()
+        run.wait()
+        assert browsers
+        until(lambda: not any(is_alive(pid) for pid in browsers), "the end of the browser")
+        assert crawl.run().status == 0
+        assert crawl.states == ["finished"]
+    assert crawl.files() == crawled[0].files()
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that descend from *pid*."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has ended in the meantime
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+ENDLESS = "<title>x</title><script>while (true) { }</script>"
+GREEDY = "<title>x</title><script>const all = []; while (true) all.push(new Array(1e6).fill({}));</script>"
+LARGE = "<title>x</title><body><script>document.body.textContent = 'x'.repeat(3e6)</script>"
+
+
+@pytest.mark.parametrize(
+    ("body", "settings", "state", "reason"),
+    [
+        (ENDLESS, {"RENDER_TIMEOUT_SECONDS": 1}, State.FAILED, "not rendered within 1 s"),
+        (GREEDY, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "its scripts crashed the browser"),
+        (LARGE, {**SETTINGS, "DOWNLOAD_MAXSIZE": 2_000_000}, State.REFUSED, "too large once rendered"),
+    ],
+    ids=["endless", "greedy", "large"],
+)
+def test_hostile_page_gets_a_state_and_a_reason(tmp_path, body, settings, state, reason):
+    with (
+        Web(site=pages_with(body)) as web,
+        Crawl(tmp_path / "hostile", [web["site"].origin + FIELDS], **settings) as crawl,
+    ):
+        ended = crawl.run()
+        assert ended.status in (0, 3), ended.log
+        assert "Traceback" not in ended.log
+        assert web["site"].paths == ["/robots.txt", "/"]
+        found, why, _ = pages_of(crawl, web["site"].origin)["/"]
+        assert found is state
+        assert why.startswith(reason)
+
+
+def pages_with(body):
+    async def respond(exchange):
+        if exchange.path == "/":
+            await exchange.page(body)
+        else:
+            await exchange.page(links(), 404)
+
+    return respond
+
+
+def test_site_is_asked_for_one_thing_at_a_time_after_its_delay(tmp_path):
+    scripts = [f"/{number}.js" for number in range(5)]
+
+    async def site(exchange):
+        if exchange.path == "/":
+            await exchange.page("".join(f"<script src={path}></script>" for path in scripts))
+        else:
+            await exchange.page("", 200 if exchange.path in scripts else 404, content_type="text/javascript")
+
+    line = ";1;;200;render=playwright"
+    with Web(site=site) as web, Crawl(tmp_path / "slow", [web["site"].origin + line], **SETTINGS) as crawl:
+        assert crawl.run().status == 0
+        assert web["site"].paths == ["/robots.txt", "/", *scripts]
+        assert web["site"].most_at_once == 1
+        gaps_s = web["site"].gaps_s[1:]
+        assert sum(gaps_s) > 0.7 * 0.2 * len(gaps_s)
+
+
+def test_sites_are_chosen_one_by_one(tmp_path):
+    body = "<title>x</title><script>document.title = 'rendered'</script>"
+    with Web(first=pages_with(body), second=pages_with(body)) as web:
+        hosts = [web["first"].origin + ";render=none", web["second"].origin]
+        with Crawl(tmp_path / "some", hosts, **SETTINGS, RENDER="playwright") as crawl:
+            assert crawl.run().status == 0
+            assert crawl.query("SELECT site, title FROM page JOIN site ON site.id = site_id ORDER BY page.id") == [
+                (web["first"].origin, "x"),
+                (web["second"].origin, "rendered"),
+            ]
+
+
+def test_browser_that_does_not_start_ends_the_crawl_with_one_sentence(tmp_path):
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    site = pages_with("<title>x</title>")
+    with (
+        Web(site=site) as web,
+        Crawl(tmp_path / "broken", [web["site"].origin + FIELDS], RENDER_BROWSER=broken) as crawl,
+    ):
+        ended = crawl.run()
+        assert ended.status not in (0, 3)
+        assert "Chromium can't be started" in ended.log
+        assert crawl.states == ["interrupted"]
