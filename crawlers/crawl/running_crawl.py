@@ -21,6 +21,7 @@ from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
+from crawlers.crawl.trials import Trials
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.protocols import Candidate
 from crawlers.inputs.render_settings import RenderedSites
@@ -104,6 +105,7 @@ class Crawl:
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
+        self._trials = Trials(self._most_leases)
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
@@ -166,6 +168,8 @@ class Crawl:
         """
         if not self._policy.is_ready:
             return None
+        for site_id in self._trials.admitted(in_flight):
+            self.frontier.resume(site_id, now)
         for _ in range(MAX_REJECTED):
             if self.failure is not None or self._is_full(in_flight):
                 return None
@@ -178,9 +182,15 @@ class Crawl:
                 self.frontier.pause(lease.site_id, is_awaited=True)
                 return RobotsNeeded(lease.site_id, address)
             reason = self._policy.reason_to_skip(lease) or self.sites.reason_against(lease)
-            if reason is None:
+            if reason is not None:
+                self.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
+            elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
+                self._trials.started(lease.site_id, lease.id)
                 return lease
-            self.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
+            else:
+                self.frontier.release(lease, now)
+                self.frontier.pause(lease.site_id)
+                self._trials.wait(lease.site_id)
             if self.clock() - now > LONGEST_S:
                 break
         return None
@@ -251,6 +261,9 @@ class Crawl:
     def _record(self, lease: Lease, page: Page) -> Page:
         self._has_settled = False
         now = self.clock()
+        if page.state is not State.REJECTED:
+            responded = page.status > 0 or page.state is not State.FAILED
+            self._trials.ended(lease.site_id, lease.id, responded=responded)
         attempts = lease.attempts + 1
         home: SiteHome | None = None
         if lease.level == 0:

@@ -17,6 +17,7 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTPClientParser,
 )
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
+from service_identity import VerificationError
 from twisted.internet.error import ConnectError, ConnectionClosed
 from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, ParseError
@@ -125,7 +126,7 @@ def _explained(error: DownloadFailedError) -> Exception:
         for reason in error.__cause__.reasons:
             if isinstance(reason.value, DownloadRefusedError):
                 return reason.value
-            if reason.check(SSL.Error):
+            if reason.check(SSL.Error, VerificationError):
                 return BadResponseError("the TLS connection failed")
             if not reason.check(ConnectionClosed):
                 return BadResponseError("the response is not HTTP")

@@ -211,6 +211,7 @@ def test_nothing_is_requested_before_the_policy_is_ready(opened, policy):
 def test_concurrent_requests_bound_the_leases_of_missions(opened, is_foreign):
     crawl = opened({"is_foreign": is_foreign}, CONCURRENT_REQUESTS=2, SITE_PARALLEL=9)
     crawl.crawl.frontier.add([Candidate(1, target(f"/{n}")) for n in range(9)], NOW)
+    crawl.end(crawl.lease())
     crawl.lease()
     assert (crawl.crawl.next(NOW, in_flight=1) is None) is not is_foreign
     assert (crawl.crawl.next_due(NOW, in_flight=1) is None) is not is_foreign

@@ -120,6 +120,9 @@ def test_requests_for_robots_txt_count_as_downloads(flows):
     first, robots = flow.next(), flow.next()
     assert (first.url, robots.url) == (f"{SITE}/", "http://b.test/robots.txt")
     assert flow.flow.next() is None
+    flow.opened.end(first.meta[LEASE])
+    assert flow.next().url == f"{SITE}/a"
+    assert flow.flow.next() is None
     flow.respond(robots)
     assert flow.flow.next() is not None
 

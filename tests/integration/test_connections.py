@@ -1,0 +1,119 @@
+"""Connections that are used again, TLS without a valid certificate, and names that can't be resolved."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+import ssl
+import struct
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from crawlers.items import State
+from tests.support.persistent import PersistentSite, response
+from tests.support.sites.project import Project
+from tests.support.sites.server import links
+
+PATHS = [f"/{number}" for number in range(8)]
+HTML = links(*PATHS)
+
+
+async def close_at_second(connection, path):
+    if connection.number == 2:
+        connection.writer.close()
+    else:
+        await connection.send(response(HTML + path))
+
+
+async def reset_at_second(connection, path):
+    if connection.number == 2:
+        sock = connection.writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.writer.transport.abort()
+    else:
+        await connection.send(response(HTML + path))
+
+
+async def close_after_each(connection, path):
+    await connection.send(response(HTML + path))
+    connection.writer.close()
+
+
+async def send_garbage(connection, path):
+    await connection.send(response(HTML + path) + b"garbage\r\n\r\n")
+
+
+async def send_second_response(connection, path):
+    await connection.send(response(HTML + path) + response(links("/smuggled")))
+
+
+ANSWERS = [close_at_second, reset_at_second, close_after_each, send_garbage, send_second_response]
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_end_of_an_idle_connection_is_not_an_error_of_a_page(tmp_path, answer):
+    project = Project(tmp_path, RETRY_TIMES=0)
+    with PersistentSite(answer) as site:
+        assert project.crawl(f"{site.origin};2;;0").status == 0
+    assert project.pages(site.origin) == dict.fromkeys(["/", *PATHS], (State.DONE, ""))
+    assert (tmp_path / "logs/error_log.csv").read_text().count("\n") == 1
+    assert site.paths["/smuggled"] == 0
+
+
+def certificate(path, first_day, last_day):
+    """Write a self-signed certificate of another host with its key, valid on these days from today."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "another.example")])
+    now = datetime.datetime.now(datetime.UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("another.example")]), critical=False)
+        .not_valid_before(now + datetime.timedelta(first_day))
+        .not_valid_after(now + datetime.timedelta(last_day))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    form = serialization.PrivateFormat.PKCS8
+    path.write_bytes(key.private_bytes(pem, form, serialization.NoEncryption()) + signed.public_bytes(pem))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context
+
+
+@pytest.mark.parametrize("days", [(-1, 10), (-100, -10)], ids=["self-signed", "expired"])
+def test_certificates_are_checked_only_if_the_setting_says_so(tmp_path, days):
+    with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *days)) as site:
+        quick = {"RETRY_TIMES": 0, "ROBOTSTXT_OBEY": 0, "MAX_LEVEL": 0}
+        unchecked = Project(tmp_path / "unchecked", **quick)
+        unchecked.folder.mkdir()
+        assert unchecked.crawl(f"{site.origin};;;0").status == 0
+        assert unchecked.pages(site.origin)["/"] == (State.DONE, "")
+        checked = Project(tmp_path / "checked", DOWNLOAD_VERIFY_CERTIFICATES=1, **quick)
+        checked.folder.mkdir()
+        log = checked.crawl(f"{site.origin};;;0").log
+        assert checked.pages(site.origin)["/"] == (State.FAILED, "the TLS connection failed")
+        assert "Traceback" not in log
+
+
+def test_sites_without_an_address_fail_with_a_reason(tmp_path):
+    names = ["a" * 70 + ".test", "a..test", ".".join(["a" * 60] * 6), "_x_.test", "bücher.test"]
+    project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0)
+    log = project.crawl(",".join(f"http://{name};;;0" for name in names)).log
+    assert [page for _, page in sorted(project.pages().items())] == [(State.FAILED, "host name not found")] * 5
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("tls_on_plain", [True, False])
+def test_sites_with_the_wrong_protocol_fail_with_a_reason(tmp_path, tls_on_plain):
+    context = certificate(tmp_path / "key.pem", -1, 10) if tls_on_plain else None
+    with PersistentSite(close_after_each, context) as site:
+        origin = site.origin.replace(*(("https", "http") if tls_on_plain else ("http", "https")))
+        project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0, DOWNLOAD_TIMEOUT=1)
+        log = project.crawl(f"{origin};;;0").log
+        state, reason = project.pages(origin)["/"]
+        assert (state, reason) == (State.FAILED, "the connection failed" if tls_on_plain else "timeout")
+        assert "Traceback" not in log

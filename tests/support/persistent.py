@@ -1,0 +1,83 @@
+"""HTTP servers on loopback whose connections stay open, so that a test decides how each of them goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Awaitable, Callable
+
+END_S = 10
+
+
+def response(body: str, status: int = 200) -> bytes:
+    data = body.encode()
+    return b"HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (status, len(data), data)
+
+
+class Connection:
+    """One connection; *number* is that of its latest request for a page, from 1."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.number = 0
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+
+class PersistentSite:
+    """A site without robots.txt, served by a thread during the `with` block.
+
+    *answer* responds to a path, and may close the connection. With *context* the site has TLS.
+    """
+
+    def __init__(
+        self, answer: Callable[[Connection, str], Awaitable[None]], context: ssl.SSLContext | None = None
+    ) -> None:
+        self._answer = answer
+        self._context = context
+        self.paths: Counter[str] = Counter()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        opened = asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
+        self._server = asyncio.run_coroutine_threadsafe(opened, self._loop).result(END_S)
+        scheme = "http" if self._context is None else "https"
+        self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(END_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(END_S)
+        self._loop.close()
+
+    async def _close(self) -> None:
+        self._server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = Connection(reader, writer)
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while not writer.is_closing():
+                path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1].decode()
+                self.paths[path] += 1
+                if path == "/robots.txt":
+                    await connection.send(response("", 404))
+                else:
+                    connection.number += 1
+                    await self._answer(connection, path)
+        writer.close()
