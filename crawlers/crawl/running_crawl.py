@@ -20,8 +20,8 @@ from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.stats import CrawlStats
-from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.crawl.trials import Trials
+from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.frontier.protocols import Candidate
 from crawlers.inputs.render_settings import RenderedSites
