@@ -6,7 +6,7 @@ A scheduler asks for leases (`next`) and makes requests of them; a pipeline retu
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -118,6 +118,7 @@ class Crawl:
         self.session = CrawlSession(settings, spec, self._reason_against, now, versions, stored)
         with ExitStack() as on_error:
             on_error.callback(self.session.close_all)
+            on_error.callback(self._never_began)
             self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.close)
             self.sites = SitePolicies(
@@ -136,6 +137,10 @@ class Crawl:
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
             logger.info("Rules of robots.txt apply to the crawl if they are for %s", self.robots_token)
+
+    def _never_began(self) -> None:
+        with suppress(StoreError):
+            self.session.end(finished=False, reason="could not begin", now=self.clock())
 
     @property
     def frontier(self) -> CrawlFrontier:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import __version__ as scrapy_version
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.policy import CrawlControl
     from crawlers.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
 
 E = TypeVar("E")
 
@@ -79,8 +82,14 @@ class CrawlOwner:
                 wake=wake,
                 versions={"scrapy": scrapy_version},
             )
+        # If an error were raised here, Scrapy would close parts that were never opened.
         except CrawlersError as error:
-            self._failure = error  # if it were raised here, Scrapy would close parts that were never opened
+            self._failure = error
+        except Exception as error:
+            logger.exception("Internal error")
+            self._failure = FrontierError(
+                f"the crawl can't begin: {type(error).__name__} {error}; correct the spider, or please report it"
+            )
         return self._crawl
 
     def close(self, reason: str) -> None:

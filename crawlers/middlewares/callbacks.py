@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import CloseSpider
+
 from crawlers.extensions.pending_callbacks import pending_callbacks
 from crawlers.items import LEASE, Page, State
 
@@ -55,7 +57,15 @@ class CallbackMiddleware:
             async for output in result:
                 yield output
             return
-        async for output in result:
-            self._callbacks.yielded(response, output)
-            yield output
+        try:
+            async for output in result:
+                self._callbacks.yielded(response, output)
+                yield output
+        except CloseSpider:  # the callback has done its work, and Scrapy reports no error
+            self._callbacks.exhausted(response)
+            raise
         self._callbacks.exhausted(response)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        if isinstance(exception, CloseSpider):  # of a callback that is not a generator
+            self._callbacks.exhausted(response)

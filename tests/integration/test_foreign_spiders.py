@@ -320,3 +320,12 @@ def test_repeated_start_requests_are_sent_and_a_request_that_is_yielded_twice_do
         assert (counts["/"], counts["/next"]) == (3, 1)
         assert project.states() == [("finished", "finished")]
         assert items(project) == [{"at": "/next"}]
+
+
+def test_page_whose_callback_closes_the_spider_is_not_fetched_again(tmp_path):
+    project = project_in(tmp_path)
+    with Web(site=anything) as web:
+        for _ in range(2):
+            run(project, web, "enough", SITE_PARALLEL=1, CONCURRENT_REQUESTS=1)
+        assert Counter(web["site"].paths[1:]) == {"/generator": 1, "/function": 1}
+        assert {state for state, _ in project.pages(web["site"].origin).values()} == {State.DONE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from scrapy import FormRequest, Request, Spider
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
@@ -278,3 +278,20 @@ class RepeatingSpider(PlainSpider):
 
     def parse_next(self, response):
         yield {"at": "/next"}
+
+
+class EnoughSpider(PlainSpider):
+    """Has seen enough after a page, in a generator or in a function, and closes itself."""
+
+    name = "enough"
+
+    async def start(self):
+        yield Request(self.url("/generator"), self.parse_generator)
+        yield Request(self.url("/function"), self.parse_function)
+
+    def parse_generator(self, response):
+        yield {"at": "/generator"}
+        raise CloseSpider("enough")
+
+    def parse_function(self, response):
+        raise CloseSpider("enough")

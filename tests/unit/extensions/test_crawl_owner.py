@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.protocols import Candidate, Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.spiders.base import SiteSpider
+from crawlers.storage.database import Database
 from tests.support.opened_crawl import SITE, crawler_of, target
 
 if TYPE_CHECKING:
@@ -139,6 +141,16 @@ def test_rules_of_robots_txt_are_not_mentioned_if_they_are_not_obeyed(opened, ca
     caplog.set_level("INFO")
     opened(ROBOTSTXT_OBEY=False).open()
     assert "robots.txt" not in caplog.text
+
+
+def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(opened, monkeypatch):
+    monkeypatch.setattr(OneSite, "crawl_policy", lambda *_: 1 / 0)
+    one = opened(OneSite)
+    assert one.owner.open(one.spider, lambda: None) is None
+    assert "the crawl can't begin: ZeroDivisionError" in str(one.owner.failure)
+    with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
+        rows = connection.exec_driver_sql("SELECT state, reason FROM crawl").all()
+    assert rows == [("interrupted", "could not begin")]
 
 
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
