@@ -117,6 +117,12 @@ def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:
     return {"serializer": write}
 
 
+def _readable(link: ExternalLink, count: int) -> dict[str, Any]:
+    fields = link._asdict()
+    del fields["key"]
+    return {**fields, "count": count}
+
+
 class QueueSlot(NamedTuple):
     """The place of a waiting URL, under an order with several queues per site (see algorithms.ranking.news_scores)."""
 
@@ -277,6 +283,6 @@ class Page:
     similarity: float | None = None  # to the topic of the crawl, in [0, 1], by the pages read until now
     external: Sequence[tuple[ExternalLink, int]] = field(
         default=(),
-        metadata=_in_feeds(lambda links: [{**link._asdict(), "count": count} for link, count in links]),
+        metadata=_in_feeds(lambda links: [_readable(link, count) for link, count in links]),
     )
     bad: Sequence[BadLink] = field(default=(), metadata=_in_feeds(lambda links: [link._asdict() for link in links]))

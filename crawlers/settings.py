@@ -160,6 +160,11 @@ WARC_FILE = ""  # a .warc.gz file to which every response is appended; empty: no
 GRAPH_FORMATS = ["gexf"]  # written when the crawl stops: gexf, graphml, csv; empty: none
 GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hub, authority, component, component_size
 
+# Tables of URLs and links
+
+# Written when the crawl stops: pages, broken-links, redirects, external-links; empty: none
+RESULT_TABLES = ["pages", "broken-links", "redirects", "external-links"]
+
 # Logs and progress
 
 COMMON_LOG_FILE = "logs/common_log.csv"  # one line per response; empty: no such log
@@ -179,6 +184,7 @@ ITEM_PIPELINES = {
     "crawlers.pipelines.store.StorePipeline": 900,  # after those of users
     "crawlers.pipelines.document_items.DocumentPipeline": 950,
     "crawlers.pipelines.graphs.GraphPipeline": 960,
+    "crawlers.pipelines.url_tables.TablePipeline": 965,
     "crawlers.pipelines.topic.TopicPipeline": 970,
 }
 SPIDER_MIDDLEWARES = {"crawlers.middlewares.callbacks.CallbackMiddleware": 10}  # the outermost: nearest to the engine

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.urls.domains import GROUPS
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
@@ -22,9 +22,11 @@ from crawlers.graphs.files import FORMATS, graph_paths, write_graph
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
+from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
 from crawlers.inputs.rule_settings import virtual_share
 from crawlers.inputs.seed_names import matching_seeds
 from crawlers.items import Seed
+from crawlers.pipelines.url_tables import chosen_tables
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
@@ -57,7 +59,8 @@ class Command(ProjectCommand):
 
     def long_desc(self) -> str:
         return (
-            "Writes one graph per site (all sites, or the named ones: example.org) to RESULT_FOLDER. With "
+            "Writes one graph per site (all sites, or the named ones: example.org) to RESULT_FOLDER, and its tables of "
+            "pages, broken links, redirects and external links. With "
             "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
             "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
             "crawl measured them, or with --pagerank by the stored links of any crawl. The store is "
@@ -79,6 +82,9 @@ class Command(ProjectCommand):
         )
         parser.add_argument("--pagerank", action="store_true", help="--top: by PageRank of the links in the store")
         parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
+        parser.add_argument(
+            "--table", action="append", choices=tuple(TABLES), help="tables of URLs and links, likewise"
+        )
         parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
 
@@ -129,6 +135,12 @@ class Command(ProjectCommand):
             raise ConfigError(no_graph_of(list(unread)))
         if unread:
             print(no_graph_of(list(unread)), file=sys.stderr)
+        usual = [name for name in chosen_tables(self.settings) if name in DEFAULTS.get(crawl.mission, ())]
+        tables = write_tables(
+            database, crawl, chosen_sites, sites, folder, opts.table or ([] if opts.format else usual)
+        )
+        for path, rows, noun in tables:
+            print(f"{path}: {counted(rows, noun)}")
 
 
 def _number(text: str) -> int:

@@ -48,10 +48,10 @@ def closing_words(folder: Path, url: str) -> str:
     base = shown(folder)
     files = {
         "result/*.gexf": "one graph per site, for Gephi",
-        "result/*.csv": "the same graphs as tables",
+        "result/*.csv": "the graphs as tables; pages, broken links, redirects",
         "crawl.sqlite": "everything: pages, links, reasons",
         "logs/": "one line per response, and per error",
-        "harvest/": "the crawl for external links: crawl.sqlite, logs/",
+        "harvest/": "the harvest: result/external-links.csv, crawl.sqlite, logs/",
         "town/result/top.csv": "the most important pages of the town",
         "town/result/topic.pages.csv": "the pages about the topic",
         "town/result/topic.gexf": "their graph",

@@ -89,6 +89,16 @@ class SiteGraph:
         """Return the node of a page, which its duplicates and redirects to it share; None if it has none."""
         return self._node_of.get(page_id)
 
+    def representative(self, page_id: int) -> int | None:
+        """Return the page that represents *page_id*; None if it is not a page."""
+        node = self._node_of.get(page_id)
+        return None if node is None else self._members[node][0]
+
+    def degrees(self, page_id: int) -> tuple[int, int]:
+        """Return the in-degree and out-degree of the node of a page; call it only after `edges` is exhausted."""
+        node = self._node_of[page_id]
+        return self._in_degree[node], self._out_degree[node]
+
     def _pages(self, connection: Connection) -> Any:
         collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
         statement = text(_PAGES.format(collation=collation))

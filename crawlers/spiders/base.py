@@ -32,6 +32,21 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.items import Page, SiteLimits
 
+PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
+    "url",
+    "status",
+    "state",
+    "reason",
+    "level",
+    "title",
+    "canonical",
+    "content_type",
+    "size_bytes",
+    "moved_to",
+    "content_hash",
+)
+LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
+TABLE_FORMATS = frozenset({"csv"})
 GROUPING = frozenset({"groups"})  # the orders that use the positions of links on their pages
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 
@@ -79,6 +94,19 @@ class SiteSpider(Spider):
         ):
             off: dict[str, None] = dict.fromkeys(unused)
             settings.set(setting, {**settings.getdict(setting), **off}, priority="spider")
+        feeds = {
+            uri: {**cls.feed_options(settings, given.get("format", "")), **given}
+            for uri, given in settings.getdict("FEEDS").items()
+        }
+        if feeds:  # one above, because Scrapy applies the command line once more before the crawl
+            settings.set("FEEDS", feeds, priority=(settings.getpriority("FEEDS") or 0) + 1)
+
+    @classmethod
+    def feed_options(cls, settings: BaseSettings, format_: str) -> dict[str, Any]:
+        """Return the default options of feeds in a format: pages with their readable fields."""
+        if settings.get("FEED_EXPORT_FIELDS"):
+            return {}
+        return {"fields": [*PAGE_FIELDS, *(() if format_ in TABLE_FORMATS else LIST_FIELDS)]}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

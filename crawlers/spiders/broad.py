@@ -24,6 +24,7 @@ class BroadSpider(SiteSpider):
         "RULE": "best",
         "ORDER": "aopic",
         "GRAPH_FORMATS": [],  # `scrapy graph` writes graphs of whole sites when they are needed
+        "RESULT_TABLES": [],
     }
 
     def prepare(self, settings: BaseSettings) -> None:

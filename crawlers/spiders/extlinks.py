@@ -27,6 +27,7 @@ class ExtLinksSpider(SiteSpider):
         "MAX_LEVEL": 5,
         "LINK_TAGS": "a,area,link,frame,iframe,meta",  # every element with an href; frames are pages of the site
         "GRAPH_FORMATS": [],  # sites are not read completely; see `scrapy graph --level site`
+        "RESULT_TABLES": ["external-links"],  # one of all sites
     }
 
     def crawl_spec(self) -> CrawlSpec:

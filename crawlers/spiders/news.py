@@ -63,6 +63,7 @@ class NewsSpider(SiteSpider):
         # Responses that wait for the pool count as active; beyond this many bytes Scrapy requests nothing more.
         "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
         "GRAPH_FORMATS": [],  # `scrapy graph` writes graphs of whole sites when they are needed
+        "RESULT_TABLES": [],
     }
     scope: Scope
     _policy: NewsPolicy
@@ -73,9 +74,11 @@ class NewsSpider(SiteSpider):
         super().update_settings(settings)
         extensions = [name for name in settings.getlist("IGNORED_EXTENSIONS") if name not in FEED_EXTENSIONS]
         settings.set("IGNORED_EXTENSIONS", extensions, priority="spider")
-        feeds = {uri: {"item_classes": [DOCUMENT], **options} for uri, options in settings.getdict("FEEDS").items()}
-        if feeds:  # one above, because Scrapy applies the command line once more before the crawl
-            settings.set("FEEDS", feeds, priority=(settings.getpriority("FEEDS") or 0) + 1)
+
+    @classmethod
+    def feed_options(cls, settings: BaseSettings, format_: str) -> dict[str, Any]:
+        """Return the options of feeds: they contain documents."""
+        return {"item_classes": [DOCUMENT]}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

@@ -47,6 +47,7 @@ class TopicSpider(SiteSpider):
         "RULE": "best",
         "ORDER": "topic",
         "GRAPH_FORMATS": [],  # a topic has one graph of all sites, see pipelines.topic
+        "RESULT_TABLES": [],
         "FEED_EXPORT_FIELDS": ["url", "title", "similarity", "level", "state", "status", "reason"],
     }
     _spec: TopicSpec

@@ -153,6 +153,12 @@ def has_pages(connection: Connection, crawl_id: int) -> bool:
     return connection.execute(read.limit(1)).scalar() is not None
 
 
+def site_has_pages(connection: Connection, site_id: int) -> bool:
+    """Return whether any page of the site was read."""
+    read = select(page.c.id).where(page.c.site_id == site_id, page.c.state == int(State.DONE))
+    return connection.execute(read.limit(1)).scalar() is not None
+
+
 def unavailable_sites(connection: Connection, crawl_id: int) -> list[tuple[str, str]]:
     """Return the sites of the latest run, as a person named them, whose home page can't be loaded, and why."""
     statement = (

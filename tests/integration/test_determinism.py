@@ -10,7 +10,8 @@ from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.running import differences
 
 FORMATS = {"GRAPH_FORMATS": "gexf,graphml,csv", "LINK_TAGS": "a,area,frame,iframe,meta"}
-ENDINGS = (".gexf", ".graphml", ".nodes.csv", ".edges.csv")
+TABLES = (".pages.csv", ".broken-links.csv", ".redirects.csv", ".external-links.csv")
+ENDINGS = (".gexf", ".graphml", ".nodes.csv", ".edges.csv", *TABLES)
 LONGEST_PAUSE_S = 0.03
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from crawlers.commands.graph import FRAGMENT
 from crawlers.errors import ConfigError
+from crawlers.graphs.tables.result_tables import TABLES
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.storage.files.names import file_stem
 from tests.support.sites.server import Web, links, pages
@@ -26,7 +27,8 @@ def test_graph_writes_byte_identical_files_of_all_sites(crawled, tmp_path):
     project, first_site, second_site = crawled
     outcome = project.run("graph", "--folder", str(tmp_path))
     assert outcome.status == 0, outcome.log
-    assert names(tmp_path) == sorted(f"{stem(site)}.gexf" for site in (first_site, second_site))
+    endings = (".gexf", *(f".{name}.csv" for name in TABLES))
+    assert names(tmp_path) == sorted(stem(site) + ending for site in (first_site, second_site) for ending in endings)
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (project.folder / "result" / path.name).read_bytes()
     assert "6 pages, 8 edges" in outcome.output
@@ -211,7 +213,7 @@ def test_site_is_named_as_for_the_list_of_sites(crawled, tmp_path, name):
     project, first_site, _ = crawled
     number = project.query("SELECT id FROM seed WHERE site = :site", site=first_site)[0][0]
     named = name.format(host=first_site.removeprefix("http://"), number=number, url=first_site)
-    outcome = project.run("graph", named, "--folder", str(tmp_path))
+    outcome = project.run("graph", named, "--format", "gexf", "--folder", str(tmp_path))
     assert outcome.status == 0, outcome.log
     assert names(tmp_path) == [f"{stem(first_site)}.gexf"]
 
@@ -239,7 +241,7 @@ def test_no_graph_is_written_of_a_site_that_was_never_read(project):
     assert sentence in outcome.log
     assert f"{stem(good)}.gexf" in names(result)
     assert not [name for name in names(result) if name.startswith(stem(dead))]
-    again = project.run("graph", "--folder", str(project.folder / "again"))
+    again = project.run("graph", "--format", "gexf", "--folder", str(project.folder / "again"))
     assert (again.status, again.log.splitlines()[1:]) == (0, [sentence])
     assert names(project.folder / "again") == [f"{stem(good)}.gexf"]
     named = project.run("graph", dead)

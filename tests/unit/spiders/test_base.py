@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.spiders.base import link_tags, read_hosts
+from crawlers.spiders.base import LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -207,11 +207,12 @@ def test_feeds_have_every_response_as_json(crawled):
     found = {page["url"]: page for page in map(json.loads, lines)}
     assert set(found) == {f"{origin}{path}" for path in ("/", "/a", "/moved", "/?x=1")}
     home, missing = found[f"{origin}/"], found[f"{origin}/moved"]
+    assert list(home) == [*PAGE_FIELDS, *LIST_FIELDS]
     assert (home["state"], home["status"], home["level"], home["title"]) == ("done", 200, 0, "LINKS")
     assert home["links"] == [{"url": f"{origin}/a", "count": 2}, {"url": f"{origin}/moved", "count": 1}]
     (outside,) = home["external"]
     assert outside["url"] == "http://b.example/x"
-    assert {"site", "anchor", "context", "position", "rel", "tag", "count"} < set(outside)
+    assert {"site", "anchor", "context", "position", "rel", "tag", "count"} == set(outside) - {"url"}
     assert home["bad"] == [{"raw": "mailto:x@b.example", "reason": "scheme mailto"}]
     assert (missing["state"], missing["reason"], missing["moved_to"]) == ("refused", "status 404", None)
     stored = project.query("SELECT content_hash FROM page WHERE url = :url", url=f"{origin}/")
@@ -223,6 +224,7 @@ def test_feeds_have_every_response_as_csv(crawled):
     with (project.folder / "pages.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["url"]: row for row in csv.DictReader(file)}
     assert len(rows) == 4
+    assert list(rows[f"{origin}/a"]) == list(PAGE_FIELDS)
     assert rows[f"{origin}/a"]["state"] == "done"
     assert len(rows[f"{origin}/a"]["content_hash"]) == 32
 

@@ -1,0 +1,37 @@
+"""What all tables read in the same way: sorted text, and the URLs of page numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Connection
+
+ROWS_AT_ONCE = 2000
+# A statement may contain {c}, the collation by which text is sorted: that of code points. PostgreSQL would use the
+# database's language.
+_COLLATION = {"sqlite": "", "postgresql": 'COLLATE "C"'}
+_AMONG = {
+    "sqlite": "IN (SELECT value FROM json_each(:ids))",
+    "postgresql": "IN (SELECT value::bigint FROM json_array_elements_text(CAST(:ids AS json)))",
+}
+
+
+def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[Any]:
+    """Yield the rows of *statement*, in which {c} stands for a collation and {ids} for a list of numbers, *ids*."""
+    dialect = connection.dialect.name
+    if "ids" in values:
+        values["ids"] = json.dumps(list(values["ids"]))
+    sql = text(statement.format(c=_COLLATION[dialect], ids=_AMONG[dialect]))
+    yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(sql, values)
+
+
+def urls_of(connection: Connection, page_ids: Iterable[int]) -> dict[int, str]:
+    """Return the URLs of pages by number."""
+    rows = streamed(connection, "SELECT id, url FROM page WHERE id {ids}", ids=set(page_ids))
+    return {page_id: url for page_id, url in rows}

@@ -1,0 +1,67 @@
+"""Writes the tables of URLs and links when the crawl stops, from the store, as outputs of the crawl."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from crawlers.algorithms.plurals import counted
+from crawlers.errors import ConfigError
+from crawlers.extensions.crawl_owner import add_output
+from crawlers.graphs.tables.result_tables import TABLES, write_tables
+from crawlers.inputs.crawl_name import crawl_name
+from crawlers.spiders.base import SiteSpider
+from crawlers.storage.database import Database
+from crawlers.storage.files.writable import check_folder
+from crawlers.storage.queries import crawl_named, sites_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+
+
+class TablePipeline:
+    """Writes the tables called *names* to *folder*; only for missions."""
+
+    def __init__(self, crawler: Crawler, folder: Path, names: list[str]) -> None:
+        self._crawler = crawler
+        self._folder = folder
+        self._names = names
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        names = chosen_tables(crawler.settings)
+        if not names or not isinstance(crawler.spider, SiteSpider):
+            raise NotConfigured  # no tables are requested; the links of plain Scrapy spiders are not stored
+        pipeline = cls(crawler, Path(crawler.settings.get("RESULT_FOLDER")), names)
+        check_folder(pipeline._folder, "RESULT_FOLDER")
+        add_output(crawler, pipeline._write)
+        return pipeline
+
+    def _write(self) -> list[Path]:
+        settings = self._crawler.settings
+        written = []
+        with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
+            crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
+            sites = sites_of(database, crawl.id)
+            for path, rows, noun in write_tables(database, crawl, sites, sites, self._folder, self._names):
+                logger.debug("%s in %s", counted(rows, noun), path)  # the summary names the files
+                written.append(path)
+        return written
+
+
+def chosen_tables(settings: BaseSettings) -> list[str]:
+    """Return the names in RESULT_TABLES; raises `ConfigError` for an unknown one."""
+    names = [name for name in settings.getlist("RESULT_TABLES") if name]
+    unknown = sorted(set(names) - set(TABLES))
+    if unknown:
+        raise ConfigError(f"RESULT_TABLES={','.join(unknown)} is unknown; choose one of: {', '.join(TABLES)}")
+    return names

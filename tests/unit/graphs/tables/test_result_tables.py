@@ -1,0 +1,190 @@
+"""The tables of a crawl: what a person finds in them, and when they are written."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from crawlers.storage.files.cells import FORMULA_STARTS
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+OUT = "http://outside.example/"
+HOME = links("/a", "/copy1", "/copy2", "/gone", "/moved", "/paper", "/away", "/secret", "http://[::1", "mailto:x@y.z")
+BODIES = {
+    "/": HOME + f'<a href="{OUT}">=cmd()</a>',
+    "/a": "<title>=1+1</title>"
+    + f'<a href="/">up</a> <a href="/gone">a</a> <a href="/lost">b</a> <a href="{OUT}">z</a>',
+    "/copy1": "<title>Copy</title>" + links("/deep"),
+    "/copy2": "<title>Copy</title>" + links("/deep"),
+    "/deep": f'<a href="{OUT}x"><img></a> <a href="{OUT}x">text</a> <a href="/moved">m</a>',
+    "/end": "<title>End</title>",
+}
+MOVED = {"/moved": "/moved2", "/moved2": "/end", "/lost": "/gone", "/away": OUT}
+NAMES = ("pages", "broken-links", "redirects", "external-links")
+
+
+async def site(exchange):
+    if exchange.path in MOVED:
+        await exchange.page(status=301, Location=MOVED[exchange.path])
+    elif exchange.path == "/paper":
+        await exchange.page("x", content_type="application/pdf")
+    else:
+        await pages(BODIES, "User-agent: *\nDisallow: /secret")(exchange)
+
+
+class Crawled:
+    """A finished crawl and its files."""
+
+    def __init__(self, project, origin):
+        self.project, self.origin = project, origin
+        self.stem = origin.removeprefix("http://").replace(":", "_")
+
+    def files(self, folder="result"):
+        return {path.name: path.read_bytes() for path in (self.project.folder / folder).iterdir()}
+
+    def rows(self, name, folder="result"):
+        text = self.files(folder)[f"{self.stem}.{name}.csv"].decode().replace(self.origin, "")
+        return list(csv.DictReader(text.splitlines()))
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory, new_project):
+    project = new_project(tmp_path_factory.mktemp("tables"))
+    with Web(site=site) as web:
+        ended = project.crawl(web["site"].origin)
+        assert ended.status == 0, ended.log
+    return Crawled(project, web["site"].origin)
+
+
+def test_pages_have_status_degrees_duplicates_and_where_they_were_found(crawled):
+    rows = {row["url"]: row for row in crawled.rows("pages")}
+    columns = ("status", "state", "level", "in_degree", "out_degree", "duplicate_of", "found_on")
+    assert {url: tuple(row[name] for name in columns) for url, row in rows.items()} == {
+        "/": ("200", "done", "0", "1", "3", "", ""),
+        "/a": ("200", "done", "1", "1", "1", "", "/"),
+        "/away": ("301", "refused", "1", "1", "", "", "/"),
+        "/copy1": ("200", "done", "1", "1", "1", "", "/"),
+        "/copy2": ("200", "done", "1", "", "", "/copy1", "/"),
+        "/deep": ("200", "done", "2", "1", "1", "", "/copy1"),
+        "/end": ("200", "done", "1", "2", "0", "", "/moved2"),
+        "/gone": ("404", "refused", "1", "2", "", "", "/"),
+        "/lost": ("301", "moved", "2", "1", "", "", "/a"),
+        "/moved": ("301", "moved", "1", "2", "", "", "/"),
+        "/moved2": ("301", "moved", "1", "0", "", "", "/moved"),
+        "/paper": ("200", "refused", "1", "1", "", "", "/"),
+    }
+    assert rows["/gone"]["reason"] == "status 404"
+    assert rows["/paper"]["content_type"] == "application/pdf"
+    assert rows["/end"]["size_bytes"] == str(len(BODIES["/end"]))
+
+
+def test_degrees_are_those_of_the_graph(crawled):
+    ended = crawled.project.run("graph", "--format", "csv", "--folder", "graph")
+    assert ended.status == 0, ended.log
+    nodes = crawled.rows("nodes", "graph")
+    of_table = {row["url"]: row for row in crawled.rows("pages") if row["out_degree"]}
+    assert {row["Label"]: (row["in_degree"], row["out_degree"]) for row in nodes} == {
+        url: (row["in_degree"], row["out_degree"]) for url, row in of_table.items()
+    }
+
+
+def test_every_page_that_holds_a_broken_link_is_listed(crawled):
+    rows = [(row["target"], row["status"], row["error"], row["page"]) for row in crawled.rows("broken-links")]
+    assert rows == [
+        ("/gone", "404", "status 404", "/"),
+        ("/gone", "404", "status 404", "/a"),
+        ("/lost", "404", "redirects to /gone: status 404", "/a"),
+        ("http://[::1", "", "not a URL", "/"),
+    ]
+
+
+def test_redirects_have_their_chains(crawled):
+    columns = ("url", "status", "redirects", "final_url", "final_status", "problem", "chain")
+    assert [tuple(row[name] for name in columns) for row in crawled.rows("redirects")] == [
+        ("/away", "301", "1", OUT, "", f"redirects to another site: {OUT}", f"/away > {OUT}"),
+        ("/lost", "301", "1", "/gone", "404", "status 404", "/lost > /gone"),
+        ("/moved", "301", "2", "/end", "200", "", "/moved > /moved2 > /end"),
+        ("/moved2", "301", "1", "/end", "200", "", "/moved2 > /end"),
+    ]
+
+
+def test_external_links_have_their_first_page_and_anchor(crawled):
+    assert crawled.rows("external-links") == [
+        {"url": OUT, "host": "outside.example", "first_page": "/", "anchor": "'=cmd()", "pages": "3", "links": "3"},
+        {
+            "url": f"{OUT}x",
+            "host": "outside.example",
+            "first_page": "/deep",
+            "anchor": "text",
+            "pages": "1",
+            "links": "2",
+        },
+    ]
+
+
+def test_no_cell_is_run_as_a_formula(crawled):
+    assert any(row["title"] == "'=1+1" for row in crawled.rows("pages"))
+    for name in NAMES:
+        for row in crawled.rows(name):
+            assert not [cell for cell in row.values() if cell.startswith(tuple(set(FORMULA_STARTS) - {"'"}))]
+
+
+def test_tables_are_written_again_from_the_store_with_the_same_bytes(crawled):
+    ended = crawled.project.run("graph", "--folder", "again")
+    assert ended.status == 0, ended.log
+    assert crawled.files("again") == crawled.files()
+    assert f"again/{crawled.stem}.broken-links.csv: 4 broken links" in ended.output
+
+
+def test_command_writes_the_tables_that_are_named(crawled):
+    ended = crawled.project.run("graph", "--folder", "some", "--table", "redirects")
+    assert ended.status == 0, ended.log
+    assert sorted(crawled.files("some")) == [f"{crawled.stem}.gexf", f"{crawled.stem}.redirects.csv"]
+    assert crawled.project.run("graph", "--table", "nothing").status == 2
+
+
+def test_setting_names_the_tables(tmp_path):
+    with Web(site=site) as web:
+        origin = web["site"].origin
+        project = Project(tmp_path)
+        assert project.crawl(origin, RESULT_TABLES="redirects,pages", GRAPH_FORMATS="").status == 0
+        crawled = Crawled(project, origin)
+        assert sorted(crawled.files()) == [f"{crawled.stem}.pages.csv", f"{crawled.stem}.redirects.csv"]
+        ended = project.crawl(origin, RESULT_TABLES="chess")
+    assert ended.status == 2
+    assert ended.errors == [
+        "Error: RESULT_TABLES=chess is unknown; choose one of: pages, broken-links, redirects, external-links"
+    ]
+
+
+def test_tables_of_a_site_that_was_not_read_stay_as_they_are(tmp_path):
+    project = Project(tmp_path, RETRY_TIMES=0)
+    with Web(site=site) as web:
+        assert project.crawl(web["site"].origin).status == 0
+        crawled = Crawled(project, web["site"].origin)
+        before = crawled.files()
+    assert project.crawl(crawled.origin).status == 3
+    assert crawled.files() == before
+
+
+def test_harvest_has_one_table_of_the_external_links_of_all_sites(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=site, b=site) as web:
+        ended = project.run("crawl", "extlinks", "-a", f"hosts={web.hosts()}")
+        assert ended.status == 0, ended.log
+        (path,) = (tmp_path / "result").iterdir()
+        assert path.name == "external-links.csv"
+        assert "Files: result/external-links.csv" in ended.log
+        rows = list(csv.DictReader(path.read_text("utf-8").splitlines()))
+        first = min(web["a"].origin, web["b"].origin)
+        assert [(row["url"], row["first_page"], row["links"]) for row in rows] == [
+            (OUT, f"{first}/", "6"),
+            (f"{OUT}x", f"{first}/deep", "4"),
+        ]
+        before = path.read_bytes()
+        path.unlink()
+        ended = project.run("graph", "--folder", "result", web["a"].origin)
+        assert ended.status == 0, ended.log
+        assert path.read_bytes() == before  # of all sites
