@@ -59,6 +59,7 @@ class Hosts:
         self._crawl = owner_of(crawler).crawl
         self._options = normalization(crawler.settings)
         self._delay_s = crawler.settings.getfloat("SITE_DELAY_SECONDS")
+        self._longest_delay_s = crawler.settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._bytes = 0
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -84,7 +85,8 @@ class Hosts:
             answer = await self.download(f"{site}/robots.txt", keeps=False)
             status, body = (answer.status, answer.body) if answer is not None else (UNREACHABLE, b"")
             text = robots_text(body) if status == 200 else None
-            self._rules[site] = RobotsRules(status, text, self._crawl.robots_token)
+            rules = self._rules[site] = RobotsRules(status, text, self._crawl.robots_token)
+            self.gate(site).ask_for_delay(min(rules.crawl_delay_s, self._longest_delay_s))
         return self._rules[site].reason_against(url)
 
     def known(self, url: str) -> Answer | None:

@@ -1,0 +1,159 @@
+"""What the scripts of a page request is downloaded by the crawl, under the rules and delays of each host."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy.http import Response
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.extensions import sub_requests
+from crawlers.extensions.sub_requests import Answer, Hosts, SubRequests
+from crawlers.frontier.politeness import HostGate
+
+OURS, OTHER = "http://www.ours.org", "http://cdn.test"
+LEASE: Any = SimpleNamespace(key=1, url=f"{OURS}/")
+
+
+class World:
+    """A crawl of one site whose robots.txt is known, and the web by URL; a missing URL has no response."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, web: dict[str, Response], **settings: object) -> None:
+        self.requested: list[str] = []
+        self.waits_s: list[float] = []
+        self.gate = HostGate(1, 3.0)
+        self._web = web
+        sites = SimpleNamespace(
+            obeys_robots=True,
+            knows_robots=lambda site: site == OURS,
+            robots_against=lambda site, url: "robots.txt disallows it" if "secret" in url else None,
+            opened=lambda site: 1 if site == OURS else None,
+        )
+        frontier = SimpleNamespace(gate=lambda site_id: self.gate)
+        crawl = SimpleNamespace(sites=sites, frontier=frontier, clock=lambda: 100.0, robots_token="us")
+        monkeypatch.setattr(sub_requests, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
+        values = Settings()
+        values.setmodule(defaults)
+        values.update({"SITE_DELAY_SECONDS": 0.0, **settings})
+        self._crawler: Any = SimpleNamespace(settings=values, engine=SimpleNamespace(download_async=self._download))
+        self.hosts = Hosts(self._crawler)
+        self._sleep = asyncio.sleep
+        monkeypatch.setattr(sub_requests.asyncio, "sleep", self._wait)
+
+    async def _download(self, request: Any) -> Response:
+        self.requested.append(request.url)
+        if request.url not in self._web:
+            raise OSError("no response")
+        return self._web[request.url]
+
+    async def _wait(self, wait_s: float) -> None:
+        self.waits_s.append(wait_s)
+        await self._sleep(0)
+
+    def answers(self, *urls: str, kind: str = "fetch") -> list[Answer | None]:
+        """Return the answers to the requests of one page."""
+        page = SubRequests(self._crawler, LEASE, Response(f"{OURS}/"), self.hosts)
+
+        async def ask() -> list[Answer | None]:
+            return [await page._answer(url, kind) for url in urls]
+
+        return asyncio.run(ask())
+
+
+def found(url: str, body: bytes = b"x", status: int = 200, **headers: str) -> dict[str, Response]:
+    return {url: Response(url, status, headers, body)}
+
+
+def test_answer_is_what_the_crawl_downloads_and_is_not_requested_again(monkeypatch):
+    world = World(monkeypatch, found(f"{OURS}/x", b"[]", **{"Content-Type": "a/b", "Set-Cookie": "c"}))
+    assert world.answers(f"{OURS}/x", f"{OURS}/x") == [Answer(200, {"content-type": "a/b"}, b"[]")] * 2
+    assert world.answers(f"{OURS}/x") != [None], "another page"
+    assert world.requested == [f"{OURS}/x"]
+
+
+def test_delay_of_the_site_is_kept(monkeypatch):
+    world = World(monkeypatch, {**found(f"{OURS}/1"), **found(f"{OURS}/2")})
+    world.gate.started(100.0)
+    world.answers(f"{OURS}/1", f"{OURS}/2")
+    assert world.waits_s == [3.0, 6.0]
+    assert world.gate.in_flight == 1
+
+
+def test_robots_txt_of_the_site_applies(monkeypatch):
+    world = World(monkeypatch, found(f"{OURS}/secret"))
+    assert world.answers(f"{OURS}/secret") == [None]
+    assert world.requested == []
+
+
+@pytest.mark.parametrize(
+    ("robots", "is_allowed"),
+    [
+        (found(f"{OTHER}/robots.txt", b"User-agent: us\nDisallow: /y"), True),
+        (found(f"{OTHER}/robots.txt", b"User-agent: *\nDisallow: /x"), False),
+        (found(f"{OTHER}/robots.txt", status=404), True),
+        (found(f"{OTHER}/robots.txt", status=500), False),
+        ({}, False),
+    ],
+)
+def test_robots_txt_of_another_host_is_fetched_once_and_applies(monkeypatch, robots, is_allowed):
+    world = World(monkeypatch, {**robots, **found(f"{OTHER}/x.js"), **found(f"{OTHER}/x2.js")})
+    answers = world.answers(f"{OTHER}/x.js", f"{OTHER}/x2.js", kind="script")
+    assert [answer is not None for answer in answers] == [is_allowed] * 2
+    assert world.requested.count(f"{OTHER}/robots.txt") == 1
+
+
+def test_crawl_delay_of_another_host_is_kept(monkeypatch):
+    robots = found(f"{OTHER}/robots.txt", b"User-agent: *\nCrawl-delay: 1e308")
+    world = World(monkeypatch, {**robots, **found(f"{OTHER}/1"), **found(f"{OTHER}/2")}, ROBOTS_LONGEST_DELAY_SECONDS=9)
+    world.answers(f"{OTHER}/1", f"{OTHER}/2", kind="script")
+    assert world.waits_s == [0.0, 9.0]
+
+
+def test_data_comes_from_hosts_of_the_same_registered_domain_only(monkeypatch):
+    near = "http://api.ours.org"
+    web = {**found(f"{OTHER}/x"), **found(f"{near}/robots.txt", status=404), **found(f"{near}/x")}
+    world = World(monkeypatch, web)
+    assert [answer is not None for answer in world.answers(f"{OTHER}/x", f"{near}/x")] == [False, True]
+    assert f"{OTHER}/robots.txt" not in world.requested
+
+
+def test_redirects_are_followed_under_the_rules_of_their_targets(monkeypatch):
+    web = {
+        **found(f"{OURS}/1", status=302, Location="/2"),
+        **found(f"{OURS}/2"),
+        **found(f"{OURS}/3", status=302, Location="/secret"),
+        **found(f"{OURS}/4", status=302, Location="file:///etc/passwd"),
+        **found(f"{OURS}/5", status=302, Location="/6"),
+        **found(f"{OURS}/6", status=302, Location="/5"),
+    }
+    world = World(monkeypatch, web)
+    answers = world.answers(*(f"{OURS}/{number}" for number in (1, 3, 4, 5)))
+    assert [answer and answer.body for answer in answers] == [b"x", None, None, None]
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://www.ours.org/x", "data:,x", "chrome://version", "http://"]
+)
+def test_other_schemes_are_not_requested(monkeypatch, url):
+    world = World(monkeypatch, {})
+    assert world.answers(url, kind="script") == [None]
+    assert world.requested == []
+
+
+def test_requests_of_a_page_are_limited(monkeypatch):
+    web = {url: response for number in range(5) for url, response in found(f"{OURS}/{number}").items()}
+    world = World(monkeypatch, web, RENDER_REQUESTS=2)
+    assert sum(answer is not None for answer in world.answers(*web)) == 2
+    assert len(world.requested) == 2
+
+
+def test_memory_for_answers_is_limited(monkeypatch):
+    monkeypatch.setattr(sub_requests, "MOST_BYTES", 10)
+    web = {url: response for number in range(3) for url, response in found(f"{OURS}/{number}", b"12345").items()}
+    world = World(monkeypatch, web)
+    world.answers(*web)
+    assert [world.hosts.known(url) is not None for url in web] == [False, True, True]
