@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
 TOO_DEEP = "too deep"
 NOT_SELECTED = "not selected"
 REVIVABLE = (TOO_DEEP, NOT_SELECTED)  # reasons that may no longer apply later, so that the URL is fetched after all
@@ -239,7 +240,7 @@ def _record(connection: Connection, crawl_id: int, settings: Mapping[str, Any]) 
 
 def _move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
     """Queue or reject pages that were found under another limit, as if *max_level* had always applied."""
-    deepest = max_level if max_level is not None else 2**31
+    deepest = max_level if max_level is not None else LEVELS
     of_site = page.c.site_id == site_id
     waits, is_too_deep = page.c.state == int(State.WAITING), page.c.reason.like(f"{TOO_DEEP}%")
     connection.execute(

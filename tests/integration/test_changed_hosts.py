@@ -1,0 +1,87 @@
+"""Hosts and limits change between the runs of a crawl, and the graphs are those of one run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+PAGES = 14
+SOME = {"CLOSESPIDER_PAGECOUNT": 6, "CONCURRENT_REQUESTS": 1}  # stops in the middle of the first sites
+TREE = {"/": links("/1", "/2"), **{f"/{n}": links("/", f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(1, PAGES)}}
+
+
+@pytest.fixture(scope="module")
+def web():
+    with Web(one=pages(TREE), two=pages(TREE), three=pages(TREE)) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def undisturbed(web, tmp_path_factory):
+    """The graphs of one run without limits."""
+    project = Project(tmp_path_factory.mktemp("undisturbed"))
+    assert project.crawl(hosts(web, "one", "two", "three")).status == 0
+    return graphs(project)
+
+
+@pytest.fixture(autouse=True)
+def _forget(web):
+    for site in web.sites.values():
+        site.requests.clear()
+
+
+def hosts(web, *names, limits=";1;;0"):
+    return ",".join(f"{web[name].origin}{limits}" for name in names) + ","
+
+
+def graphs(project):
+    return {path.name: path.read_bytes() for path in (project.folder / "result").glob("*.gexf")}
+
+
+def test_added_host_is_crawled_to_the_same_graph(web, project, undisturbed):
+    assert project.crawl(hosts(web, "one"), **SOME).status == 0
+    assert project.states() == [("interrupted", "closespider_pagecount")]
+    assert project.crawl(hosts(web, "three", "two", "one")).status == 0
+    assert project.states() == [("finished", "finished")]
+    assert graphs(project) == undisturbed
+    assert all(len(site.paths) == len(set(site.paths)) for site in web.sites.values() if site is not web["one"])
+
+
+def test_removed_host_is_left_alone_until_it_comes_back(web, project, undisturbed):
+    assert project.crawl(hosts(web, "one", "two"), **SOME).status == 0
+    before = len(web["one"].requests)
+    without = project.crawl(hosts(web, "two", "three"))
+    assert without.status == 0
+    assert "Missing from the host list: 1 site of the crawl sitegraph" in without.log
+    assert len(web["one"].requests) == before
+    assert [state for state, _ in project.states()] == ["interrupted"]
+    assert project.crawl(hosts(web, "one", "two", "three")).status == 0
+    assert [state for state, _ in project.states()] == ["finished"]
+    assert graphs(project) == undisturbed
+
+
+@pytest.mark.parametrize("limits", [";1;1;0", ";8;0;0", ";2;2;1"])
+def test_limits_of_the_last_run_apply(web, project, undisturbed, limits):
+    assert project.crawl(hosts(web, "one", "two", "three", limits=limits), **SOME).status == 0
+    assert [state for state, _ in project.states()] == ["interrupted"]
+    assert project.crawl(hosts(web, "one", "two", "three")).status == 0
+    assert graphs(project) == undisturbed
+
+
+def test_lowered_level_ends_the_crawl_there(web, project):
+    assert project.crawl(hosts(web, "one"), **SOME).status == 0
+    assert project.crawl(hosts(web, "one", limits=";1;1;0")).status == 0
+    assert [state for state, _ in project.states()] == ["finished"]
+    reasons = {reason for _, reason in project.pages(web["one"].origin).values()}
+    assert any(reason.startswith("too deep: level 2, the limit is 1") for reason in reasons)
+
+
+def test_another_scheme_or_port_is_another_site(web, project, undisturbed):
+    old = web["one"].origin.replace("http://", "https://")  # whoever corrects the list, after nothing answered
+    first = project.crawl(f"{old};1;;0,", RETRY_TIMES=0, **SOME)
+    assert first.status == 3, first.log
+    assert project.crawl(hosts(web, "one")).status == 0
+    name = web["one"].origin.removeprefix("http://").replace(":", "_") + ".gexf"
+    assert graphs(project) == {name: undisturbed[name]}
