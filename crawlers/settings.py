@@ -67,7 +67,7 @@ TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of si
 
 # Rules: which site next
 
-RULE_INDEX_SHARE = 0.7  # share of the best index that a site needs while better ones rest; 0: nobody waits
+RULE_INDEX_SHARE = 0.9  # share of the best index that a site needs while better ones rest; 0: nobody waits
 RULE_WAIT_SECONDS = 30.0  # that a crawl with a budget waits for a site after its last request; 0: never
 RULE_SEED = 0  # of rules and orders that use random numbers
 ROUNDROBIN_QUANTUM_PAGES = 1  # pages of a site per turn

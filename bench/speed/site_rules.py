@@ -1,11 +1,12 @@
 """Measures the site rules: choices (select, started, rewarded) per second, by rule and number of sites.
 
-    python -m bench.speed.site_rules [--steps 20000] [--rules auto,ucb1]
+    python -m bench.speed.site_rules [--steps 20000] [--rules auto,ucb1] [--sites 10,20000]
 
 Rewards come in bursts and become rare, as on the web. A step of the first table is a choice among sites that are
 all awake. In the second one, "polite", the site that was read sleeps while half of the sites have their turn, and
-then wakes: a step has a choice, a falling asleep and a waking up besides. Every site has been read before as often
-as the rule begins with: that is when indices change most. Best of three runs.
+then wakes: a step has a choice, a falling asleep and a waking up besides. In the third one, "waiting", such a site
+rests instead, and each choice is followed by the question whether to wait for a site that rests. Every site has been
+read before as often as the rule begins with: that is when indices change most. Best of three runs.
 """
 
 from __future__ import annotations
@@ -71,14 +72,16 @@ def all_awake(rule: SiteRule, rewards: Rewards, steps: int) -> float:
     return taken
 
 
-def polite(rule: SiteRule, rewards: Rewards, steps: int, asleep: deque[int], most_asleep: int) -> float:
-    """Seconds of so many choices while the sites that were read last sleep."""
+def polite(rule: SiteRule, rewards: Rewards, steps: int, asleep: deque[int], most_asleep: int, *, waits: bool) -> float:
+    """Seconds of so many choices while the sites that were read last sleep or, if the crawl *waits*, rest."""
     taken = 0.0
     for _ in range(steps):
         start = time.perf_counter()
         site = rule.select(0.0)
+        if waits:
+            rule.is_near(site, 0.9)
         rule.started(site)
-        rule.sleep(site)
+        (rule.rest if waits else rule.sleep)(site)
         taken += time.perf_counter() - start
         asleep.append(site)
         reward = rewards.next(site)
@@ -90,15 +93,15 @@ def polite(rule: SiteRule, rewards: Rewards, steps: int, asleep: deque[int], mos
     return taken
 
 
-def per_second(name: str, sites: int, steps: int, *, is_polite: bool) -> float:
+def per_second(name: str, sites: int, steps: int, *, is_polite: bool, waits: bool) -> float:
     """Choices per second."""
     best = 0.0
     for _ in range(RUNS):
         rule, rewards = warmed_up(name, sites)
         if is_polite:
             asleep: deque[int] = deque()
-            polite(rule, rewards, sites // 2, asleep, sites // 2)
-            taken = polite(rule, rewards, steps, asleep, sites // 2)
+            polite(rule, rewards, sites // 2, asleep, sites // 2, waits=waits)
+            taken = polite(rule, rewards, steps, asleep, sites // 2, waits=waits)
         else:
             taken = all_awake(rule, rewards, steps)
         best = max(best, steps / taken)
@@ -109,14 +112,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--rules", default=",".join(RULES))
+    parser.add_argument("--sites", default=",".join(map(str, SITES)))
     arguments = parser.parse_args()
+    numbers = [int(sites) for sites in arguments.sites.split(",")]
     figures: dict[str, dict[str, list[int]]] = {}
-    for is_polite in (False, True):
-        kind = "polite" if is_polite else "all awake"
+    for kind, is_polite, waits in (("all awake", False, False), ("polite", True, False), ("waiting", True, True)):
         print(f"choices per second, {kind}, by number of sites")
-        print(f"{'':14}" + "".join(f"{sites:>12,}" for sites in SITES))
+        print(f"{'':14}" + "".join(f"{sites:>12,}" for sites in numbers))
         for name in arguments.rules.split(","):
-            rates = [round(per_second(name, sites, arguments.steps, is_polite=is_polite)) for sites in SITES]
+            rates = [
+                round(per_second(name, sites, arguments.steps, is_polite=is_polite, waits=waits)) for sites in numbers
+            ]
             print(f"{name:14}" + "".join(f"{rate:>12,}" for rate in rates), flush=True)
             figures.setdefault(kind, {})[name] = rates
     print(json.dumps(figures))

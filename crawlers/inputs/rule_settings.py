@@ -61,7 +61,7 @@ def chosen_patience(settings: SettingValues) -> Patience:
     share = settings.getfloat("RULE_INDEX_SHARE")
     if not 0.0 <= share <= 1.0:
         raise ConfigError(
-            f"RULE_INDEX_SHARE={share:g}: must be from 0 to 1; 0.7 is usual, and 0 never waits for a better site"
+            f"RULE_INDEX_SHARE={share:g}: must be from 0 to 1; 0.9 is usual, and 0 never waits for a better site"
         )
     return Patience(share, settings.getfloat("RULE_WAIT_SECONDS"), settings.getfloat("TIMEOUT_SECONDS"))
 

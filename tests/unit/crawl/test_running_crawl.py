@@ -159,6 +159,18 @@ def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
     assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/", f"{SITE}/a"]
 
 
+def test_crawl_with_a_budget_waits_for_the_robots_txt_of_a_site_but_not_while_it_rests(opened):
+    sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER)], "page_budget": 9, "counts_rewards": True}
+    crawl = opened(sites, ROBOTSTXT_OBEY=True, RULE="auto")
+    first, second = crawl.robots(), crawl.robots()
+    crawl.crawl.robots_known(first.site_id, 404, None)
+    found = ExternalLink("http://c.test/", 1, "http://c.test", "", "", "", "", "a")
+    crawl.end(crawl.lease(), "/a", external=((found, 1),))
+    assert crawl.crawl.next(NOW) is None, "the other site may be better"
+    crawl.crawl.robots_known(second.site_id, UNREACHABLE, "timeout", 300.0)
+    assert crawl.lease().url == f"{SITE}/a"
+
+
 def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened, policy):
     crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER, delay_s=9.0)]}, ROBOTSTXT_OBEY=True)
     first, second = crawl.robots(), crawl.robots()

@@ -81,5 +81,5 @@ def test_patience_is_given_by_three_settings():
 
 @pytest.mark.parametrize("share", ["-0.1", "1.01", "nan", "inf"])
 def test_share_of_the_best_index_is_a_share(share):
-    with pytest.raises(ConfigError, match=f"RULE_INDEX_SHARE={share}: must be from 0 to 1; 0.7 is usual"):
+    with pytest.raises(ConfigError, match=f"RULE_INDEX_SHARE={share}: must be from 0 to 1; 0.9 is usual"):
         chosen_patience(given(RULE_INDEX_SHARE=share))
