@@ -11,7 +11,7 @@ import yaml
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
 from crawlers.algorithms.url_rules.url_expressions import EXCEPT, check_expression
-from crawlers.algorithms.urls.resolution import parsed, resolve
+from crawlers.algorithms.urls.resolution import parsed, resolve, without_credentials
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.seed_list import LIMITS, seed_address, seed_limit, tidy_name
 from crawlers.inputs.text_file import shown
@@ -46,7 +46,7 @@ def feed_address(text: str, start_url: str) -> str:
         url = resolve(start_url, text).url
     except BadUrl:
         url = ""
-    if not url or min(text, default=" ") <= " " or "@" in url.split("/", 3)[2]:
+    if not url or min(text, default=" ") <= " " or without_credentials(text) != text:
         raise ConfigError(f"{shown(text)} is not a feed address; write https://host/rss.xml, or a path: /rss.xml")
     return url
 

@@ -7,6 +7,7 @@ from scrapy.settings import Settings
 from crawlers import settings as defaults
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.inputs.url_settings import normalization, recorded
+from crawlers.storage.crawls import SELECTION_SETTINGS
 
 
 def of(**values: object) -> Normalization:
@@ -20,8 +21,9 @@ def test_defaults_of_the_settings_are_those_of_the_normal_form() -> None:
     assert of() == Normalization()
 
 
-def test_every_setting_of_urls_is_recorded() -> None:
-    assert set(recorded(of())) == {name for name in dir(defaults) if name.startswith("URL_")}
+def test_every_setting_on_which_keys_depend_is_recorded() -> None:
+    of_keys = {name for name in dir(defaults) if name.startswith("URL_")}.difference(SELECTION_SETTINGS)
+    assert set(recorded(of())) == of_keys
 
 
 def test_notations_of_one_value_are_recorded_alike() -> None:
