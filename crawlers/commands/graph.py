@@ -158,7 +158,7 @@ def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, s
             f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
         )
     written = write_top(path, top_pages(database, crawl.id, totals, number, sites))
-    print(f"{path}: the {written} most important pages")
+    print(f"{path}: the {written} most important {plural(written, 'page')}")
 
 
 def _write_ranked(
@@ -168,7 +168,8 @@ def _write_ranked(
     if not ranks:
         raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
     written = write_ranked(path, ranks.top(number, sites))
-    print(f"{path}: the {written} pages of the highest PageRank (bound on the total error: {ranks.error_bound():.1e})")
+    pages = f"the {written} {plural(written, 'page')} of the highest PageRank"
+    print(f"{path}: {pages} (bound on the total error: {ranks.error_bound():.1e})")
 
 
 def _write_fragment(
@@ -195,7 +196,7 @@ def _write_fragment(
         print(f"{base}.pairs.csv: the same edges by name, with numbers of URLs and links")
     accompanying = folder / "accompanying.csv"
     write_accompanying(counts, accompanying)
-    print(f"{accompanying}: {len(counts.accompanying)} accompanying sites")
+    print(f"{accompanying}: {counted(len(counts.accompanying), 'accompanying site')}")
     for class_ in class_sizes(counts):
         sizes = ((class_.sites, "site"), (class_.urls, "URL"), (class_.links, "link"))
         numbers = ", ".join(f"{number} {plural(number, noun)}" for number, noun in sizes)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
+from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.retries import REST_STATUSES, RestPolicy, RetryPolicy, retry_delay_s
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
@@ -348,7 +349,7 @@ class Crawl:
             return False
         self._fail(
             FrontierError(
-                f"{self.frontier.leases} pages were fetched, but no Page was recorded; a spider, middleware or "
+                f"fetched {counted(self.frontier.leases, 'page')}, but no Page was recorded; a spider, middleware or "
                 "pipeline must return each Page, or raise DropItem: correct it, then run the same command again"
             )
         )

@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
+from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.crawl_name import crawl_name
@@ -148,8 +149,8 @@ class AlarmChecks:
         number = self._check()
         if number and self._fails:
             raise CrawlersError(
-                f"NEWS_FAIL_ON_ALARM: {number} alarms are open; see the warnings above and `scrapy sites alarms`. "
-                "Everything is stored, and the same command continues the crawl"
+                f"NEWS_FAIL_ON_ALARM: {counted(number, 'open alarm')}; see the warnings above and "
+                "`scrapy sites alarms`. Everything is stored, and the same command continues the crawl"
             )
         return ()
 

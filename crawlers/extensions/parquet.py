@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.document_parquet import check_parquet, write_documents
@@ -49,9 +50,8 @@ class ParquetExport:
         database = Database(self._database_url, create=False)
         try:
             crawl = crawl_named(database, self._name)
-            logger.info(
-                "%s: %d documents in %s", crawl.name, write_documents(database, crawl.id, self._path), self._path
-            )
+            number = write_documents(database, crawl.id, self._path)
+            logger.info("%s: %s in %s", crawl.name, counted(number, "document"), self._path)
             return [self._path]
         finally:
             database.close()

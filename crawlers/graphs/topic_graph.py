@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.ranking.hits import hits
 from crawlers.graphs.model import Column
 from crawlers.storage.redirect_chains import final_target, redirects_of
@@ -53,7 +54,7 @@ class TopicGraph:
         for page_id in moved:
             if (node := self._node_of.get(final_target(page_id, moved) or 0)) is not None:  # no page has number 0
                 self._node_of[page_id] = node
-        self.description = f"{len(self._pages)} pages that the topic crawl {name} read, and their links"
+        self.description = f"{counted(len(self._pages), 'page')} that the topic crawl {name} read, and their links"
         targets = {source: array("q", (target for target, _ in links)) for source, links in self.edges()}
         self._authorities, self._hubs, _ = hits(targets)
 

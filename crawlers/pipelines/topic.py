@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.files import write_graph
@@ -94,9 +95,9 @@ def write_topic_results(
     written = {}
     if "csv" in kinds:
         path = result_path(folder, name, "csv")
-        written[path] = f"{write_topic_list(database, crawl_id, path)} pages"
+        written[path] = counted(write_topic_list(database, crawl_id, path), "page")
     if "gexf" in kinds:
         path = result_path(folder, name, "gexf")
         size = write_graph(TopicGraph(database, crawl_id, name), path.with_suffix(""))
-        written[path] = f"{size.nodes} pages, {size.edges} edges"
+        written[path] = f"{counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}"
     return written

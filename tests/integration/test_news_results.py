@@ -112,12 +112,12 @@ def test_iterations_continue_over_runs_and_are_drawn(crawled):
 def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):
     project, origin, first, again = crawled
     assert "Alarm, " not in first.log
-    assert "'news/documents': 3" in first.log
-    assert "'news/alarms': 2" in again.log
+    assert "3 articles, 3 of them new in this run" in first.log
+    assert "Open alarms: 2, listed by scrapy sites alarms" in again.log
     assert again.status == 1
     assert f"WARNING: Alarm, dead feed: {origin}/: timeout" in again.log
     assert again.errors == [
-        "Error: NEWS_FAIL_ON_ALARM: 2 alarms are open; see the warnings above and `scrapy sites alarms`. "
+        "Error: NEWS_FAIL_ON_ALARM: 2 open alarms; see the warnings above and `scrapy sites alarms`. "
         "Everything is stored, and the same command continues the crawl"
     ]
     assert project.query("SELECT kind, subject, ended_at FROM alarm") == [

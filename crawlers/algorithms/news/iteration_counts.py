@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.plurals import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -44,11 +46,12 @@ class Iteration(NamedTuple):
         return self.documents / max(1, self.fit + self.not_fit + self.errors)
 
     def __str__(self) -> str:
+        polls, errors = counted(self.polls, "poll"), counted(self.errors, "error")
         return (
-            f"Iteration {self.number}: {self.pages:,} downloads in {self.ended_at - self.began_at:,.0f} s "
-            f"({self.fit:,} fit, {self.not_fit:,} not fit, {self.polls:,} polls, {self.errors:,} errors), "
-            f"{self.documents:,} new documents ({self.useful_share:.0%} of the downloads without polls), "
-            f"{self.duplicates:,} duplicates; {self.total_documents:,} documents in total"
+            f"Iteration {self.number}: {counted(self.pages, 'download')} in {self.ended_at - self.began_at:,.0f} s "
+            f"({self.fit:,} fit, {self.not_fit:,} not fit, {polls}, {errors}), "
+            f"{counted(self.documents, 'new document')} ({self.useful_share:.0%} of the downloads without polls), "
+            f"{counted(self.duplicates, 'duplicate')}; {counted(self.total_documents, 'document')} in total"
         )
 
 

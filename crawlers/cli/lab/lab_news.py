@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.iteration_counts import Iteration, merged
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted, plural
 from crawlers.cli.lab.lab_options import check
 from crawlers.inputs.crawl_name import named_by
 from crawlers.reports.news_curves import NewsCurves, curves_of, draw_curves
@@ -64,7 +64,8 @@ def _latest(store: str) -> NewsCurves:
 
 def _tables(found: NewsCurves) -> str:
     crawl = found.crawl
-    head = f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {found.iterations[-1].total_documents:,} documents"
+    documents = counted(found.iterations[-1].total_documents, "document")
+    head = f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {documents}"
     return "\n".join([head, *_iterations(found.iterations), "", *_days(found.days)])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.bandits.site_rules import RULES
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.cli.lab.lab_options import check, rule_names, whole_number
@@ -84,13 +84,13 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     print(_table(runs, bounds, budgets))
     if opts.out:
         _write(Path(opts.out), runs, budget)
-        print(f"{opts.out}: {len(rules)} rules")
+        print(f"{opts.out}: {counted(len(rules), 'rule')}")
     if opts.picture:
         points = checkpoints(budget)
         found = {rule: _at(by_budget[budget].found, points) for rule, by_budget in runs.items()}
         found |= {name: _at(curve, points) for name, curve in bounds.items()}
         yield_chart.draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
-        print(f"{opts.picture}: {len(rules)} rules")
+        print(f"{opts.picture}: {counted(len(rules), 'rule')}")
 
 
 def replay(sites: Sequence[SiteYields], rule: str, options: RuleOptions, page_budget: int) -> Replayed:

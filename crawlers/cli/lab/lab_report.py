@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.simulation.pull_trace import trace
 from crawlers.cli.lab.lab_options import check, whole_number
 from crawlers.errors import ConfigError
@@ -60,7 +60,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     earned = sum(reward for _, reward in log.pulls)
     print(
         f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rule_name(as_then)}, "
-        f"ORDER={recorded.get('ORDER', 'bfs')}: {len(log.pulls):,} pages, "
+        f"ORDER={recorded.get('ORDER', 'bfs')}: {counted(len(log.pulls), 'page')}, "
         f"{earned:,.0f} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
     )
     print(_table(log, moments[-len(log.sites) :]))
@@ -96,7 +96,7 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
             + (f"  not available: {why}" if why else "")
         )
     if len(last) > MAX_SITES:
-        lines.append(f"and {len(last) - MAX_SITES} sites with fewer pages; --out FILE.csv has all")
+        lines.append(f"and {counted(len(last) - MAX_SITES, 'site')} with fewer pages; --out FILE.csv has all")
     return "\n".join(lines)
 
 

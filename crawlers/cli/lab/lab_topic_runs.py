@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.simulation.topic_replay import replay
 from crawlers.algorithms.topic.link_learner import LinkLearner
@@ -110,7 +111,7 @@ def replayed(
                 raise _empty(crawl)
             read[strategy], unknown[strategy] = run
     return Runs(
-        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {len(web.pages):,} URLs, replayed",
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {counted(len(web.pages), 'URL')}, replayed",
         topic,
         read,
         lambda: ((page.id, page.terms) for page in read_pages(database, crawl.id)),
