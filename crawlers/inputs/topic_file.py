@@ -25,8 +25,10 @@ budget: 2000                    # pages to read (default: PAGE_BUDGET)
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import yaml
 
@@ -36,11 +38,15 @@ from crawlers.algorithms.urls.resolution import parsed
 from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import seed_address
-from crawlers.inputs.text_file import read_text, shortened, shown
+from crawlers.inputs.text_file import read_text, shortened, shortened_list, shown
 from crawlers.inputs.yaml_reader import Item, Problem, item_of, items_of, read_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlers.inputs.yaml_reader import Field
+
+T = TypeVar("T")
 
 MAX_BYTES = 100_000  # of a file: thousands of words and addresses
 TOO_LARGE = "remove the weakest keywords"
@@ -74,70 +80,118 @@ def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
 
     *language* (TOPIC_LANGUAGE) applies to a topic that names none.
 
-    Raises `ConfigError` with the line, its problem, and the remedy.
+    Raises `ConfigError` with a line for each problem: its place, the problem, and the remedy.
 
     >>> spec = parse_topic("{keywords: [unicode text], roots: [http://a.example/], strategy: anchor}", "topic.yaml")
     >>> spec.keywords, spec.roots
     ({'unicod': 1.0, 'text': 1.0}, ('http://a.example/',))
     """
     try:
-        return _spec(read_fields(text, FIELDS), language_code(language))
+        problems = _Problems()
+        spec = _spec(read_fields(text, FIELDS), language_code(language), problems)
     except Problem as problem:
         raise ConfigError(problem.at(origin)) from None
+    if problems.found:
+        raise ConfigError("\n".join(shortened_list([problem.at(origin) for problem in problems.in_order()])))
+    return spec
 
 
-def _spec(fields: dict[str, Field], language: str) -> TopicSpec:
-    if field := fields.get("language"):
+class _Problems:
+    """The problems of a file, which are reported together."""
+
+    def __init__(self) -> None:
+        self.found: list[Problem] = []
+
+    def read(self, read: Callable[[], T], otherwise: T) -> T:
+        """Return what *read* returns, or *otherwise* if it raises a `Problem`."""
         try:
-            language = language_code(item_of(field.node).text, "language")
-        except ConfigError as error:
-            raise Problem(field.line, str(error)) from None
-    keywords = _keywords(fields["keywords"], Terms(language)) if "keywords" in fields else {}
-    examples = tuple(_example(item) for item in items_of(fields["examples"])) if "examples" in fields else ()
-    if not keywords and not examples:
-        raise Problem(None, "keywords and examples are missing; give at least one word or page of the topic")
+            return read()
+        except Problem as problem:
+            self.found.append(problem)
+            return otherwise
+
+    def items(self, field: Field) -> list[Item]:
+        """Return the items of *field*; none if they can't be read."""
+        nothing: list[Item] = []
+        return self.read(lambda: items_of(field), nothing)
+
+    def in_order(self) -> list[Problem]:
+        return sorted(self.found, key=lambda problem: problem.line or 0)
+
+
+def _spec(fields: dict[str, Field], language: str, problems: _Problems) -> TopicSpec:
+    code = problems.read(lambda: _language(fields["language"]), language) if "language" in fields else language
+    keywords = _keywords(fields["keywords"], Terms(code), problems) if "keywords" in fields else {}
+    examples = _examples(fields["examples"], problems) if "examples" in fields else ()
+    if not (keywords or examples or problems.found):
+        missing = "keywords and examples are missing; give at least one word or page of the topic"
+        problems.found.append(Problem(None, missing))
     if "roots" not in fields:
-        raise Problem(None, "roots is missing; give at least one start URL")
-    scope = _scope(fields["scope"]) if "scope" in fields else SITES
-    roots = _roots(fields["roots"], scope)
-    budget = _budget(fields["budget"]) if "budget" in fields else None
-    return TopicSpec(keywords, examples, roots, _weights(fields), scope, language, budget)
+        problems.found.append(Problem(None, "roots is missing; give at least one start URL"))
+    scope = problems.read(lambda: _scope(fields["scope"]), ALL) if "scope" in fields else SITES
+    roots = _roots(fields["roots"], scope, problems) if "roots" in fields else ()
+    budget = problems.read(lambda: _budget(fields["budget"]), None) if "budget" in fields else None
+    weights = problems.read(lambda: _weights(fields), STRATEGIES["mixed"])
+    return TopicSpec(keywords, examples, roots, weights, scope, code, budget)
 
 
-def _keywords(field: Field, terms: Terms) -> dict[str, float]:
+def _language(field: Field) -> str:
+    try:
+        return language_code(item_of(field.node).text, "language")
+    except ConfigError as error:
+        raise Problem(field.line, str(error)) from None
+
+
+def _keywords(field: Field, terms: Terms, problems: _Problems) -> dict[str, float]:
     """Return the terms of the words; a term of several words gets the sum of their weights."""
     if isinstance(field.node, yaml.MappingNode):
-        weighted = [
-            (word := item_of(key), _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST))
-            for key, value in field.node.value
-        ]
+        pairs: list[tuple[yaml.Node, yaml.Node]] = field.node.value
+        read = [problems.read(partial(_weighted, key, value), None) for key, value in pairs]
+        weighted = [pair for pair in read if pair is not None]
     else:
-        weighted = [(item, 1.0) for item in items_of(field)]
+        weighted = [(item, 1.0) for item in problems.items(field)]
     keywords: dict[str, float] = {}
+    nothing: Counter[str] = Counter()
     for item, weight in weighted:
-        counts = terms(item.text)
-        if not counts:
-            reason = "function words, numbers and single letters are not terms"
-            raise Problem(item.line, f"the keyword {shown(item.text)} has no terms; remove it: {reason}")
-        for term, times in counts.items():
+        for term, times in problems.read(partial(_terms, item, terms), nothing).items():
             keywords[term] = keywords.get(term, 0.0) + times * weight
     return keywords
+
+
+def _weighted(key: yaml.Node, value: yaml.Node) -> tuple[Item, float] | None:
+    word = item_of(key)
+    return word, _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST)
+
+
+def _terms(item: Item, terms: Terms) -> Counter[str]:
+    counts = terms(item.text)
+    if not counts:
+        reason = "function words, numbers and single letters are not terms"
+        raise Problem(item.line, f"the keyword {shown(item.text)} has no terms; remove it: {reason}")
+    return counts
+
+
+def _examples(field: Field, problems: _Problems) -> tuple[str, ...]:
+    items = problems.items(field)
+    return tuple(problems.read(partial(_example, item), "") for item in items)
 
 
 def _example(item: Item) -> str:
     return _address(item)[1] if "://" in item.text else item.text
 
 
-def _roots(field: Field, scope: str) -> tuple[str, ...]:
+def _roots(field: Field, scope: str, problems: _Problems) -> tuple[str, ...]:
     domains = Scope(scope, ())
-    roots: dict[str, None] = {}
-    for item in items_of(field):
-        site, url = _address(item)
-        if scope != SITES and not domains.holds(site):
-            what = f"the root {url} is outside the scope ({shortened(scope)})"
-            raise Problem(item.line, f"{what}; add {_host(site)} to scope, or remove the root")
-        roots[url] = None
-    return tuple(roots)
+    items = problems.items(field)
+    return tuple(dict.fromkeys(problems.read(partial(_root, item, scope, domains), "") for item in items))
+
+
+def _root(item: Item, scope: str, domains: Scope) -> str:
+    site, url = _address(item)
+    if scope != SITES and not domains.holds(site):
+        what = f"the root {url} is outside the scope ({shortened(scope)})"
+        raise Problem(item.line, f"{what}; add {_host(site)} to scope, or remove the root")
+    return url
 
 
 def _scope(field: Field) -> str:

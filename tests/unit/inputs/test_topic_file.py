@@ -18,8 +18,7 @@ def problem(text: str) -> str:
     with pytest.raises(ConfigError) as caught:
         parse_topic(text, "topic.yaml")
     message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < 600
+    assert all(line.startswith("topic.yaml") and len(line) < 600 for line in message.split("\n"))
     return message
 
 
@@ -215,3 +214,25 @@ def test_unreadable_file_is_reported_in_one_sentence(tmp_path):
     assert read(file).startswith(f"{file} is larger than")
     file.write_text("a: [", "utf-8")
     assert read(file).startswith(f"{file}:1: not valid YAML")
+
+
+def test_all_problems_of_a_file_are_reported_in_the_order_of_their_lines():
+    text = "keywords: {the: 1, unicode: heavy, text: 2}\nroots: ['ftp://a', 'http://b.example', 'x y']\n"
+    text += "strategy: chess\nbudget: many\nscope: some\nlanguage: elvish\n"
+    with pytest.raises(ConfigError) as raised:
+        parse_topic(text, "topic.yaml")
+    lines = str(raised.value).splitlines()
+    assert [line.partition(": ")[0] for line in lines] == [
+        f"topic.yaml:{number}" for number in (1, 1, 2, 2, 3, 4, 5, 6)
+    ]
+    parts = ("unicode", "'the'", "ftp://a", "x y", "chess", "many", "some", "elvish")
+    assert all(part in line for part, line in zip(parts, lines, strict=True))
+
+
+def test_missing_fields_are_reported_together():
+    with pytest.raises(ConfigError) as raised:
+        parse_topic("budget: 5\n", "topic.yaml")
+    assert str(raised.value).splitlines() == [
+        "topic.yaml: keywords and examples are missing; give at least one word or page of the topic",
+        "topic.yaml: roots is missing; give at least one start URL",
+    ]
