@@ -231,3 +231,4 @@ COOKIES_ENABLED = False  # a crawl must not depend on the order of pages; and tl
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # no code is run in a crawl from outside
 FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {"csv": "crawlers.extensions.csv_items.GuardedCsvExporter"}  # no formulas of strangers

@@ -6,10 +6,12 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.plurals import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-DAY_S = 86_400.0
+HOUR_S, DAY_S = 3600.0, 86_400.0
 DEAD_FEED, UNREACHABLE = "dead feed", "source unreachable"
 SILENT, EXTRACTION, DISCOVERY = "silent source", "failing extraction", "no discovery"
 
@@ -82,6 +84,20 @@ class Pause(NamedTuple):
         return now - since - max(0.0, self.ended_at - max(since, self.began_at))
 
 
+def duration(seconds: float) -> str:
+    """Return *seconds* in the unit in which people would say it.
+
+    >>> duration(5_400.0), duration(4.4 * DAY_S), duration(100 * DAY_S), duration(3587.2 * DAY_S)
+    ('2 hours', '4 days', '3 months', '10 years')
+    """
+    units = (("hour", HOUR_S), ("day", DAY_S), ("month", 30.44 * DAY_S), ("year", 365.25 * DAY_S))
+    unit, length_s = next(
+        (one for one, most in zip(units, (48, 60, 24), strict=False) if seconds < most * one[1]), units[-1]
+    )
+    number = max(1, round(seconds / length_s))
+    return f"{number} {plural(number, unit)}"
+
+
 def patience_s(published: Sequence[float], least_s: float) -> float:
     """Return how long a source may be silent: `SILENCE_FACTOR` times its usual interval, at least *least_s* seconds.
 
@@ -127,7 +143,7 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
         yield Alarm(
             SILENT,
             site.site,
-            f"no new article for {silent_s / DAY_S:.1f} days; check whether the site still publishes, and the state of "
+            f"no new article for {duration(silent_s)}; check whether the site still publishes, and the state of "
             "its feeds (scrapy sites feeds)",
         )
     if site.discovered_at is None or site.responded_at is None or site.responded_at < now - DAY_S:
@@ -137,6 +153,6 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
         yield Alarm(
             DISCOVERY,
             site.site,
-            f"the site responds, but nothing new was found for {idle_s / DAY_S:.1f} days; check whether its feeds and "
+            f"the site responds, but nothing new was found for {duration(idle_s)}; check whether its feeds and "
             "its home page still show new articles, and whether their links are visible without JavaScript",
         )

@@ -65,6 +65,7 @@ def _row(feed: FeedRow) -> tuple[str, ...]:
         "given" if feed.is_given else "found",
         "yes" if feed.enabled else "no",
         time_of(feed.polled_at),
-        NOTHING if feed.items is None else str(feed.items),
+        # A plain sitemap lists pages of any kind, and announces none of them.
+        NOTHING if feed.items is None or (feed.kind == SITEMAP and not feed.items) else str(feed.items),
         feed.problem or NOTHING,
     )

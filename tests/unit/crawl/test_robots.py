@@ -333,6 +333,11 @@ def test_byte_order_mark_of_a_stored_text_does_not_hide_a_group():
     assert RobotsRules(200, "\ufeffUser-agent: *\nDisallow: /x", TOKEN).reason_against("http://a.example/x")
 
 
+def test_credentials_in_addresses_of_sitemaps_are_left_out():
+    text = robots_text(b"User-agent: *\nDisallow: /u:p@x\n SITEMAP : https://me:secret@a.example/x@y.xml # daily\n")
+    assert text == "User-agent: *\nDisallow: /u:p@x\n SITEMAP : https://a.example/x@y.xml # daily\n"
+
+
 def test_line_that_exceeds_the_limit_is_not_a_rule():
     text = robots_text(b"User-agent: *\nDisallow: /a\nAllow: /" + b"b" * LARGEST_BYTES)
     assert text == "User-agent: *\nDisallow: /a"

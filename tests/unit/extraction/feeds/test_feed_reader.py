@@ -169,6 +169,13 @@ def test_title_of_media_stands_in_for_a_missing_title(titles: str, found: str) -
     assert [item.title for item in content.items] == [found]
 
 
+def test_credentials_in_addresses_are_left_out() -> None:
+    body = "<rss><channel><item><link>http://me:secret@example.com/a</link></item></channel></rss>"
+    sitemap = "<sitemapindex><sitemap><loc>http://me:secret@example.com/b</loc></sitemap></sitemapindex>"
+    assert urls(body) == ["http://example.com/a"]
+    assert read(sitemap).further == ["http://example.com/b"]
+
+
 def test_repeated_items_are_merged() -> None:
     body = rss(
         "<link>/x</link>",
