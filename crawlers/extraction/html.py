@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LINK_TAGS = {"a": "href", "area": "href", "link": "href", "frame": "src", "iframe": "src", "meta": "content"}
 TITLE_CHARS = 500
+MAX_LINKS = 100_000  # of a page, a second's work; pages that people read have some hundred
 
 _BLANK = "".join(map(chr, range(0x21)))  # C0 controls and space: what the URL Standard strips
 _HTML_IN_SVG = "foreignObject"
@@ -73,7 +74,8 @@ class ParsedPage:
     """
 
     __slots__ = (
-        "_around", "_json_ld", "_nodes", "_tag", "_tree", "base", "canonical", "charset", "hrefs", "robots", "title",
+        "_around", "_json_ld", "_nodes", "_tag", "_tree", "base", "canonical", "charset", "has_more_links", "hrefs",
+        "robots", "title",
     )  # fmt: skip
 
     def __init__(self, tree: LexborHTMLParser, charset: str, tags: frozenset[str]) -> None:
@@ -87,7 +89,9 @@ class ParsedPage:
         self.robots: frozenset[str] = frozenset()  # a subset of noindex, nofollow
         self._read_metadata()
         self._tag = next(iter(tags)) if len(tags) == 1 else ""
-        self._nodes, self.hrefs = _links(tree, tags)
+        nodes, hrefs = _links(tree, tags)
+        self.has_more_links = len(hrefs) > MAX_LINKS  # which are ignored
+        self._nodes, self.hrefs = nodes[:MAX_LINKS], hrefs[:MAX_LINKS]
 
     def link(self, index: int) -> RawLink:
         """Return the link whose href is `hrefs[index]`."""
@@ -183,7 +187,7 @@ def _links(tree: LexborHTMLParser, tags: frozenset[str]) -> tuple[list[LexborNod
     """Return the nodes that are links, and their hrefs, in document order."""
     if not tags or tree.root is None:
         return [], []
-    nodes = tree.css(_selector(tags))
+    nodes = tree.css(_selector(tags))[: MAX_LINKS + 1]
     if tags == _ONLY_A:
         try:
             # In nearly every page all nodes have the same attribute, with a value.

@@ -11,7 +11,7 @@ from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
-from crawlers.extraction.html import ParsedPage, parse_page
+from crawlers.extraction.html import MAX_LINKS, ParsedPage, parse_page
 from crawlers.extraction.page_link_groups import PageLinkGroups
 from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
+TOO_MANY_LINKS = f"more than {MAX_LINKS:,} links; the rest were ignored"
 CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut
 VALIDATOR_CHARS = 500  # of an ETag or a date; longer ones are cut
 
@@ -116,7 +117,7 @@ class ResponseReader:
             content_hash=content_hash(response.body),
             content_signature=content_signature(text),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
-            reason="the body ended early" if response.is_truncated else "",
+            reason="the body ended early" if response.is_truncated else TOO_MANY_LINKS * parsed.has_more_links,
             **self._sorted_links(response.url, parsed, targets),
         )
         return page if self.analysis is None else self.analysis(page, parsed, targets, text)

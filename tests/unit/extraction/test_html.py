@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.extraction.html import LINK_TAGS, ParsedPage, _refresh, parse_page
+from crawlers.extraction.html import LINK_TAGS, MAX_LINKS, ParsedPage, _refresh, parse_page
 
 A = frozenset({"a"})
 ALL = frozenset(LINK_TAGS)
@@ -307,3 +307,9 @@ def test_pages_never_raise(body: bytes, tags: set[str]) -> None:
 def test_links_of_all_tags_are_the_union_over_tags(html: str) -> None:
     each = [href for tag in LINK_TAGS for href in parse(html, frozenset({tag})).hrefs]
     assert Counter(parse(html, ALL).hrefs) == Counter(each)
+
+
+def test_number_of_links_is_bounded() -> None:
+    page = parse_page(b"<a href=x>" * (MAX_LINKS + 1), None, A)
+    assert (len(page.hrefs), page.has_more_links) == (MAX_LINKS, True)
+    assert not parse_page(b"<a href=x>" * MAX_LINKS, None, A).has_more_links
