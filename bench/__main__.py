@@ -36,6 +36,7 @@ COMMANDS = (
     ["bench.speed.graph_writing"],
     ["bench.durability.kills", "--kills", "500"],
     ["bench.quality.frontier"],
+    ["bench.quality.hostile_servers"],
     ["bench.durability.news_kills", "--kills", "50"],
 )
 

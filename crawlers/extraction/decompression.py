@@ -1,7 +1,7 @@
 """Removes the content encodings of a response (RFC 9110 section 8.4), with limits on memory and time.
 
 A few hundred bytes can stand for gigabytes, for a million empty parts, or for hundreds of layers. Scrapy limits only
-the size: 300 layers of uncompressed gzip took 24 seconds, in which the whole crawl stood still.
+the size: 300 layers of uncompressed gzip took 7 seconds of a processor, in which the whole crawl stood still.
 """
 
 from __future__ import annotations
