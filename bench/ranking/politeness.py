@@ -2,13 +2,15 @@
 
     python -m bench.ranking.politeness RECORD hosts.txt [--rules auto] [--budgets 300,600] [-s RULE_INDEX_SHARE=0.9]
     python -m bench.ranking.politeness --web universities [--webs 20]
+    python -m bench.ranking.politeness --real hosts.txt [--rules auto] [--budgets 600] [--share-of example.org]
 
 RECORD: a file in which the responses of the sites of hosts.txt are kept: what is not in it is requested once. Instead
 of sites, `--web` simulates webs of a profile of `scrapy lab simulate`.
 
 The clock is simulated, the crawl is real (`bench.simulators.timed_crawl`): store, frontier, politeness, rule and order.
 Downloads take 0.05 to 1 s, the same time in every run. Prints the distinct external URLs of each delay and number of
-requests in flight, as a share of those without delay and with one request in flight, and the simulated time.
+requests in flight, as a share of those without delay and with one request in flight, and the simulated time. `--real`
+crawls the sites instead, without delay and with 0.5 s, and takes as long as it takes.
 """
 
 from __future__ import annotations
@@ -20,13 +22,17 @@ import math
 import random
 import sqlite3
 import statistics
+import tempfile
+import time
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from bench.ranking.harvest import harvest as harvest_really
 from bench.simulators.timed_crawl import Harvest, harvest, settings_of
 from crawlers.algorithms.simulation.web_generator import PROFILES, pinned
 from crawlers.algorithms.urls.keys import url_key
@@ -46,6 +52,13 @@ if TYPE_CHECKING:
 
 DELAYS_S = (0.0, 0.5, 2.0)
 IN_FLIGHT = (1, 16, 64)
+REAL = (
+    (0.0, 1, 0.9),
+    (0.5, 16, 0.0),
+    (0.5, 16, 0.9),
+    (0.0, 16, 0.0),
+    (0.0, 16, 0.9),
+)  # and the share of the best index
 MOST_BYTES = 20_000_000
 
 
@@ -143,8 +156,26 @@ def generated(profile: str, webs: int, pages: int) -> list[Callable[[], Web]]:
     return [cache(lambda seed=seed: one(seed)) for seed in range(webs)]
 
 
+def crawl_really(hosts: Path, rules: list[str], budgets: list[int], parallel: int, site: str) -> None:
+    """Crawl the sites of *hosts* with delays and requests in flight, waiting and not, and print what was found."""
+    sites = [limits.site for limits in parse_hosts(hosts.read_text("utf-8"), str(hosts))]
+    for rule, budget, (delay_s, in_flight, share) in product(rules, budgets, REAL):
+        with tempfile.TemporaryDirectory() as folder:
+            polite = Path(folder) / "hosts.txt"
+            polite.write_text("".join(f"{name};{parallel};;{1000 * delay_s:.0f}\n" for name in sites))
+            began_at = time.monotonic()
+            limits = {"CONCURRENT_REQUESTS": in_flight, "RULE_INDEX_SHARE": share, "MAX_LEVEL": 5}
+            pulls, urls, _ = harvest_really(polite, budget, RULE=rule, **limits)
+        of_site = sum(name.endswith(f"//{site}") for name, _, _ in pulls) / len(pulls)
+        text = f"delay {delay_s:3.1f} s, {in_flight:2} in flight, share {share}: {urls:7,} URLs"
+        print(
+            f"{rule}, {budget} pages, {text} {time.monotonic() - began_at:6,.0f} s  {of_site:.1%} of {site}", flush=True
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--real", type=Path)
     parser.add_argument("record", type=Path, nargs="?")
     parser.add_argument("hosts", type=Path, nargs="?")
     parser.add_argument("--web", choices=PROFILES)
@@ -157,6 +188,9 @@ def main() -> None:
     parser.add_argument("-s", dest="settings", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
     budgets = [int(budget) for budget in given.budgets.split(",")]
+    if given.real:
+        crawl_really(given.real, given.rules.split(","), budgets, given.parallel, given.share_of)
+        return
     more = dict(one.split("=", 1) for one in given.settings)
     if given.web:
         webs, orders = generated(given.web, given.webs, max(budgets)), ["bfs"]
