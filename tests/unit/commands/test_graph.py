@@ -7,6 +7,7 @@ import csv
 import networkx
 import pytest
 
+from crawlers.algorithms.plurals import plural
 from crawlers.commands.graph import FRAGMENT
 from crawlers.errors import ConfigError
 from crawlers.graphs.tables.result_tables import TABLES
@@ -114,7 +115,9 @@ def test_top_lists_the_most_important_pages(broad, tmp_path):
         outcome = project.run("graph", "--folder", str(tmp_path), "--top", *arguments)
         assert outcome.status == 0, outcome.log
         assert names(tmp_path) == ["top.csv"]
-        assert outcome.output.splitlines()[0] == f"{tmp_path / 'top.csv'}: the {expected} most important pages"
+        assert outcome.output.splitlines()[0] == (
+            f"{tmp_path / 'top.csv'}: the {expected} most important {plural(expected, 'page')}"
+        )
         with (tmp_path / "top.csv").open(newline="") as lines:
             rows = list(csv.DictReader(lines))
         assert [row["rank"] for row in rows] == [str(rank) for rank in range(1, expected + 1)]
