@@ -1,7 +1,7 @@
 """Downloads by HTTP/1.1 as Scrapy does, with a limit on the head of a response, and only from allowed addresses.
 
 Scrapy limits the body (DOWNLOAD_MAXSIZE) and the whole time of a download (DOWNLOAD_TIMEOUT). Twisted's parser keeps as
-many headers as a server sends: 1 GB in the first five seconds of an endless response.
+many headers as a server sends: 900 MB in the first ten seconds of an endless response.
 """
 
 from __future__ import annotations
