@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.files.cells import Value
 
-COLUMNS = ("target", "status", "error", "page", "level", "anchor", "links")
+COLUMNS = ("target", "status", "error", "page", "level", "links")
 LEAST_ERROR = 400  # the lowest status of an error
 _BROKEN = f"""
     SELECT id FROM page WHERE site_id = :site
@@ -44,9 +44,9 @@ def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
             if ends[target_id] != target_id:
                 url, status, reason = problems[ends[target_id]]
                 reason = f"redirects to {url}: {reason}"
-            yield [target, status, reason, page, level, "", links]
+            yield [target, status, reason, page, level, links]
         for raw, reason, page, level, links in streamed(connection, _BAD, site=site_id):
-            yield [raw, None, reason, page, level, "", links]
+            yield [raw, None, reason, page, level, links]
 
 
 def _broken(connection: Connection, site_id: int) -> dict[int, int]:

@@ -18,6 +18,9 @@ def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(project
         assert len(project.states()) == 1
 
 
+AT_ONCE = {"RETRY_TIMES": 0, "ROBOTS_LAST_WAIT_SECONDS": 0}  # a site that does not respond is not waited for
+
+
 def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):
     with Web(gone=pages({}), moved=moved) as web:
         for name, reason in (("gone", "status 404"), ("moved", "redirects to another site: http://other.example/")):
@@ -28,7 +31,7 @@ def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):
                 "command again"
             ]
             assert "is finished: 0 pages" in ended.log
-    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "log.txt"), RETRY_TIMES=0)
+    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "log.txt"), **AT_ONCE)
     assert ended.status == 3  # refused connections
     assert "no page could be read" in (tmp_path / "log.txt").read_text("utf-8")
 

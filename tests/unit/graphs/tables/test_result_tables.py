@@ -53,7 +53,7 @@ class Crawled:
 def crawled(tmp_path_factory, new_project):
     project = new_project(tmp_path_factory.mktemp("tables"))
     with Web(site=site) as web:
-        ended = project.crawl(web["site"].origin)
+        ended = project.crawl(web.hosts())
         assert ended.status == 0, ended.log
     return Crawled(project, web["site"].origin)
 
@@ -149,10 +149,10 @@ def test_setting_names_the_tables(tmp_path):
     with Web(site=site) as web:
         origin = web["site"].origin
         project = Project(tmp_path)
-        assert project.crawl(origin, RESULT_TABLES="redirects,pages", GRAPH_FORMATS="").status == 0
+        assert project.crawl(web.hosts(), RESULT_TABLES="redirects,pages", GRAPH_FORMATS="").status == 0
         crawled = Crawled(project, origin)
         assert sorted(crawled.files()) == [f"{crawled.stem}.pages.csv", f"{crawled.stem}.redirects.csv"]
-        ended = project.crawl(origin, RESULT_TABLES="chess")
+        ended = project.crawl(web.hosts(), RESULT_TABLES="chess")
     assert ended.status == 2
     assert ended.errors == [
         "Error: RESULT_TABLES=chess is unknown; choose one of: pages, broken-links, redirects, external-links"
@@ -160,9 +160,9 @@ def test_setting_names_the_tables(tmp_path):
 
 
 def test_tables_of_a_site_that_was_not_read_stay_as_they_are(tmp_path):
-    project = Project(tmp_path, RETRY_TIMES=0)
+    project = Project(tmp_path, RETRY_TIMES=0, ROBOTS_LAST_WAIT_SECONDS=0)
     with Web(site=site) as web:
-        assert project.crawl(web["site"].origin).status == 0
+        assert project.crawl(web.hosts()).status == 0
         crawled = Crawled(project, web["site"].origin)
         before = crawled.files()
     assert project.crawl(crawled.origin).status == 3
