@@ -18,6 +18,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers import settings as defaults
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.inputs.program import program
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -64,6 +65,7 @@ class CrawlSummary:
                     owner.files,
                     settings.get("ERROR_LOG_FILE") or "",
                     settings.get("STOP_FILE") or "",
+                    program(),
                     "" if url == defaults.DATABASE_URL else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
                 )
                 crawl = crawl_named(database, str(owner.crawl.session.row.id))

@@ -38,7 +38,12 @@ class Places(NamedTuple):
     files: Sequence[Path] = ()  # written by this run
     error_log: str = ""  # a path; "": there is none
     stop_file: str = ""  # likewise
+    program: str = "scrapy"  # that the user typed
     options: str = ""  # that a command needs to find the store, with a leading space
+
+    def command(self, name: str) -> str:
+        """Return how the user calls the command *name*."""
+        return f"{self.program} {name}{self.options}"
 
 
 def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, seconds: float, places: Places) -> list[str]:
@@ -196,13 +201,13 @@ def _next(crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]
     problems = [(not ending.is_error, -number, ending) for ending, number in results.endings.items()]
     if problems:
         url = results.examples[min(problems)[2]]
-        lines.append(f"To see why a URL is missing: scrapy explain{places.options} {url}")
+        lines.append(f"To see why a URL is missing: {places.command('explain')} {url}")
     if crawl.mission == "broad":
-        lines.append(f"To list the most important pages: scrapy graph{places.options} --top 100")
+        lines.append(f"To list the most important pages: {places.command('graph')} --top 100")
     elif crawl.mission == "extlinks":
-        lines.append(f"To see which site links to which: scrapy graph{places.options} --level site")
+        lines.append(f"To see which site links to which: {places.command('graph')} --level site")
     elif crawl.mission == "sitegraph" and any(site.pages for site in results.sites):
-        lines.append(f"For other formats of the graph: scrapy graph{places.options} --format csv --format graphml")
+        lines.append(f"For other formats of the graph: {places.command('graph')} --format csv --format graphml")
     return lines
 
 

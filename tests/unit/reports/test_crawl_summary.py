@@ -133,11 +133,12 @@ def test_files_and_commands_name_what_is_not_the_default(database):
     crawl = Stored(database, "a.test")
     crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
     files = [Path(f"out/{name}") for name in ("a.test.gexf", "b.test.gexf", "a.test.pages.csv")]
-    lines = crawl.summary(Places(files, "", "", " -s DATABASE_URL=sqlite:///x.sqlite"))
+    lines = crawl.summary(Places(files, "", "", "crawlers", " -s DATABASE_URL=sqlite:///x.sqlite"))
     assert "Files: out/*.gexf (2 files)" in lines
     assert "Files: out/a.test.pages.csv" in lines
     assert not any("errors:" in line for line in lines)
-    assert "To see why a URL is missing: scrapy explain -s DATABASE_URL=sqlite:///x.sqlite http://a.test/gone" in lines
+    explain = "crawlers explain -s DATABASE_URL=sqlite:///x.sqlite http://a.test/gone"
+    assert f"To see why a URL is missing: {explain}" in lines
 
 
 def test_harvest_has_external_urls_and_hosts(database):
