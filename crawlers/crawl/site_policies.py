@@ -13,6 +13,7 @@ from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, T
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.robots import RobotsRules
+from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Parsed robots.txt files in memory, and their lines, some 300 bytes each; others are parsed again from their rows.
-MAX_RULES, MAX_LINES = 5_000, 500_000
 MAX_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; others are rebuilt from the store
 # Under an order without levels, all sites share the memory of ten of these, and the oldest watches are dropped.
 SHARED_WATCHES, MAX_SHARING = 10, 5_000
@@ -67,8 +66,7 @@ class SitePolicies:
         self._has_robots: set[str] = set()  # addresses with a known robots.txt
         self._asked: dict[int, str] = {}  # addresses whose robots.txt was needed last, by site
         self._ask_again_at: dict[str, float] = {}  # for inaccessible ones
-        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()  # the most recently used ones
-        self._rules_size = 0  # lines
+        self._rules = RobotsCache()  # others are parsed again from their rows
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
         self._observed: Counter[int] = Counter()  # pages in the watch of a site
         self._unwatched: set[int] = set()  # sites whose watch was dropped
@@ -215,21 +213,13 @@ class SitePolicies:
 
     def _keep(self, address: str, rules: RobotsRules) -> None:
         self._has_robots.add(address)
-        if (old := self._rules.pop(address, None)) is not None:
-            self._rules_size -= old.size
-        self._rules[address] = rules
-        self._rules_size += rules.size
-        while len(self._rules) > MAX_RULES or (self._rules_size > MAX_LINES and len(self._rules) > 1):
-            dropped, old = self._rules.popitem(last=False)
-            self._rules_size -= old.size
+        for dropped in self._rules.keep(address, rules):
             if dropped not in self._ids:
                 self._has_robots.discard(dropped)  # it is not stored, so it is requested again
 
     def _rules_of(self, address: str) -> RobotsRules | None:
         rules = self._rules.get(address)
-        if rules is not None:
-            self._rules.move_to_end(address)
-        elif address in self._has_robots:
+        if rules is None and address in self._has_robots:
             self._session.writer.flush()
             stored = robots_of(self._session.database, self._ids[address])
             if stored is not None:

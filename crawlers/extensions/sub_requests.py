@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
@@ -20,7 +20,8 @@ from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.domains import domain_group
 from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.crawl.robots import RobotsRules, robots_text
+from crawlers.crawl.robots import MAX_REDIRECTS, RobotsRules, robots_text
+from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.frontier.politeness import HostGate
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 SCRIPT = "script"
 NEEDED = frozenset({SCRIPT, "xhr", "fetch"})
-MOST_BYTES = 64_000_000  # of answers that are kept
-MAX_REDIRECTS = 5
+MAX_BYTES = 64_000_000  # of answers that are kept
+MAX_HOSTS = 10_000  # outside the crawl whose last request is remembered
 OWN_HEADERS = frozenset({"content-encoding", "content-length", "set-cookie", "transfer-encoding"})
 PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
 
@@ -51,8 +52,16 @@ class Answer(NamedTuple):
     body: bytes
 
 
+class Host:
+    """The politeness towards a host: one request of pages at a time, and a delay if it is not a site of the crawl."""
+
+    def __init__(self, delay_s: float) -> None:
+        self.lock = asyncio.Lock()
+        self.gate = HostGate(1, delay_s)
+
+
 class Hosts:
-    """The hosts that pages request something from, and their answers by URL: up to MOST_BYTES, the latest ones."""
+    """The hosts that pages request something from, and their answers by URL: up to MAX_BYTES, the latest ones."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -62,18 +71,24 @@ class Hosts:
         self._longest_delay_s = crawler.settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._bytes = 0
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._gates: defaultdict[str, HostGate] = defaultdict(lambda: HostGate(1, self._delay_s))
-        self._rules: dict[str, RobotsRules] = {}
+        self._hosts: OrderedDict[str, Host] = OrderedDict()  # those that were used most recently
+        self._rules = RobotsCache()  # of hosts that are not part of the crawl
+
+    def _host(self, site: str) -> Host:
+        host = self._hosts.setdefault(site, Host(self._delay_s))
+        self._hosts.move_to_end(site)
+        if len(self._hosts) > MAX_HOSTS:
+            self._hosts.popitem(last=False)
+        return host
 
     def lock(self, site: str) -> asyncio.Lock:
         """Return the lock that allows one request of pages to *site* at a time."""
-        return self._locks[site]
+        return self._host(site).lock
 
     def gate(self, site: str) -> HostGate:
         """Return the politeness of *site*, that of the frontier if it is a site of the crawl."""
         site_id = self._crawl.sites.opened(site)
-        return self._gates[site] if site_id is None else self._crawl.frontier.gate(site_id)
+        return self._host(site).gate if site_id is None else self._crawl.frontier.gate(site_id)
 
     async def reason_against(self, site: str, url: str) -> str | None:
         """Return why robots.txt of *site* forbids *url*, or None."""
@@ -81,13 +96,30 @@ class Hosts:
             return None
         if self._crawl.sites.knows_robots(site):
             return self._crawl.sites.robots_against(site, url)
-        if site not in self._rules:
-            answer = await self.download(f"{site}/robots.txt", keeps=False)
-            status, body = (answer.status, answer.body) if answer is not None else (UNREACHABLE, b"")
-            text = robots_text(body) if status == 200 else None
-            rules = self._rules[site] = RobotsRules(status, text, self._crawl.robots_token)
-            self.gate(site).ask_for_delay(min(rules.crawl_delay_s, self._longest_delay_s))
-        return self._rules[site].reason_against(url)
+        rules = self._rules.get(site)
+        if rules is None:
+            rules = await self._robots_of(site)
+            self._rules.keep(site, rules)
+            gate = self.gate(site)
+            gate.ask_for_delay(min(rules.crawl_delay_s, self._longest_delay_s))
+            gate.asked(self._crawl.clock())
+        return rules.reason_against(url)
+
+    async def _robots_of(self, site: str) -> RobotsRules:
+        url, answer = f"{site}/robots.txt", None
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await self.download(url, keeps=False)
+            redirect = None if answer is None else self.redirect(url, answer)
+            if redirect is None or redirect.target is None:
+                break
+            url = redirect.target.url
+        status, body = (UNREACHABLE, b"") if answer is None else (answer.status, answer.body)
+        return RobotsRules(status, robots_text(body) if status == 200 else None, self._crawl.robots_token)
+
+    def redirect(self, url: str, answer: Answer) -> Redirect | None:
+        """Return where the *answer* for *url* redirects; None if it does not."""
+        location = answer.headers.get("location")
+        return redirect_of(url, answer.status, location.encode("latin-1") if location else None, self._options)
 
     def known(self, url: str) -> Answer | None:
         """Return the answer for *url*; None if it is not kept."""
@@ -111,7 +143,7 @@ class Hosts:
         if keeps and url not in self._answers:
             self._answers[url] = answer
             self._bytes += len(answer.body)
-            while self._bytes > MOST_BYTES:
+            while self._bytes > MAX_BYTES:
                 self._bytes -= len(self._answers.popitem(last=False)[1].body)
         return answer
 
@@ -164,8 +196,7 @@ class SubRequests:
             answer = await self._one(url, kind)
             if answer is None:
                 return None
-            location = answer.headers.get("location")
-            redirect = redirect_of(url, answer.status, location.encode() if location else None, self._options)
+            redirect = self._hosts.redirect(url, answer)
             if redirect is None:
                 return answer
             if redirect.target is None:

@@ -9,7 +9,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
-from crawlers.crawl import site_policies
+from crawlers.crawl import robots_cache, site_policies
 from crawlers.crawl.robots import LARGEST_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import State
@@ -358,7 +358,7 @@ def test_rules_that_are_repeated_count_once():
 
 
 def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
-    monkeypatch.setattr(site_policies, "MAX_LINES", 8)
+    monkeypatch.setattr(robots_cache, "MAX_LINES", 8)
     loaded: list[int] = []
     text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
     session = SimpleNamespace(

@@ -106,11 +106,38 @@ def test_robots_txt_of_another_host_is_fetched_once_and_applies(monkeypatch, rob
     assert world.requested.count(f"{OTHER}/robots.txt") == 1
 
 
+def test_redirects_of_robots_txt_are_followed(monkeypatch):
+    web = {
+        **found(f"{OTHER}/robots.txt", status=301, Location="http://www.cdn.test/robots.txt"),
+        **found("http://www.cdn.test/robots.txt", b"User-agent: *\nDisallow: /x"),
+        **found(f"{OTHER}/x.js"),
+    }
+    world = World(monkeypatch, web)
+    assert world.answers(f"{OTHER}/x.js", kind="script") == [None]
+
+
+def test_delay_follows_robots_txt_of_another_host(monkeypatch):
+    web = {**found(f"{OTHER}/robots.txt", status=404), **found(f"{OTHER}/x.js")}
+    world = World(monkeypatch, web, SITE_DELAY_SECONDS=2.0)
+    world.answers(f"{OTHER}/x.js", kind="script")
+    assert world.waits_s == [2.0]
+
+
+def test_number_of_hosts_in_memory_is_limited(monkeypatch):
+    monkeypatch.setattr(sub_requests, "MAX_HOSTS", 2)
+    world = World(monkeypatch, {})
+    locks = [world.hosts.lock(f"http://{name}.test") for name in "aba"]
+    assert locks[0] is locks[2]
+    world.hosts.lock("http://c.test")
+    assert world.hosts.lock("http://a.test") is locks[0]
+    assert world.hosts.lock("http://b.test") is not locks[1]
+
+
 def test_crawl_delay_of_another_host_is_kept(monkeypatch):
     robots = found(f"{OTHER}/robots.txt", b"User-agent: *\nCrawl-delay: 1e308")
     world = World(monkeypatch, {**robots, **found(f"{OTHER}/1"), **found(f"{OTHER}/2")}, ROBOTS_LONGEST_DELAY_SECONDS=9)
     world.answers(f"{OTHER}/1", f"{OTHER}/2", kind="script")
-    assert world.waits_s == [0.0, 9.0]
+    assert world.waits_s == [9.0, 18.0]
 
 
 def test_data_comes_from_hosts_of_the_same_registered_domain_only(monkeypatch):
@@ -152,7 +179,7 @@ def test_requests_of_a_page_are_limited(monkeypatch):
 
 
 def test_memory_for_answers_is_limited(monkeypatch):
-    monkeypatch.setattr(sub_requests, "MOST_BYTES", 10)
+    monkeypatch.setattr(sub_requests, "MAX_BYTES", 10)
     web = {url: response for number in range(3) for url, response in found(f"{OURS}/{number}", b"12345").items()}
     world = World(monkeypatch, web)
     world.answers(*web)
