@@ -267,9 +267,8 @@ class Crawl:
     def _record(self, lease: Lease, page: Page) -> Page:
         self._has_settled = False
         now = self.clock()
-        if page.state is not State.REJECTED:
-            responded = page.status > 0 or page.state is not State.FAILED
-            self._trials.ended(lease.site_id, lease.id, responded=responded)
+        responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
+        self._trials.ended(lease.site_id, lease.id, responded=responded)
         attempts = lease.attempts + 1
         home: SiteHome | None = None
         if lease.level == 0:

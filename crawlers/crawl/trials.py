@@ -46,11 +46,11 @@ class Trials:
             self._pages.add(page_id)
             self._sites[site_id] += 1
 
-    def ended(self, site_id: int, page_id: int, *, responded: bool) -> None:
-        """Note the end of the request for a page."""
+    def ended(self, site_id: int, page_id: int, *, responded: bool | None) -> None:
+        """Note the end of the request for a page; *responded* is None if no request was sent to the site."""
         if responded:
             self._responding.add(site_id)
-        else:
+        elif responded is not None:
             self._responding.discard(site_id)
         if page_id in self._pages:
             self._pages.remove(page_id)

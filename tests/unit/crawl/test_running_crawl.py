@@ -231,6 +231,15 @@ def test_concurrent_requests_bound_the_leases_of_missions(opened, is_foreign):
     assert (crawl.crawl.next(NOW) is None) is not is_foreign
 
 
+def test_pages_that_are_rejected_in_flight_leave_room_for_other_sites(opened):
+    sites = [SiteLimits(f"http://{name}.test") for name in "abcde"]
+    crawl = opened({"sites": sites}, CONCURRENT_REQUESTS=2)
+    for _ in sites:
+        lease = crawl.lease()
+        crawl.crawl.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason="a private address"))
+    assert not crawl.crawl.frontier.is_waiting
+
+
 def test_next_url_is_due_after_the_delay_of_the_site(opened):
     crawl = opened(SITE_DELAY_SECONDS=5.0)
     crawl.end(crawl.lease(), "/a")

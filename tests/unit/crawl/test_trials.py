@@ -57,6 +57,17 @@ def test_site_on_trial_has_one_page_at_a_time_while_others_wait():
     assert trials.admitted(0) == [3]
 
 
+def test_page_that_is_rejected_in_flight_makes_room_and_says_nothing_about_its_site():
+    trials = Trials(2)
+    assert start(trials, 1, 1)
+    trials.ended(1, 1, responded=None)
+    assert start(trials, 1, 2), "the site is still on trial, but has nothing in flight"
+    assert not start(trials, 2, 3)
+    trials.ended(1, 2, responded=True)
+    trials.ended(1, 9, responded=None)
+    assert trials.admits(1, 0)
+
+
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_few_downloads_leave_room_for_one_site(most):
     trials = Trials(most)
