@@ -23,6 +23,7 @@ from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
 
@@ -185,12 +186,13 @@ class Writer:
     def _run(self) -> None:
         try:
             while (work := self._next()) is not None:
-                self._check_at_times()
                 if isinstance(work, _Job):
                     self._do(work)
                 elif work.size:
-                    with self._database.write() as connection:
+                    with self._transaction() as connection:
                         write_changes(connection, work.changes)
+                else:
+                    self._check_at_times()
                 with self._changed:
                     self._committed += work.size
                     self._changed.notify_all()
@@ -199,6 +201,10 @@ class Writer:
         except BaseException as error:
             logger.exception("The store's writer stopped")
             self._fail(error)
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        self._check_at_times()
+        return self._database.write()
 
     def _check_at_times(self) -> None:
         if time.monotonic() - self._checked_at >= CHECK_S:
@@ -209,7 +215,7 @@ class Writer:
         if not job.result.set_running_or_notify_cancel():
             return
         try:
-            with self._database.write() as connection:
+            with self._transaction() as connection:
                 result = job.call(connection)
         except (SQLAlchemyError, StoreError) as error:
             job.result.set_exception(self.store_error(error))

@@ -197,6 +197,15 @@ def test_nothing_is_written_after_a_check_has_failed(database: Database, make: C
     assert stored(database) == []
 
 
+def test_job_before_which_a_check_fails_reports_it(make: Callable[..., Writer]) -> None:
+    def check() -> None:
+        raise StoreError("the file was removed")
+
+    job = make(check=check).run(lambda connection: None)
+    with pytest.raises(StoreError, match="the file was removed"):
+        job.result(PATIENCE_S)
+
+
 def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(
     database: Database, make: Callable[..., Writer]
 ) -> None:
