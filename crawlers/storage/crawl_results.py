@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 STOPPED_BY_USER = ("shutdown", "stop_file")  # reasons of the end of a crawl: Ctrl-C or a signal, and the stop file
-LEAST_ERROR = 400  # the lowest status of an error
+MIN_ERROR_STATUS = 400  # the lowest status of an error
 _ENDED = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
@@ -78,7 +78,7 @@ def crawl_results(database: Database, crawl_id: int) -> CrawlResults:
     grouped = (
         page.c.site_id,
         page.c.state,
-        (page.c.status >= LEAST_ERROR).label("is_error"),
+        (page.c.status >= MIN_ERROR_STATUS).label("is_error"),
         case((page.c.state.in_([int(state) for state in _ENDED]), page.c.reason)).label("why"),
     )
     counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates))

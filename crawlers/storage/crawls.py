@@ -43,7 +43,6 @@ GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
 SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `Selection`
 RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
 MAX_NAMES = 500  # in one query
-MAX_NAMES = 500  # in one query
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.graphs.tables.reading import streamed
 from crawlers.items import State
+from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.redirect_chains import final_target
 
 if TYPE_CHECKING:
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 COLUMNS = ("target", "status", "error", "page", "level", "links")
-LEAST_ERROR = 400  # the lowest status of an error
 _BROKEN = f"""
     SELECT id FROM page WHERE site_id = :site
-    AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {LEAST_ERROR}))"""  # noqa: S608
+    AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
 _MOVED = f"SELECT id, moved_to FROM page WHERE site_id = :site AND state = {State.MOVED:d}"  # noqa: S608
 _HOLDERS = """
     SELECT t.id, t.url, t.status, t.reason, s.url, s.level, l.count

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.graphs.tables.reading import streamed
-from crawlers.items import State
+from crawlers.items import REDIRECT, State
+from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,18 +15,17 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 COLUMNS = ("url", "status", "redirects", "final_url", "final_status", "problem", "chain")
-_NO_REDIRECT = 400
 _REDIRECTS = f"""
     SELECT id, url, status, state, moved_to, reason FROM page WHERE site_id = :site AND (state = {State.MOVED:d}
-    OR (state IN ({State.REFUSED:d}, {State.FAILED:d}) AND status >= 300 AND status < {_NO_REDIRECT}))
+    OR (state IN ({State.REFUSED:d}, {State.FAILED:d}) AND status >= 300 AND status < {MIN_ERROR_STATUS}))
     ORDER BY url {{c}}"""  # noqa: S608 - constants of ours
 _TARGETS = f"""
     SELECT t.id, t.url, t.status, t.state, t.moved_to, t.reason FROM page p JOIN page t ON t.id = p.moved_to
     WHERE p.site_id = :site AND p.state = {State.MOVED:d}"""  # noqa: S608
-_OUTWARD = """
+_OUTWARD = f"""
     SELECT p.id, min(u.url) FROM page p JOIN external_link e ON e.page_id = p.id
-    JOIN link_context k ON k.id = e.context_id AND k.tag = 'redirect' JOIN external_url u ON u.id = e.url_id
-    WHERE p.site_id = :site GROUP BY p.id"""
+    JOIN link_context k ON k.id = e.context_id AND k.tag = '{REDIRECT}' JOIN external_url u ON u.id = e.url_id
+    WHERE p.site_id = :site GROUP BY p.id"""  # noqa: S608
 
 
 def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:

@@ -80,7 +80,7 @@ def write_tables(
         with database.read() as connection:
             if not site_has_pages(connection, site.id):
                 continue
-        base = folder / file_stem(site.site, all_names)
+        base = folder / file_stem(site.site, all_names, site.folder or "")
         for name, table in TABLES.items():
             if name in names and not (is_harvest and name == EXTERNAL):
                 path = base.with_name(f"{base.name}.{name}.csv")

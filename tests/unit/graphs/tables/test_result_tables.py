@@ -159,6 +159,19 @@ def test_setting_names_the_tables(tmp_path):
     ]
 
 
+def test_tables_of_a_folder_are_named_like_its_graph_and_leave_those_of_the_whole_site(tmp_path):
+    project = Project(tmp_path)
+    with Web(site=pages({"/": links("/docs/"), "/docs/": links("/docs/a")})) as web:
+        origin = web["site"].origin
+        assert project.crawl(origin, RESULT_TABLES="pages").status == 0
+        whole = Crawled(project, origin)
+        before = whole.files()
+        assert project.crawl(f"{origin}/docs/", RESULT_TABLES="pages", CRAWL="docs").status == 0
+        after = whole.files()
+        assert sorted(after.keys() - before.keys()) == [f"{whole.stem}+docs.gexf", f"{whole.stem}+docs.pages.csv"]
+        assert {name: after[name] for name in before} == before
+
+
 def test_tables_of_a_site_that_was_not_read_stay_as_they_are(tmp_path):
     project = Project(tmp_path, RETRY_TIMES=0, ROBOTS_LAST_WAIT_SECONDS=0)
     with Web(site=site) as web:
