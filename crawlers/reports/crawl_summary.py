@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
+from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
 from crawlers.storage.crawl_results import crawl_results, external_results
 from crawlers.storage.schema.score_tables import topic_page
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
 
-MOST_SITES = 5  # lines; all others share one
-MOST_REASONS = 4
-MOST_UNAVAILABLE = 3
-MOST_PAGES = 3  # of a topic
+MAX_SITES = 5  # lines; all others share one
+MAX_REASONS = 4
+MAX_UNAVAILABLE = 3
+MAX_PAGES = 3  # of a topic
 SITE_CHARS = 40
 REASON_CHARS = 100
 _ENDING = re.compile(r"(\.(?:nodes|edges|pages|broken-links|redirects|external-links))?\.\w+$")
@@ -99,9 +101,9 @@ def _external(database: Database, crawl: NamedCrawl, results: CrawlResults, bega
 
 def _topic(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
     with database.read() as connection:
-        ranked = most_similar_first(connection, crawl.id, topic_page.c.similarity, page.c.url).limit(MOST_PAGES)
+        ranked = most_similar_first(connection, crawl.id, topic_page.c.similarity, page.c.url).limit(MAX_PAGES)
         best = connection.execute(ranked).all()
-    lines = [f"Most relevant: {similarity:.3f} {_cut(url, REASON_CHARS)}" for similarity, url in best]
+    lines = [f"Most relevant: {similarity:.3f} {cut(url, REASON_CHARS)}" for similarity, url in best]
     return _pages(database, crawl, results, began_at)._replace(lines=lines)
 
 
@@ -126,10 +128,10 @@ def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResu
     """Return one line for each of the largest sites, and one for all others."""
     numbers = {site.site: [number(site) for number in columns.values()] for site in sites if site.availability is None}
     largest = sorted(numbers, key=lambda name: ([-number for number in numbers[name]], name))
-    few = largest if len(largest) <= MOST_SITES + 1 else largest[:MOST_SITES]
+    few = largest if len(largest) <= MAX_SITES + 1 else largest[:MAX_SITES]
     others = largest[len(few) :]
     rows = [("site", *columns)]
-    rows += [(_cut(name.removeprefix("http://"), SITE_CHARS), *(f"{n:,}" for n in numbers[name])) for name in few]
+    rows += [(cut(name.removeprefix("http://"), SITE_CHARS), *(f"{n:,}" for n in numbers[name])) for name in few]
     if others:
         sums = (sum(column) for column in zip(*(numbers[name] for name in others), strict=True))
         rows.append((f"{len(others):,} more sites", *(f"{n:,}" for n in sums)))
@@ -146,8 +148,8 @@ def _unavailable(sites: Sequence[SiteResult]) -> list[str]:
     """Return the sites whose home pages can't be loaded: those that a person named first."""
     missing = sorted((site.is_found, site.site, site.availability) for site in sites if site.availability is not None)
     lines = [
-        f"Not available: {_cut(name, SITE_CHARS)}: {_cut(why or '', REASON_CHARS)}"
-        for _, name, why in missing[:MOST_UNAVAILABLE]
+        f"Not available: {cut(name, SITE_CHARS)}: {cut(why or '', REASON_CHARS)}"
+        for _, name, why in missing[:MAX_UNAVAILABLE]
     ]
     more = len(missing) - len(lines)
     return [*lines, f"Not available: {counted(more, 'more site')}"] if more > 0 else lines
@@ -165,9 +167,9 @@ def _reasons(results: CrawlResults) -> list[str]:
 
 def _listed(reasons: Counter[str]) -> str:
     ranked = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
-    few = ranked if len(ranked) <= MOST_REASONS + 1 else ranked[:MOST_REASONS]
+    few = ranked if len(ranked) <= MAX_REASONS + 1 else ranked[:MAX_REASONS]
     others = sum(number for _, number in ranked[len(few) :])
-    parts = [f"{_cut(reason, REASON_CHARS)} ({number:,})" for reason, number in few]
+    parts = [f"{cut(reason, REASON_CHARS)} ({number:,})" for reason, number in few]
     return ", ".join([*parts, f"other reasons ({others:,})"] if others else parts)
 
 
@@ -201,7 +203,7 @@ def _next(crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]
     problems = [(not ending.is_error, -number, ending) for ending, number in results.endings.items()]
     if problems:
         url = results.examples[min(problems)[2]]
-        lines.append(f"To see why a URL is missing: {places.command('explain')} {url}")
+        lines.append(f"To see why a URL is missing: {places.command('explain')} {shlex.quote(url)}")
     if crawl.mission == "broad":
         lines.append(f"To list the most important pages: {places.command('graph')} --top 100")
     elif crawl.mission == "extlinks":
@@ -229,7 +231,3 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

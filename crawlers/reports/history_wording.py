@@ -1,4 +1,4 @@
-"""Formats times and pages for URL histories."""
+"""Formats times, pages and long texts for people."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def when(seconds: float) -> str:
     '2001-09-09 01:46:40+00:00'
     """
     return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+
+
+def cut(text: str, most: int) -> str:
+    """Return *text*, cut to *most* characters.
+
+    >>> cut("http://example.org/", 10)
+    'http://ex…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def url_of(connection: Connection, page_id: int) -> str:

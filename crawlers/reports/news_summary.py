@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-MOST = 3  # failing feeds and alarms that are shown
+MAX_SHOWN = 3  # failing feeds and alarms that are shown
 
 
 class NewsSummary(NamedTuple):
@@ -59,5 +59,5 @@ def news_summary(database: Database, crawl_id: int, began_at: float) -> NewsSumm
 
 
 def _some(what: str, found: Sequence[str]) -> list[str]:
-    more = [f"{what}: {len(found) - MOST:,} more"] if len(found) > MOST else []
-    return [f"{what}: {one}" for one in found[:MOST]] + more
+    more = [f"{what}: {len(found) - MAX_SHOWN:,} more"] if len(found) > MAX_SHOWN else []
+    return [f"{what}: {one}" for one in found[:MAX_SHOWN]] + more

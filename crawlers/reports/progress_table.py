@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
+from crawlers.reports.history_wording import cut
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.queries import NamedCrawl, SiteProgress
 
-MOST_SITES = 15  # lines; the busiest are shown, the others are in the sums
+MAX_SITES = 15  # lines; the busiest are shown, the others are in the sums
 FRAME_LINES = 5  # title, headings, two rules, and the sums
 WIDE = 110  # columns of a terminal in which all states have their own column
 _ALL = (State.DONE, State.WAITING, State.MOVED, State.REFUSED, State.FAILED, State.REJECTED)
@@ -42,14 +43,14 @@ def progress_table(
 
     title = _title(crawl, pace)
     states = _ALL if width >= WIDE else _FEW
-    most = max(1, min(MOST_SITES, height // 2 - FRAME_LINES - len(title) // width))
+    most = max(1, min(MAX_SITES, height // 2 - FRAME_LINES - len(title) // width))
     busiest = sorted(sites, key=lambda s: (-s.counts.get(State.WAITING, 0), -sum(s.counts.values()), s.site))
     sums: Counter[State] = Counter()
     for site in sites:
         sums.update(site.counts)
     longest = width // (4 if width < 80 else 3)
     rows = [
-        (_cut(site.site.removeprefix("http://"), longest), *_cells(site.counts, states, str(site.level)))
+        (cut(site.site.removeprefix("http://"), longest), *_cells(site.counts, states, str(site.level)))
         for site in busiest[:most]
     ]
     last = (counted(len(sites), "site"), *_cells(sums, states, ""))
@@ -60,14 +61,10 @@ def progress_table(
         shown.add_column(name, justify="right" if number else "left", no_wrap=True)
     shown.add_column(no_wrap=True)
     for site, cells in zip(busiest, rows, strict=False):
-        shown.add_row(*cells, _cut(site.availability or "", max(1, width - taken)))
+        shown.add_row(*cells, cut(site.availability or "", max(1, width - taken)))
     shown.add_section()
     shown.add_row(*last)
     return Group(title, shown)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _title(crawl: NamedCrawl, pace: Pace) -> str:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LONGEST_S = 20.0  # until the response
-MOST_DECOMPRESSED = 8 * LARGEST_BYTES  # of servers that compress although they are asked not to
+MAX_TIMEOUT_S = 20.0  # until the response
+MAX_DECOMPRESSED = 8 * LARGEST_BYTES  # of servers that compress although they are asked not to
 NO_RESTS = RestPolicy(times=0)
 
 
@@ -64,10 +64,10 @@ class RobotsFetch:
         rests: RestPolicy = NO_RESTS,
         last_wait_s: float = 0.0,
         most: int = 1,
-        timeout_s: float = LONGEST_S,
+        timeout_s: float = MAX_TIMEOUT_S,
     ) -> None:
         self._most = most
-        self._timeout_s = min(timeout_s, LONGEST_S)
+        self._timeout_s = min(timeout_s, MAX_TIMEOUT_S)
         self._retries = retries
         self._rests = rests
         self._last_wait_s = last_wait_s
@@ -139,7 +139,7 @@ class RobotsFetch:
         """Stop a download of robots.txt after the part that is read; what came so far is its body."""
         if "robots" not in request.meta:
             return
-        request.meta["download_maxsize"] = MOST_DECOMPRESSED
+        request.meta["download_maxsize"] = MAX_DECOMPRESSED
         request.meta["received"] = request.meta.get("received", 0) + len(data)
         if request.meta["received"] > LARGEST_BYTES:
             raise StopDownload(fail=False)

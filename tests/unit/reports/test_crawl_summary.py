@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawlers.items import ARTICLE, FEED, State
-from crawlers.reports.crawl_summary import MOST_SITES, Places, crawl_summary
+from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
 from crawlers.storage import crawls
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named
@@ -94,8 +94,8 @@ def test_of_many_sites_the_largest_are_shown_and_the_others_are_summed(database)
         for number in range(n % 10 + 1):
             crawl.page(f"{name}/{number}")
     lines = crawl.summary()
-    assert [line.split()[0] for line in lines[3 : 3 + MOST_SITES]] == [f"s{n}.test" for n in ("09", 19, 29, 39, "08")]
-    assert lines[3 + MOST_SITES].split() == ["35", "more", "sites", str(4 * 55 - 49), "0", "0", "0"]
+    assert [line.split()[0] for line in lines[3 : 3 + MAX_SITES]] == [f"s{n}.test" for n in ("09", 19, 29, 39, "08")]
+    assert lines[3 + MAX_SITES].split() == ["35", "more", "sites", str(4 * 55 - 49), "0", "0", "0"]
     assert len(lines) < 15
 
 
@@ -139,6 +139,12 @@ def test_files_and_commands_name_what_is_not_the_default(database):
     assert not any("errors:" in line for line in lines)
     explain = "crawlers explain -s DATABASE_URL=sqlite:///x.sqlite http://a.test/gone"
     assert f"To see why a URL is missing: {explain}" in lines
+
+
+def test_suggested_command_can_be_pasted_into_a_shell(database):
+    crawl = Stored(database, "a.test")
+    crawl.page("a.test/gone?a=1&b=2", State.REFUSED, 404, "status 404")
+    assert "To see why a URL is missing: scrapy explain 'http://a.test/gone?a=1&b=2'" in crawl.summary()
 
 
 def test_harvest_has_external_urls_and_hosts(database):

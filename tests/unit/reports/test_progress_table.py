@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from crawlers.items import State
-from crawlers.reports.progress_table import MOST_SITES, Pace, progress_table
+from crawlers.reports.progress_table import MAX_SITES, Pace, progress_table
 from crawlers.storage.queries import NamedCrawl, SiteProgress
 
 CRAWL = NamedCrawl(1, "mine", "sitegraph", "running")
@@ -40,7 +40,7 @@ def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
 def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
     sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
     shown = text(sites, height=60)
-    assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MOST_SITES for n in range(40)]
+    assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MAX_SITES for n in range(40)]
     assert line_of("40 sites", shown)[:2] == ["40", str(sum(range(40)))]
 
 

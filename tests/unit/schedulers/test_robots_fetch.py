@@ -18,7 +18,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS
 from crawlers.frontier.politeness import LONGEST_REST_S
 from crawlers.items import REDIRECT
-from crawlers.schedulers.robots_fetch import LONGEST_S, MOST_DECOMPRESSED, RobotsFetch
+from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, RobotsFetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +112,7 @@ def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
     with pytest.raises(StopDownload) as stopped:
         fetch().robots.bytes_received(b"#", request)
     assert not stopped.value.fail
-    assert request.meta["download_maxsize"] == MOST_DECOMPRESSED  # of a body that is compressed nevertheless
+    assert request.meta["download_maxsize"] == MAX_DECOMPRESSED  # of a body that is compressed nevertheless
 
 
 def test_downloads_of_pages_are_not_stopped(fetch):
@@ -192,7 +192,7 @@ def test_request_for_a_page_is_not_one_for_robots_txt(fetch):
     assert (one.known, one.robots.in_flight) == ([], 1)
 
 
-@pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, LONGEST_S), (5.0, 5.0)])
+@pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, MAX_TIMEOUT_S), (5.0, 5.0)])
 def test_unresponsive_hosts_are_given_up_early(fetch, timeout_s, used_s):
     assert fetch(timeout_s=timeout_s).take().meta["download_timeout"] == used_s
 
