@@ -36,6 +36,7 @@ def test_graphs_are_written_in_all_formats_with_all_measures(tmp_path):
         tmp_path,
         GRAPH_FORMATS="gexf,graphml,csv",
         GRAPH_MEASURES="pagerank,hub,authority,component,component_size",
+        RESULT_TABLES="",
         RESULT_FOLDER="some/where",
     )
     with Web(site=pages(BODIES)) as web:
@@ -50,8 +51,8 @@ def test_graphs_are_written_in_all_formats_with_all_measures(tmp_path):
     assert outcome.log.count("3 pages, 3 edges in") == 3
 
 
-def test_no_graphs_are_written_without_formats(tmp_path):
-    project = Project(tmp_path, GRAPH_FORMATS="")
+def test_no_results_are_written_without_formats_and_tables(tmp_path):
+    project = Project(tmp_path, GRAPH_FORMATS="", RESULT_TABLES="")
     with Web(site=pages(BODIES)) as web:
         assert project.crawl(web.hosts()).status == 0
     assert not (tmp_path / "result").exists()
