@@ -24,15 +24,15 @@ SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
 STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
 TIMEOUT_SECONDS = 0.0  # seconds after which the crawl stops; 0: never
 
-SCOPE_MOST_SITES = 100_000  # sites of a crawl; links to further sites are stored as external links
+SCOPE_MAX_SITES = 100_000  # sites of a crawl; links to further sites are stored as external links
 
 # Politeness
 
 SITE_PARALLEL = 2  # downloads at a time from a site, unless hosts.txt states another number
 SITE_DELAY_SECONDS = 1.0  # seconds between the starts of two downloads from a site, likewise
-ROBOTS_LONGEST_DELAY_SECONDS = 60.0  # a longer Crawl-delay is reduced to this
+ROBOTS_MAX_DELAY_SECONDS = 60.0  # a longer Crawl-delay is reduced to this
 ROBOTS_REST_SECONDS = 300.0  # before a robots.txt that could not be read is requested again; doubles each time
-ROBOTS_LONGEST_REST_SECONDS = 14_400.0  # up to this
+ROBOTS_MAX_REST_SECONDS = 14_400.0  # up to this
 ROBOTS_REST_TIMES = 6  # times that it is requested again; then the URLs of its site are rejected
 ROBOTS_LAST_WAIT_SECONDS = 60.0  # when only such sites are left: until the last request for their robots.txt
 REFUSE_PRIVATE_ADDRESSES = True  # no connections into private networks, except those of the listed sites

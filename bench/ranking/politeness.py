@@ -59,7 +59,7 @@ REAL = (
     (0.0, 16, 0.0),
     (0.0, 16, 0.9),
 )  # and the share of the best index
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 
 
 def seconds_of(url: str) -> float:
@@ -114,7 +114,7 @@ def requested(url: str) -> tuple[int, str | None, bytes | None, bytes]:
         response = connection.getresponse()
         location = response.getheader("Location")
         found = None if location is None else location.encode("latin-1")
-        return response.status, response.getheader("Content-Type"), found, response.read(MOST_BYTES)
+        return response.status, response.getheader("Content-Type"), found, response.read(MAX_BYTES)
     finally:
         connection.close()
 

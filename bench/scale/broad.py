@@ -34,7 +34,7 @@ TOP = 1000
 # worth.
 REQUESTS = 4
 FIXED = {"LOG_LEVEL": "ERROR", "STOP_FILE": ""}
-MOST = 10_000_000  # pages of a crawl: all of them
+MAX_PAGES = 10_000_000  # pages of a crawl: all of them
 _PAGES = "SELECT id, url, moved_to, state FROM page WHERE state IN (0, 1, 2)"
 _LINKS = "SELECT source_id, target_id FROM link"
 
@@ -58,7 +58,7 @@ def believed(store: Path) -> QueueShares:
     with database.read() as connection:
         totals = totals_of(connection, named.id)
     assert totals is not None
-    beliefs = {page.url: page.importance or 0.0 for page in top_pages(database, named.id, totals, MOST)}
+    beliefs = {page.url: page.importance or 0.0 for page in top_pages(database, named.id, totals, MAX_PAGES)}
     database.close()
     return beliefs
 

@@ -9,7 +9,7 @@ import time
 from itertools import product
 from string import ascii_lowercase
 
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
+from crawlers.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 
 WORDS = ["".join(letters) for letters in product(ascii_lowercase, repeat=4)]
 URL = "http://a.test/" + "ab" * 1000 + "%24"
@@ -42,7 +42,7 @@ def main() -> None:
             reason = parsed.reason_against(URL)
         url_ms = (time.perf_counter() - begin) / 5 * 1000
         print(f"{name:30} {len(body) / 1e6:5.1f} {read_s:8.3f} {url_ms:8.2f}  {reason or 'allowed'}")
-    print(f"read: the first {LARGEST_BYTES:,} bytes")
+    print(f"read: the first {MAX_BYTES:,} bytes")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from protego import Protego
 from crawlers.algorithms.robots_groups import is_unreachable, lines_for
 from crawlers.algorithms.urls.resolution import without_credentials
 
-LARGEST_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
+MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 _SITEMAP = re.compile(r"^([ \t]*sitemap[ \t]*:[ \t]*)(\S+)", re.IGNORECASE | re.MULTILINE)
 MAX_REDIRECTS = 5  # section 2.3.1.2
 
@@ -57,15 +57,15 @@ class RobotsRules:
 
 
 def robots_text(body: bytes) -> str:
-    """Return the text of a robots.txt: its first LARGEST_BYTES, without a line that exceeds them.
+    """Return the text of a robots.txt: its first MAX_BYTES, without a line that exceeds them.
 
     The rest of such a line might be what restricts it. Users and passwords in addresses of sitemaps are left out.
 
     >>> robots_text(b"\\xef\\xbb\\xbfUser-agent: *")
     'User-agent: *'
     """
-    if len(body) > LARGEST_BYTES:
-        ends = (body.rfind(end, 0, LARGEST_BYTES + 1) for end in (b"\n", b"\r"))
+    if len(body) > MAX_BYTES:
+        ends = (body.rfind(end, 0, MAX_BYTES + 1) for end in (b"\n", b"\r"))
         body = body[: max(0, *ends)]
     text = body.decode("utf-8-sig", "replace").replace("\0", "")
     return _SITEMAP.sub(lambda found: found[1] + without_credentials(found[2]), text) if "@" in text else text

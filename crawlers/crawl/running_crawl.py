@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 # One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.
 MAX_REJECTED = 500
-LONGEST_S = 0.1
+MAX_REJECTING_S = 0.1
 
 
 class RobotsNeeded(NamedTuple):
@@ -89,7 +89,7 @@ class Crawl:
         self.robots_rests = RestPolicy(
             settings.getint("ROBOTS_REST_TIMES"),
             settings.getfloat("ROBOTS_REST_SECONDS"),
-            settings.getfloat("ROBOTS_LONGEST_REST_SECONDS"),
+            settings.getfloat("ROBOTS_MAX_REST_SECONDS"),
         )
         self.robots_token = robots_token(settings)
         self.rendered = RenderedSites(settings, spec.sites)
@@ -197,7 +197,7 @@ class Crawl:
                 self.frontier.release(lease, now)
                 self.frontier.pause(lease.site_id)
                 self._trials.wait(lease.site_id)
-            if self.clock() - now > LONGEST_S:
+            if self.clock() - now > MAX_REJECTING_S:
                 break
         return None
 

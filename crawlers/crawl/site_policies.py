@@ -36,7 +36,7 @@ SHARED_WATCHES, MAX_SHARING = 10, 5_000
 MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
 REPLAYED = 2_000  # pages from which a watch is rebuilt at most, under an order without levels
 STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
-LONGEST_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
+MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
 class SitePolicies:
@@ -55,9 +55,9 @@ class SitePolicies:
         self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
         self._robots_token = robots_token
         self._addresses = addresses if addresses is not None else SiteAddresses()
-        self._longest_delay_s = settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
-        self._longest_rest_s = settings.getfloat("ROBOTS_LONGEST_REST_SECONDS")
-        self._most_sites = settings.getint("SCOPE_MOST_SITES")
+        self._longest_delay_s = settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
+        self._longest_rest_s = settings.getfloat("ROBOTS_MAX_REST_SECONDS")
+        self._most_sites = settings.getint("SCOPE_MAX_SITES")
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._clock = clock
@@ -78,7 +78,7 @@ class SitePolicies:
         self._addresses.set(row.site, row.addresses, row.address)
         if row.robots_status is not None:
             # A clock that was set back since then must not extend the age.
-            is_recent = 0.0 <= now - (row.robots_at or 0.0) < LONGEST_AGE_S
+            is_recent = 0.0 <= now - (row.robots_at or 0.0) < MAX_AGE_S
             if is_recent and not is_unreachable(row.robots_status):
                 self._keep(row.site, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
         self._session.frontier.open_site(
@@ -115,7 +115,7 @@ class SitePolicies:
     def open_cross_site(self, page: Page, now: float) -> Page:
         """Open the sites of the scope to which *page* leads, and return it.
 
-        Links to other sites become external ones: to those that the host list omits, and those beyond SCOPE_MOST_SITES.
+        Links to other sites become external ones: to those that the host list omits, and those beyond SCOPE_MAX_SITES.
         """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
@@ -134,7 +134,7 @@ class SitePolicies:
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:
             logger.warning(
-                "%s and other new sites are not opened because of SCOPE_MOST_SITES=%d; links to them are stored as "
+                "%s and other new sites are not opened because of SCOPE_MAX_SITES=%d; links to them are stored as "
                 "external ones. Further occurrences are not logged",
                 name,
                 self._most_sites,
@@ -228,7 +228,7 @@ class SitePolicies:
         return rules
 
     def _apply_delay(self, site_id: int, address: str) -> None:
-        """Apply the Crawl-delay to the gate of the site, up to ROBOTS_LONGEST_DELAY_SECONDS."""
+        """Apply the Crawl-delay to the gate of the site, up to ROBOTS_MAX_DELAY_SECONDS."""
         if self.obeys_robots and (rules := self._rules_of(address)) is not None and rules.crawl_delay_s:
             delay_s = min(rules.crawl_delay_s, self._longest_delay_s)
             self._session.frontier.gate(site_id).ask_for_delay(delay_s)

@@ -68,7 +68,7 @@ class Hosts:
         self._crawl = owner_of(crawler).crawl
         self._options = normalization(crawler.settings)
         self._delay_s = crawler.settings.getfloat("SITE_DELAY_SECONDS")
-        self._longest_delay_s = crawler.settings.getfloat("ROBOTS_LONGEST_DELAY_SECONDS")
+        self._longest_delay_s = crawler.settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
         self._answers: OrderedDict[str, Answer] = OrderedDict()
         self._bytes = 0
         self._hosts: OrderedDict[str, Host] = OrderedDict()  # those that were used most recently

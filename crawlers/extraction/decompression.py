@@ -18,8 +18,8 @@ from crawlers.errors import BadBody, DamagedBody
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-MOST_LAYERS = 3  # servers that compress a compressed file send two
-MOST_PARTS = 1_000  # gzip members or zstd frames one after the other; block gzip has 256 in 16 MB
+MAX_LAYERS = 3  # servers that compress a compressed file send two
+MAX_PARTS = 1_000  # gzip members or zstd frames one after the other; block gzip has 256 in 16 MB
 ZSTD_WINDOW_LOG = 23  # 8 MB, which RFC 9659 section 3 allows for content encodings
 _CHUNK = 65_536  # bytes that are decompressed at a time
 _GZIP_WINDOW, _ZLIB_WINDOW, _RAW_WINDOW = 31, 15, -15
@@ -57,8 +57,8 @@ def decompressed(body: bytes, encodings: Iterable[str], most: int) -> bytes:
     """
     names = [name.strip().lower() for header in encodings for name in header.split(",")]
     layers = [name for name in names if name in _DECODERS]
-    if len(layers) > MOST_LAYERS:
-        raise BadBody(f"more than {MOST_LAYERS} content encodings")
+    if len(layers) > MAX_LAYERS:
+        raise BadBody(f"more than {MAX_LAYERS} content encodings")
     for name in reversed(layers):
         if body:
             body = _DECODERS[name](body, most or sys.maxsize, name)
@@ -101,8 +101,8 @@ def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
                 if not coding.magic or not body.startswith(coding.magic, at):
                     break
                 parts += 1
-                if parts > MOST_PARTS:
-                    raise BadBody(f"more than {MOST_PARTS:,} compressed parts")
+                if parts > MAX_PARTS:
+                    raise BadBody(f"more than {MAX_PARTS:,} compressed parts")
                 decoder = coding.new_decoder()
         if not decoder.eof:
             output.add(decoder.decompress(b"", _CHUNK))  # what zlib has read, but not returned

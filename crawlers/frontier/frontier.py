@@ -21,7 +21,7 @@ from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.scoring import Scoring
-from crawlers.frontier.site_queue import SMALLEST_QUEUE, SiteQueue
+from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crawlers.items import Page, QueueSlot, Target
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
-LARGEST_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
+MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
 
 
 class QueuedFrontier:
@@ -130,8 +130,8 @@ class QueuedFrontier:
             names, waiting = store.groups(state.id), store.waiting_groups(state.id)
         site = SiteQueue(state, counts, self._make_queue, rule, names, waiting, revisiting, self._order.scores)
         self._schedule.open(site, state.site)
-        most = LARGEST_QUEUE if scoring is None else self._head_total
-        self._discovery.head_urls = max(SMALLEST_QUEUE, min(most, self._head_total // len(self._schedule.sites)))
+        most = MAX_QUEUE if scoring is None else self._head_total
+        self._discovery.head_urls = max(MIN_QUEUE, min(most, self._head_total // len(self._schedule.sites)))
         self._discovery.recall_all(site)
         for entry, due_at in scoring.due(state.id, now) if scoring is not None else ():
             self._held.add(entry.id)

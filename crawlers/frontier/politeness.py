@@ -6,9 +6,9 @@ Pure: *now* is an argument, in seconds.
 from __future__ import annotations
 
 FIRST_REST_S = 1.0  # without Retry-After; doubles at each further refusal
-LONGEST_REST_S = 300.0  # a longer Retry-After is cut: a hostile host must not stall the crawl for days
+MAX_REST_S = 300.0  # a longer Retry-After is cut: a hostile host must not stall the crawl for days
 FIRST_DELAY_S = 0.1  # of a host without any delay after its first refusal
-LONGEST_DELAY_S = 30.0
+MAX_DELAY_S = 30.0
 RELIEF = 0.9  # after each good response: a delay halves within seven of them
 
 
@@ -53,7 +53,7 @@ class HostGate:
 
         The host has requested a pause until *rest_until*, which is shortened if the clock was set back since then.
         """
-        self.resting_until = min(rest_until, now + LONGEST_REST_S)
+        self.resting_until = min(rest_until, now + MAX_REST_S)
         self.next_at = max(self.next_at, asked_until + self.delay_s, self.resting_until)
 
     @property
@@ -103,11 +103,11 @@ class HostGate:
         """
         rest_s = 0.0
         if retry_after_s is not None:
-            rest_s = min(retry_after_s, LONGEST_REST_S)
+            rest_s = min(retry_after_s, MAX_REST_S)
         elif now >= self.resting_until:
             rest_s = self._rest_s
-            self._rest_s = min(self._rest_s * 2, LONGEST_REST_S)
-            self.delay_s = min(max(self.delay_s * 2, FIRST_DELAY_S), max(LONGEST_DELAY_S, self._requested_delay_s))
+            self._rest_s = min(self._rest_s * 2, MAX_REST_S)
+            self.delay_s = min(max(self.delay_s * 2, FIRST_DELAY_S), max(MAX_DELAY_S, self._requested_delay_s))
         self.resting_until = max(self.resting_until, now + rest_s)
         self.next_at = max(self.next_at, self.resting_until)
         return self.resting_until

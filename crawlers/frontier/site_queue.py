@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
 NOTHING_READY = (float("inf"), 0)
-SMALLEST_QUEUE = 16  # even if many groups share a site's memory: smaller reads from the store would not pay off
+MIN_QUEUE = 16  # even if many groups share a site's memory: smaller reads from the store would not pay off
 
 
 class SiteQueue:
@@ -124,7 +124,7 @@ class SiteQueue:
 
     def share(self, head_urls: int) -> int:
         """Return the number of URLs of each group to keep in memory, of *head_urls* of the site."""
-        return min(head_urls, max(SMALLEST_QUEUE, head_urls // max(1, len(self.queues))))
+        return min(head_urls, max(MIN_QUEUE, head_urls // max(1, len(self.queues))))
 
     def discard(self, page_id: int, group: int) -> None:
         """Remove a URL from the queue of its *group*, if it is there."""

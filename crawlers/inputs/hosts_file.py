@@ -29,7 +29,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "render": ("playwright", "none")
 }  # names of the fields `name=value`, with their values
 
-MOST_ALIASES = 100  # of a site
+MAX_ALIASES = 100  # of a site
 
 _FIELDS = (
     ("maxDownloadsAtTime", 1, 1_000),
@@ -156,8 +156,8 @@ def _aliases(site: str, texts: Sequence[str]) -> tuple[str, ...]:
         if found == [site]:
             raise _InvalidLine(f"the alias {shown(text)} is the site itself; remove it")
         aliases |= dict.fromkeys(alias for alias in found if alias != site)
-    if len(aliases) > MOST_ALIASES:
-        raise _InvalidLine(f"{len(aliases)} aliases, expected at most {MOST_ALIASES}")
+    if len(aliases) > MAX_ALIASES:
+        raise _InvalidLine(f"{len(aliases)} aliases, expected at most {MAX_ALIASES}")
     return tuple(aliases)
 
 

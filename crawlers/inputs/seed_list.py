@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COLUMNS = ("number", "full_name", "short_name", "start_url", "enabled", "parallel", "max_level", "delay_ms")
 LIMITS = {"parallel": (1, 1_000), "max_level": (0, 10_000), "delay_ms": (0, 86_400_000)}  # as in hosts.txt
 
-LARGEST_NUMBER = 1_000_000_000  # leaves room for numbers assigned by the database
+MAX_NUMBER = 1_000_000_000  # leaves room for numbers assigned by the database
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
@@ -172,7 +172,7 @@ def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
     site, start_url = _address(texts["start_url"])
     change: SeedChange = {"site": site, "start_url": start_url}
     if texts.get("number"):
-        change["number"] = _number(texts["number"], "number", 1, LARGEST_NUMBER)
+        change["number"] = _number(texts["number"], "number", 1, MAX_NUMBER)
     if "full_name" in texts:
         change["name"] = tidy_name(texts["full_name"])
     if "short_name" in texts:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.yaml_reader import Field, Node
 
 MAX_VALUES = 1_000  # feeds, rules or hosts of one source; a longer list is a mistake
-LONGEST = 500  # characters of a name or selector
+MAX_TEXT = 500  # characters of a name or selector
 
 PARTS = ("title", "text", "published", "authors", "section", "image")  # fields of items.Article with selectors
 FIELDS = ("site", "name", "feeds", "sitemaps", "rules", "content", "language", "region", *LIMITS, "hosts")
@@ -159,7 +159,7 @@ def _address(item: Item, reading: Callable[[str], T]) -> T:
 
 
 def _text(given: Field | None) -> str | None:
-    return None if given is None else tidy_name(item_of(given.node).text[:LONGEST])
+    return None if given is None else tidy_name(item_of(given.node).text[:MAX_TEXT])
 
 
 def _rules(given: Field | None) -> tuple[UrlRule, ...]:
@@ -193,8 +193,8 @@ def _content(given: Field | None, check: Check) -> dict[str, str]:
     for name, part in fields_of(given.node, PARTS).items():
         line, text = item = item_of(part.node)
         _read(item, _check_shown)
-        if len(text) > LONGEST:
-            raise Problem(line, f"the selector of {name} has {len(text)} characters; use at most {LONGEST}")
+        if len(text) > MAX_TEXT:
+            raise Problem(line, f"the selector of {name} has {len(text)} characters; use at most {MAX_TEXT}")
         try:
             check({name: text})
         except ConfigError as error:

@@ -50,8 +50,8 @@ T = TypeVar("T")
 
 MAX_BYTES = 100_000  # of a file: thousands of words and addresses
 TOO_LARGE = "remove the weakest keywords"
-LIGHTEST, HEAVIEST = 0.001, 1000.0  # weights of keywords; a ratio of a million makes the lighter one irrelevant
-LARGEST_BUDGET = 1_000_000_000
+MIN_WEIGHT, MAX_WEIGHT = 0.001, 1000.0  # weights of keywords; a ratio of a million makes the lighter one irrelevant
+MAX_BUDGET = 1_000_000_000
 
 MIX = ("alpha", "beta", "gamma")
 FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language", "budget")
@@ -160,7 +160,7 @@ def _keywords(field: Field, terms: Terms, problems: _Problems) -> dict[str, floa
 
 def _weighted(key: yaml.Node, value: yaml.Node) -> tuple[Item, float] | None:
     word = item_of(key)
-    return word, _number(item_of(value), f"the weight of {shown(word.text)}", LIGHTEST, HEAVIEST)
+    return word, _number(item_of(value), f"the weight of {shown(word.text)}", MIN_WEIGHT, MAX_WEIGHT)
 
 
 def _terms(item: Item, terms: Terms) -> Counter[str]:
@@ -236,8 +236,8 @@ def _weights(fields: dict[str, Field]) -> Weights:
 def _budget(field: Field) -> int:
     line, text = item_of(field.node)
     # The length is checked first because int() rejects thousands of digits with a different error.
-    if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= LARGEST_BUDGET):
-        raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {LARGEST_BUDGET}")
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= MAX_BUDGET):
+        raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {MAX_BUDGET}")
     return int(text)
 
 

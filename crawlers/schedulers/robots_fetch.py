@@ -12,8 +12,8 @@ from scrapy.exceptions import StopDownload
 from crawlers.algorithms.plurals import plural
 from crawlers.algorithms.retries import RestPolicy, retry_after_s, retry_delay_s
 from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS, robots_text
-from crawlers.frontier.politeness import LONGEST_REST_S
+from crawlers.crawl.robots import MAX_BYTES, MAX_REDIRECTS, robots_text
+from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.failures import reason_of
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_TIMEOUT_S = 20.0  # until the response
-MAX_DECOMPRESSED = 8 * LARGEST_BYTES  # of servers that compress although they are asked not to
+MAX_DECOMPRESSED = 8 * MAX_BYTES  # of servers that compress although they are asked not to
 NO_RESTS = RestPolicy(times=0)
 
 
@@ -141,7 +141,7 @@ class RobotsFetch:
             return
         request.meta["download_maxsize"] = MAX_DECOMPRESSED
         request.meta["received"] = request.meta.get("received", 0) + len(data)
-        if request.meta["received"] > LARGEST_BYTES:
+        if request.meta["received"] > MAX_BYTES:
             raise StopDownload(fail=False)
 
     def _received(self, response: Response) -> None:
@@ -156,7 +156,7 @@ class RobotsFetch:
             wished_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
             if wished_s is None:
                 wished_s = self._retries.backoff_s * attempt.attempt
-            self._retry(attempt, response.status, None, min(wished_s, LONGEST_REST_S))
+            self._retry(attempt, response.status, None, min(wished_s, MAX_REST_S))
             return
         text = robots_text(response.body) if response.status == 200 else None
         self._on_result(attempt.site_id, response.status, text, None)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.topic_file import TopicSpec
 
 MAX_REDIRECTS = 5  # of an example
-LARGEST_EXAMPLE = 4_000_000  # bytes of a file that are read
+MAX_EXAMPLE_BYTES = 4_000_000  # bytes of a file that are read
 
 
 class TopicSpider(SiteSpider):
@@ -144,7 +144,7 @@ class TopicSpider(SiteSpider):
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST_EXAMPLE)
+            return file.read(MAX_EXAMPLE_BYTES)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         raise _unreadable(str(path), getattr(error, "strerror", None) or str(error)) from error
 

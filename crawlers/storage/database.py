@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
 # Seconds (milliseconds for TCP) until a server that can't be reached is given up; without them, it may take hours.
-IMPATIENCE = {
+SERVER_TIMEOUTS = {
     "connect_timeout": 20,
     "keepalives_idle": 15,
     "keepalives_interval": 5,
@@ -142,7 +142,7 @@ def _check_file(url: URL, create: bool) -> None:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         try:
-            return create_engine(url, pool_pre_ping=True, connect_args=IMPATIENCE)
+            return create_engine(url, pool_pre_ping=True, connect_args=SERVER_TIMEOUTS)
         except ImportError as error:
             raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False})

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import LinkGroups
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.frontier import LARGEST_QUEUE
+from crawlers.frontier.frontier import MAX_QUEUE
 from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
-from crawlers.frontier.site_queue import SMALLEST_QUEUE
+from crawlers.frontier.site_queue import MIN_QUEUE
 from crawlers.frontier.url_cache import MAX_GROUP
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
@@ -113,7 +113,7 @@ def test_groups_share_the_memory_of_their_site(engine):
     site = GroupedSite(engine)
     site.begin(*(f"/{n % 50}/{n}" for n in range(5_000)))
     queues = site.frontier._schedule.site(site.id).queues
-    assert sum(len(queue) for queue in queues.values()) <= 2 * 50 * SMALLEST_QUEUE + LARGEST_QUEUE
+    assert sum(len(queue) for queue in queues.values()) <= 2 * 50 * MIN_QUEUE + MAX_QUEUE
     assert len(site.crawl({str(n): float(n % 3) for n in range(50)})) == 5_000
 
 

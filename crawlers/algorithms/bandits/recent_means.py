@@ -16,12 +16,12 @@ import math
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
-from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
+from crawlers.algorithms.bandits.windows import MAX_WINDOW, WindowArm
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-SMALLEST_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 gives the same results
+MIN_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 gives the same results
 OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
 REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site with one giant page
 
@@ -51,7 +51,7 @@ class RecentUCB(IndexRule[_JumpArm]):
 
     m_i is the mean reward of site i; s is the mean of |x - x'| over all pairs of successive rewards of the same site, 0
     while there is none; t_i is the number of pulls of site i, n that of all. A reward is capped at `REWARD_CAP` times
-    the mean of the earlier rewards that were not 0. Windows of fewer than `SMALLEST_WINDOW` pulls are ignored, longer
+    the mean of the earlier rewards that were not 0. Windows of fewer than `MIN_WINDOW` pulls are ignored, longer
     ones than 4096 are truncated. The rule needs no horizon, and is invariant to the unit of rewards. O(1) per index.
     """
 
@@ -79,8 +79,8 @@ class RecentUCB(IndexRule[_JumpArm]):
         least = mean + mean / root
         later = 2 * pulls // 3
         for window in (later, 2 * later // 3):
-            if window >= SMALLEST_WINDOW:
-                recent = min(window, LONGEST)
+            if window >= MIN_WINDOW:
+                recent = min(window, MAX_WINDOW)
                 least = min(least, arm.last(recent) / recent + mean / math.sqrt(recent))
         return least + self._bonus / root
 

@@ -12,12 +12,12 @@ import math
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
-from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
+from crawlers.algorithms.bandits.windows import MAX_WINDOW, WindowArm
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-SMALLEST_VARIANCE = 1e-9  # if all rewards are equal, the bonus only breaks ties
+MIN_VARIANCE = 1e-9  # if all rewards are equal, the bonus only breaks ties
 WINDOW = 100  # pulls of a sliding window: roughly the pages between two sections of a site
 
 
@@ -48,7 +48,7 @@ class RAWUCB(IndexRule[_RottingArm]):
         self._bonus = 0.0
 
     def _tune(self, pool: Pool) -> None:
-        self._bonus = self._c * math.sqrt(max(pool.variance, SMALLEST_VARIANCE) * math.log(pool.pulls))
+        self._bonus = self._c * math.sqrt(max(pool.variance, MIN_VARIANCE) * math.log(pool.pulls))
 
     def _value(self, arm: _RottingArm) -> float:
         if arm.computed_at != (arm.pulls, arm.pending):
@@ -60,7 +60,7 @@ class RAWUCB(IndexRule[_RottingArm]):
 
 def _envelope(arm: WindowArm) -> list[tuple[float, float]]:
     """Return mean and 1/sqrt(h) of the windows that can have the minimum: no longer one has an equal or lower mean."""
-    window = min(arm.pulls, LONGEST)
+    window = min(arm.pulls, MAX_WINDOW)
     found = []
     least = math.inf
     while window:
@@ -84,7 +84,7 @@ class SlidingWindowUCB(IndexRule[WindowArm]):
         self._bonus = 0.0
 
     def _tune(self, pool: Pool) -> None:
-        self._bonus = math.sqrt(max(pool.variance, SMALLEST_VARIANCE) * math.log(pool.pulls))
+        self._bonus = math.sqrt(max(pool.variance, MIN_VARIANCE) * math.log(pool.pulls))
 
     def _value(self, arm: WindowArm) -> float:
         window = min(arm.pulls, WINDOW)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 MAX_CHARS = 100_000  # of a text: 15,000 words, a chapter of a book; more would hardly change the cosine
-LONGEST = 40  # letters of a word; longer ones are encoded data, or a script without spaces that is not supported
+MAX_WORD = 40  # letters of a word; longer ones are encoded data, or a script without spaces that is not supported
 STEM_CACHE = 50_000  # words, some 8 MB: stemming a word takes 20 µs, a cached one 0.1 µs
 
 #: ISO 639-1 codes of the languages with stemmers, and their accepted names.
@@ -112,7 +112,7 @@ class Terms:
     def _new_term(self, word: str) -> str | None:
         word = word.strip("'")
         code = _script(word) if self.language == AUTO else self.language
-        if not 2 <= len(word) <= LONGEST or word.isdecimal() or word in self._stop_words.get(code, ()):
+        if not 2 <= len(word) <= MAX_WORD or word.isdecimal() or word in self._stop_words.get(code, ()):
             return None
         return self._stem[code](word) if code in self._stem else word
 

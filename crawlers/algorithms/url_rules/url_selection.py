@@ -12,7 +12,7 @@ from crawlers.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LONGEST_SHOWN = 200  # characters of an expression in a reason
+MAX_SHOWN = 200  # characters of an expression in a reason
 _ANYTHING = ""
 _SYNTAX = "see https://github.com/google/re2/wiki/Syntax"
 
@@ -54,7 +54,7 @@ class UrlSelection:
             raise MemoryError(f"RE2 ran out of memory while matching {shown(url)}")
         first = min(found)
         if first < self._excludes:
-            return f"URL_EXCLUDE has {self.exclude[first][:LONGEST_SHOWN]}"
+            return f"URL_EXCLUDE has {self.exclude[first][:MAX_SHOWN]}"
         if self.include and first == self._excludes + len(self.include):
             return "URL_INCLUDE has no expression for it"
         return None

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_AUTHORS = 20
-_LONGEST_NAME = 80  # letters; longer ones are sentences
+_MAX_NAME = 80  # letters; longer ones are sentences
 
 _TAG = re.compile(r"<[^>]*>")
 _NO_NAME = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S*|@\w*|\b[\w.-]+\[at\]\S+", re.I)
@@ -60,7 +60,7 @@ def _names(declared: Iterable[str]) -> dict[str, str]:
         for part in _BETWEEN.split(_BETWEEN_FULL_NAMES.sub(";", text)):
             name = _FULL_STOP.sub("", _BY.sub("", part.strip(_EDGES)).strip(_EDGES))
             letters = _letters(name)
-            if letters and len(name) <= _LONGEST_NAME and not _NO_PERSON.fullmatch(name):
+            if letters and len(name) <= _MAX_NAME and not _NO_PERSON.fullmatch(name):
                 found.setdefault(letters, name)
     return found
 

@@ -13,7 +13,7 @@ _SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?
 _NO_LETTERS = re.compile(r"[\W_]+")
 _MIN_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
 _SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
-_LONGEST_NAME = 4  # words
+_MAX_NAME = 4  # words
 _MIN_SHARE = 0.6  # of an h1 that is the title, after a kicker
 
 
@@ -68,7 +68,7 @@ def _is_site(part: str, sites: set[str]) -> bool:
     letters = _letters(part)
     if letters in sites or not letters:
         return True
-    return len(part.split()) <= _LONGEST_NAME and any(
+    return len(part.split()) <= _MAX_NAME and any(
         len(site) >= _SURE_LABEL and letters.startswith(site) for site in sites
     )
 

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import robots_cache, site_policies
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
+from crawlers.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import State
 from crawlers.storage.crawls import SiteRow
@@ -22,7 +22,7 @@ BODIES = {"/": HOME, "/open.html": links("/secret/c.html"), "/secret/a.html": "a
 ROWS = 8
 ROW = {"/": links(*(f"/{n}" for n in range(ROWS))), **{f"/{n}": f"<title>{n}</title>" for n in range(ROWS)}}
 DELAY_S = 0.1
-LONGEST_S = 0.15
+MAX_DELAY_S = 0.15
 CARE = 0.7  # of the time that is due: the first request of a busy process comes late
 TOKEN = "crawlers"
 
@@ -100,9 +100,7 @@ SITES = {
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
     """A crawl of all sites, each with its own kind of robots.txt."""
-    project = Project(
-        tmp_path_factory.mktemp("robots"), ROBOTS_LONGEST_DELAY_SECONDS=LONGEST_S, RETRY_BACKOFF_SECONDS=0
-    )
+    project = Project(tmp_path_factory.mktemp("robots"), ROBOTS_MAX_DELAY_SECONDS=MAX_DELAY_S, RETRY_BACKOFF_SECONDS=0)
     with Web(**SITES) as web:
         ended = project.crawl(web.hosts())
         assert ended.status == 0, ended.log
@@ -142,7 +140,7 @@ def test_rules_for_others_whose_names_occur_in_ours_do_not_apply(crawled):
 def test_large_robots_txt_is_not_downloaded_to_its_end(crawled):
     web, project = crawled
     assert web["large"].sent_bytes["/robots.txt"] == 0  # it was not sent completely
-    assert len(project.site(web["large"].origin)["robots_text"]) < LARGEST_BYTES
+    assert len(project.site(web["large"].origin)["robots_text"]) < MAX_BYTES
 
 
 def test_rules_for_our_name_win_over_those_for_all(crawled):
@@ -267,7 +265,7 @@ def test_long_crawl_delay_is_cut(crawled):
     web, _ = crawled
     gaps_s = web["hardly"].gaps_s[1:]
     assert len(gaps_s) == ROWS
-    assert sum(gaps_s) > CARE * ROWS * LONGEST_S
+    assert sum(gaps_s) > CARE * ROWS * MAX_DELAY_S
 
 
 def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
@@ -339,10 +337,10 @@ def test_credentials_in_addresses_of_sitemaps_are_left_out():
 
 
 def test_line_that_exceeds_the_limit_is_not_a_rule():
-    text = robots_text(b"User-agent: *\nDisallow: /a\nAllow: /" + b"b" * LARGEST_BYTES)
+    text = robots_text(b"User-agent: *\nDisallow: /a\nAllow: /" + b"b" * MAX_BYTES)
     assert text == "User-agent: *\nDisallow: /a"
-    assert robots_text(b"Disallow: /a" * LARGEST_BYTES) == ""
-    assert len(robots_text(b"#\n" * LARGEST_BYTES)) == LARGEST_BYTES - 1
+    assert robots_text(b"Disallow: /a" * MAX_BYTES) == ""
+    assert len(robots_text(b"#\n" * MAX_BYTES)) == MAX_BYTES - 1
 
 
 def test_file_with_a_million_wildcards_closes_the_site_at_once():
@@ -384,7 +382,7 @@ def test_empty_robots_txt_allows_everything():
 def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     now = 1000.0
     session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
-    settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_LONGEST_REST_SECONDS": 7200.0})
+    settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_MAX_REST_SECONDS": 7200.0})
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
     lease = SimpleNamespace(site_id=7, url="http://a.example/a")

@@ -16,7 +16,7 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
-from crawlers.frontier.politeness import FIRST_REST_S, LONGEST_REST_S
+from crawlers.frontier.politeness import FIRST_REST_S, MAX_REST_S
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
@@ -131,7 +131,7 @@ def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
 
 
 def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_LONGEST_REST_SECONDS=7200.0)
+    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_MAX_REST_SECONDS=7200.0)
     crawl.crawl.robots_known(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
     assert crawl.pages()["/"] == (State.REJECTED, "robots.txt can't be read: timeout")
@@ -289,7 +289,7 @@ def test_sites_to_which_a_page_leads_are_opened(opened):
 
 
 def test_links_to_more_sites_than_allowed_are_external(opened):
-    crawl = opened(SCOPE_MOST_SITES=1)
+    crawl = opened(SCOPE_MAX_SITES=1)
     link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
     page = crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
     assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/a"])
@@ -383,7 +383,7 @@ def test_delay_of_a_site_holds_after_a_kill_whose_last_request_is_not_known(open
     assert again.crawl.next_due(again.now) == 10.0
 
 
-@pytest.mark.parametrize(("resumed_s", "due_s"), [(1.0, 59.0), (61.0, 0.0), (-YEAR_S, LONGEST_REST_S)])
+@pytest.mark.parametrize(("resumed_s", "due_s"), [(1.0, 59.0), (61.0, 0.0), (-YEAR_S, MAX_REST_S)])
 def test_rest_that_a_host_demands_holds_over_a_kill(opened, resumed_s, due_s):
     crawl = opened()
     crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)

@@ -135,7 +135,7 @@ def test_number_of_hosts_in_memory_is_limited(monkeypatch):
 
 def test_crawl_delay_of_another_host_is_kept(monkeypatch):
     robots = found(f"{OTHER}/robots.txt", b"User-agent: *\nCrawl-delay: 1e308")
-    world = World(monkeypatch, {**robots, **found(f"{OTHER}/1"), **found(f"{OTHER}/2")}, ROBOTS_LONGEST_DELAY_SECONDS=9)
+    world = World(monkeypatch, {**robots, **found(f"{OTHER}/1"), **found(f"{OTHER}/2")}, ROBOTS_MAX_DELAY_SECONDS=9)
     world.answers(f"{OTHER}/1", f"{OTHER}/2", kind="script")
     assert world.waits_s == [9.0, 18.0]
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import BadBody, DamagedBody
-from crawlers.extraction.decompression import MOST_LAYERS, MOST_PARTS, decompressed
+from crawlers.extraction.decompression import MAX_LAYERS, MAX_PARTS, decompressed
 
 MEGABYTE = 1 << 20
 TEXT = b"<!DOCTYPE html><title>Fine</title>" * 20
@@ -112,7 +112,7 @@ def test_bombs_are_refused_before_they_fill_the_memory(name, compress):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("depth", range(1, MOST_LAYERS + 1))
+@pytest.mark.parametrize("depth", range(1, MAX_LAYERS + 1))
 def test_nested_bombs_are_refused(depth):
     bomb = bytes(20 * MEGABYTE)
     for _ in range(depth):
@@ -123,20 +123,20 @@ def test_nested_bombs_are_refused(depth):
 
 def test_layers_are_limited():
     body = TEXT
-    for _ in range(MOST_LAYERS):
+    for _ in range(MAX_LAYERS):
         body = gzip.compress(body)
-    assert decompressed(body, ["gzip"] * MOST_LAYERS, 0) == TEXT
-    for header in (["gzip"] * (MOST_LAYERS + 1), ["gzip," * 100_000]):
+    assert decompressed(body, ["gzip"] * MAX_LAYERS, 0) == TEXT
+    for header in (["gzip"] * (MAX_LAYERS + 1), ["gzip," * 100_000]):
         with pytest.raises(BadBody, match="more than 3 content encodings"):
             decompressed(gzip.compress(body), header, 0)
 
 
 @pytest.mark.parametrize(("name", "compress"), [("gzip", gzip.compress), ("zstd", zstd.compress)])
 def test_parts_are_joined_and_limited(name, compress):
-    assert decompressed(compress(b"a") * MOST_PARTS, [name], 0) == b"a" * MOST_PARTS
+    assert decompressed(compress(b"a") * MAX_PARTS, [name], 0) == b"a" * MAX_PARTS
     for part in (b"a", b""):
         with pytest.raises(BadBody, match="more than 1,000 compressed parts"):
-            decompressed(compress(part) * (MOST_PARTS + 1), [name], 0)
+            decompressed(compress(part) * (MAX_PARTS + 1), [name], 0)
 
 
 @ALL

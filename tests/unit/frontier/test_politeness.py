@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.politeness import FIRST_DELAY_S, LONGEST_DELAY_S, LONGEST_REST_S, HostGate
+from crawlers.frontier.politeness import FIRST_DELAY_S, MAX_DELAY_S, MAX_REST_S, HostGate
 
 
 def test_gate_is_full_at_its_number_of_downloads() -> None:
@@ -42,7 +42,7 @@ def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_r
     assert gate.next_at == 101.0
 
 
-@pytest.mark.parametrize(("until", "next_at"), [(90.0, 102.0), (130.0, 130.0), (1e9, 100.0 + LONGEST_REST_S)])
+@pytest.mark.parametrize(("until", "next_at"), [(90.0, 102.0), (130.0, 130.0), (1e9, 100.0 + MAX_REST_S)])
 def test_rest_holds_over_a_restart_but_not_longer_than_any_rest(until: float, next_at: float) -> None:
     gate = HostGate(9, 2.0)
     gate.resumed(100.0, until, 100.0)
@@ -84,7 +84,7 @@ def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest(
 
 def test_host_rests_as_long_as_it_asks_within_reason() -> None:
     assert HostGate(1, 0.0).refused(100.0, 30.0) == 130.0
-    assert HostGate(1, 0.0).refused(100.0, 86400.0) == 100.0 + LONGEST_REST_S
+    assert HostGate(1, 0.0).refused(100.0, 86400.0) == 100.0 + MAX_REST_S
 
 
 def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> None:
@@ -95,7 +95,7 @@ def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> Non
         rests.append(gate.refused(now, None) - now)
         now = gate.resting_until
     assert rests[:4] == [1.0, 2.0, 4.0, 8.0]
-    assert rests[-1] == LONGEST_REST_S
+    assert rests[-1] == MAX_REST_S
     gate.succeeded()
     assert gate.refused(now, None) == now + 1.0
 
@@ -126,7 +126,7 @@ def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> No
     gate = HostGate(1, asked_s)
     for number in range(20):
         gate.refused(number * 1000.0, None)
-    assert gate.delay_s == max(LONGEST_DELAY_S, asked_s)
+    assert gate.delay_s == max(MAX_DELAY_S, asked_s)
     for _ in range(1000):
         gate.succeeded()
         assert gate.delay_s >= asked_s

@@ -15,8 +15,8 @@ from crawlers.algorithms.retries import RestPolicy, RetryPolicy
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.robots import LARGEST_BYTES, MAX_REDIRECTS
-from crawlers.frontier.politeness import LONGEST_REST_S
+from crawlers.crawl.robots import MAX_BYTES, MAX_REDIRECTS
+from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, RobotsFetch
 
@@ -100,7 +100,7 @@ def test_bytes_that_are_not_text_are_replaced_and_zeros_removed(fetch):
 def test_only_whole_lines_at_the_beginning_of_a_large_file_are_read(fetch):
     one = fetch()
     begin = b"User-agent: *\r\nDisallow: /a\r\n"
-    one.respond(200, begin + b"Disallow: /b/" + b"c" * LARGEST_BYTES)
+    one.respond(200, begin + b"Disallow: /b/" + b"c" * MAX_BYTES)
     assert one.result() == (200, begin.decode()[:-1])
 
 
@@ -108,7 +108,7 @@ def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
     request = fetch().take()
     assert request.meta["download_maxsize"] == 0  # no length that a server states is too much
     assert request.headers["Accept-Encoding"] == b"identity"
-    fetch().robots.bytes_received(b"#" * LARGEST_BYTES, request)
+    fetch().robots.bytes_received(b"#" * MAX_BYTES, request)
     with pytest.raises(StopDownload) as stopped:
         fetch().robots.bytes_received(b"#", request)
     assert not stopped.value.fail
@@ -116,7 +116,7 @@ def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
 
 
 def test_downloads_of_pages_are_not_stopped(fetch):
-    fetch().robots.bytes_received(b"#" * (LARGEST_BYTES + 1), Request(SITE))
+    fetch().robots.bytes_received(b"#" * (MAX_BYTES + 1), Request(SITE))
 
 
 def test_redirect_is_followed_at_once(fetch):
@@ -154,7 +154,7 @@ def test_server_error_is_retried_after_a_growing_delay_and_then_reported(fetch):
     assert one.result() == (500, None)
 
 
-@pytest.mark.parametrize(("asked_s", "waits_s"), [("60", 60.0), ("1", 1.0), ("86400", LONGEST_REST_S), ("soon", 3.0)])
+@pytest.mark.parametrize(("asked_s", "waits_s"), [("60", 60.0), ("1", 1.0), ("86400", MAX_REST_S), ("soon", 3.0)])
 def test_overloaded_server_is_left_alone_as_long_as_it_demands_up_to_a_limit(fetch, asked_s, waits_s):
     one = fetch(RetryPolicy(times=0, rest_times=1, backoff_s=3.0))
     one.respond(429, Retry_After=asked_s)
@@ -299,4 +299,4 @@ def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):
 def test_no_retry_after_stalls_a_site_for_longer_than_the_limit(fetch, asked):
     one = fetch(RetryPolicy(times=0, rest_times=1, backoff_s=3.0))
     one.respond(429, Retry_After=asked)
-    assert one.robots.next_due(one.now) in (3.0, LONGEST_REST_S)
+    assert one.robots.next_due(one.now) in (3.0, MAX_REST_S)

@@ -74,7 +74,7 @@ def test_redirect_to_a_site_too_many_is_not_followed_as_a_page_of_the_site_that_
     project, to = Project(tmp_path), []
     with Web(a=moving(to), b=pages({"/here": "here"})) as web:
         to.append(f"{web['b'].origin}/here")
-        broad(project, "-a", f"hosts={web['a'].origin}", SCOPE="all", SCOPE_MOST_SITES=1, PAGE_BUDGET=6)
+        broad(project, "-a", f"hosts={web['a'].origin}", SCOPE="all", SCOPE_MAX_SITES=1, PAGE_BUDGET=6)
         assert "/here" not in web["b"].paths
         assert project.pages(web["a"].origin)["/1"][0] is State.REFUSED
 

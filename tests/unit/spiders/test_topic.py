@@ -348,7 +348,7 @@ def test_same_pages_have_the_same_similarities_whatever_the_strategy(three, rank
 
 
 def test_links_to_sites_too_many_are_external_and_their_pages_are_not_studied(crawl, three):
-    crawl(scope="all", roots=[f"{three.web['a'].origin}/"], settings={"SCOPE_MOST_SITES": 1})
+    crawl(scope="all", roots=[f"{three.web['a'].origin}/"], settings={"SCOPE_MAX_SITES": 1})
     assert sorted(three.order) == ["a/", "a/far", "a/k", "a/u"]
     urls = {url for (url,) in crawl.project.query("SELECT url FROM external_url")}
     assert urls == {f"{three.web['b'].origin}/m", f"{three.web['b'].origin}/pop", f"{three.web['c'].origin}/"}

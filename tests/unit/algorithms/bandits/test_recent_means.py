@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.recent_means import OPTIMISM, REWARD_CAP, SMALLEST_WINDOW, RecentUCB
+from crawlers.algorithms.bandits.recent_means import MIN_WINDOW, OPTIMISM, REWARD_CAP, RecentUCB
 from crawlers.algorithms.bandits.site_rules import RuleOptions
 from crawlers.algorithms.simulation.experiment import SUITES, compare, measure, tasks
 
@@ -52,14 +52,14 @@ def test_pulls_in_flight_lower_the_index_without_changing_the_scale() -> None:
 
 
 def test_exhausted_site_is_judged_by_its_later_pages() -> None:
-    rule = told([("a", 10)] * 20 + [("a", 0)] * SMALLEST_WINDOW)
+    rule = told([("a", 10)] * 20 + [("a", 0)] * MIN_WINDOW)
     mean = 200 / 36
     bonus = OPTIMISM * 10 / 35 * math.sqrt(math.log(36) / 36)
-    assert rule.index("a") == pytest.approx(0 + mean / math.sqrt(SMALLEST_WINDOW) + bonus)
+    assert rule.index("a") == pytest.approx(0 + mean / math.sqrt(MIN_WINDOW) + bonus)
 
 
 def test_window_with_too_few_pages_is_ignored() -> None:
-    rule = told([("a", 10)] * 20 + [("a", 0)] * (SMALLEST_WINDOW - 1))
+    rule = told([("a", 10)] * 20 + [("a", 0)] * (MIN_WINDOW - 1))
     assert rule.index("a") > 80 / 23, "4/9 of 35 pages are 15: the mean of 23 is the lowest"
 
 

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.bandits.windows import LONGEST, WindowArm
+from crawlers.algorithms.bandits.windows import MAX_WINDOW, WindowArm
 
 
 def started(arm: WindowArm) -> None:
@@ -31,12 +31,12 @@ def test_window_sums_the_last_rewards_and_counts_pulls_in_flight_as_zero(rewards
 
 def test_ring_keeps_the_last_of_many_rewards() -> None:
     rng = random.Random(0)
-    rewards = [rng.randrange(100) for _ in range(3 * LONGEST)]
+    rewards = [rng.randrange(100) for _ in range(3 * MAX_WINDOW)]
     arm = WindowArm("a", 0)
     for count, reward in enumerate(rewards, 1):
         started(arm)
         arm.earn(reward)
-        if count % 997 == 0 or LONGEST - 2 <= count <= LONGEST + 2:
-            for window in (1, 2, 1000, min(count, LONGEST)):
+        if count % 997 == 0 or MAX_WINDOW - 2 <= count <= MAX_WINDOW + 2:
+            for window in (1, 2, 1000, min(count, MAX_WINDOW)):
                 assert arm.last(min(count, window)) == sum(rewards[max(0, count - window) : count])
-    assert len(arm._sums) == LONGEST + 1
+    assert len(arm._sums) == MAX_WINDOW + 1
