@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
@@ -47,15 +48,16 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *groups* pages know the groups of their links. Links to other sites in *scope* are not external. *analysis*
-    returns each page with the results of an analysis; it receives the page, its parsed document, the targets of its
-    links by their raw text, and its text.
+    With *groups* pages know the groups of their links; with *anchors*, the texts of those within the site. Links to
+    other sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives
+    the page, its parsed document, the targets of its links by their raw text, and its text.
     """
 
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
     groups: bool = False
+    anchors: bool = False
     scope: Scope | None = None
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], Page] | None = None
 
@@ -117,6 +119,7 @@ class ResponseReader:
             content_hash=content_hash(response.body),
             content_signature=content_signature(text),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
+            anchors=self._anchors(self.site(response.url), parsed, targets) if self.anchors else {},
             reason="the body ended early" if response.is_truncated else TOO_MANY_LINKS * parsed.has_more_links,
             **self._sorted_links(response.url, parsed, targets),
         )
@@ -128,6 +131,14 @@ class ResponseReader:
             if isinstance(target, Target):  # otherwise the <base> is invalid, and ignored as in browsers
                 return self.resolver.directory(target.url, parsed.charset, self.site(url))
         return self.resolver.directory(url, parsed.charset)
+
+    def _anchors(self, here: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> dict[int, str]:
+        anchors: dict[int, str] = {}
+        for href, index in sorted(parsed.first().items(), key=itemgetter(1)):
+            target = targets[href]
+            if isinstance(target, Target) and target.site == here and target.key not in anchors:
+                anchors[target.key] = parsed.link(index).anchor
+        return anchors
 
     def _sorted_links(
         self, url: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]

@@ -11,7 +11,7 @@ from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
-from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
+from crawlers.storage.page_rows import add_analysis_rows, add_anchor_rows, add_page_rows
 from crawlers.storage.schema.tables import OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class Acknowledgements:
         ]
         if page.links:
             by_queue.insert(0, (site, page.links))
-        ids: dict[int, int] = {}  # of the targets, by key; only page analyses need them
+        needs_ids = page.analysis is not None or bool(page.anchors)
+        ids: dict[int, int] = {}  # of the targets, by key
         for queue, found in by_queue:
             if queue is None:
                 continue
@@ -133,9 +134,11 @@ class Acknowledgements:
             )
             new += found_new
             links.update(counts)
-            if page.analysis is not None:
+            if needs_ids:
                 known = queue.seen.known([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
+        if page.anchors:
+            add_anchor_rows(changes, page, ids)
         if page.analysis is None:
             return links, links, new
         add_analysis_rows(changes, page, page.analysis, ids)

@@ -15,6 +15,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
 from crawlers.extraction.response import ResponseReader, WebResponse
+from crawlers.graphs.tables.result_tables import BROKEN_LINKS
 from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REDIRECT
@@ -140,6 +141,7 @@ class SiteSpider(Spider):
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
             groups=settings.get("ORDER") in GROUPING,
+            anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
             scope=self.scope,
             **more,
         )

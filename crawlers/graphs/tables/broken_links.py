@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.files.cells import Value
 
-COLUMNS = ("target", "status", "error", "page", "level", "links")
+COLUMNS = ("target", "status", "error", "page", "level", "links", "anchor")
 _BROKEN = f"""
     SELECT id FROM page WHERE site_id = :site
     AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
 _MOVED = f"SELECT id, moved_to FROM page WHERE site_id = :site AND state = {State.MOVED:d}"  # noqa: S608
 _HOLDERS = """
-    SELECT t.id, t.url, t.status, t.reason, s.url, s.level, l.count
-    FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
+    SELECT t.id, t.url, t.status, t.reason, s.url, s.level, l.count, (
+        SELECT min(k.anchor {c}) FROM link_text x JOIN link_context k ON k.id = x.context_id
+        WHERE x.source_id = l.source_id AND x.target_id = l.target_id
+    ) FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
     WHERE s.site_id = :site AND l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
 # Links with another scheme, such as mailto, are not broken.
 _BAD = """
@@ -38,15 +40,15 @@ def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
     with database.read() as connection:
         ends = _broken(connection, site_id)
         problems = _problems(connection, set(ends.values()))
-        for target_id, target, status, reason, page, level, links in streamed(
+        for target_id, target, status, reason, page, level, links, anchor in streamed(
             connection, _HOLDERS, site=site_id, ids=ends
         ):
             if ends[target_id] != target_id:
                 url, status, reason = problems[ends[target_id]]
                 reason = f"redirects to {url}: {reason}"
-            yield [target, status, reason, page, level, links]
+            yield [target, status, reason, page, level, links, anchor]
         for raw, reason, page, level, links in streamed(connection, _BAD, site=site_id):
-            yield [raw, None, reason, page, level, links]
+            yield [raw, None, reason, page, level, links, None]
 
 
 def _broken(connection: Connection, site_id: int) -> dict[int, int]:

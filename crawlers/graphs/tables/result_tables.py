@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
     from crawlers.storage.queries import CrawledSite, NamedCrawl
 
+BROKEN_LINKS = "broken-links"
 EXTERNAL = "external-links"
 HARVEST = "extlinks"  # the mission whose external links are one table of all sites
 
@@ -40,7 +41,7 @@ TABLES = {
         "URL",
         lambda database, site: page_rows(database, site.id, SiteGraph(database, site.id, site.site)),
     ),
-    "broken-links": ResultTable(
+    BROKEN_LINKS: ResultTable(
         broken_links.COLUMNS, "broken link", lambda database, site: broken_link_rows(database, site.id)
     ),
     "redirects": ResultTable(
