@@ -120,7 +120,7 @@ class ResponseReader:
             content_signature=content_signature(text),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
             anchors=self._anchors(self.site(response.url), parsed, targets) if self.anchors else {},
-            reason="the body ended early" if response.is_truncated else TOO_MANY_LINKS * parsed.has_more_links,
+            reason=_reason(response, parsed),
             **self._sorted_links(response.url, parsed, targets),
         )
         return page if self.analysis is None else self.analysis(page, parsed, targets, text)
@@ -169,6 +169,13 @@ class ResponseReader:
                     texts = (link.anchor, link.context, link.position, link.rel, link.tag)
                     external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
         return {"links": links, "cross_site_links": cross_site, "external": external, "bad": bad}
+
+
+def _reason(response: WebResponse, parsed: ParsedPage) -> str:
+    """Return what is wrong with a page that was read; "" if nothing is."""
+    if response.is_truncated:
+        return "the body ended early"
+    return TOO_MANY_LINKS if parsed.has_more_links else ""
 
 
 def page_of(response: WebResponse, page_id: int, level: int, state: State, **fields: Any) -> Page:

@@ -46,9 +46,8 @@ class Scoring:
         self._site_of = PageValues(array("i", [0]))
         self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
         self._recalled: dict[int, Counter[int]] = {}  # how many pages are in each queue, by site
-        self._due: dict[
-            int, list[tuple[QueueEntry, float, float]]
-        ] = {}  # scheduled revisits, by site, until it is opened
+        # Scheduled revisits, by site, until it is opened: (entry, time, wait in seconds).
+        self._due: dict[int, list[tuple[QueueEntry, float, float]]] = {}
         self._recall()
 
     def _recall(self) -> None:

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 
 REMEDY = "Write one site per line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
-OPTIONS: Mapping[str, Sequence[str]] = {
-    "render": ("playwright", "none")
-}  # names of the fields `name=value`, with their values
+# The names of the fields `name=value`, with their values.
+OPTIONS: Mapping[str, Sequence[str]] = {"render": ("playwright", "none")}
 
 MAX_ALIASES = 100  # of a site
 
@@ -166,8 +165,7 @@ def _options(fields: Sequence[str]) -> dict[str, str]:
     for field in fields:
         name, _, value = (part.strip() for part in field.partition("="))
         if name not in OPTIONS:
-            known = f"known are {', '.join(OPTIONS)}" if OPTIONS else "an alias is written =host"
-            raise _InvalidLine(f"unknown field {shown(field)}; {known}")
+            raise _InvalidLine(f"unknown field {shown(field)}; known are {', '.join(OPTIONS)}")
         if value not in OPTIONS[name]:
             raise _InvalidLine(f"{name} is {shown(value)}, expected one of: {', '.join(OPTIONS[name])}")
         if name in options:

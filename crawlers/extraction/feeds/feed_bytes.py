@@ -7,12 +7,12 @@ import zlib
 from functools import partial
 
 from crawlers.extraction.charset import decode
+from crawlers.extraction.decompression import MAX_PARTS
 
 MAX_INFLATED = 50_000_000  # bytes; the limit of the sitemap protocol
 GZIP = b"\x1f\x8b"
 
 _CHUNK = 1024  # lost before a damaged position
-_MAX_MEMBERS = 1_000  # of a gzip file; a million empty ones would take seconds
 _GZIP_WINDOW = 31  # makes zlib expect a gzip header, with any window size
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
 _ROOT = re.compile(
@@ -56,7 +56,7 @@ def _inflate(body: bytes, limit: int) -> tuple[bytes, str]:
             if stream.eof:
                 at -= len(stream.unused_data)
                 members += 1
-                if not body.startswith(GZIP, at) or members == _MAX_MEMBERS:
+                if not body.startswith(GZIP, at) or members == MAX_PARTS:
                     return b"".join(parts), ""
                 stream = zlib.decompressobj(_GZIP_WINDOW)
     except zlib.error:

@@ -140,12 +140,14 @@ def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str
     temporary files.
     """
     addresses = addresses_of(database, crawl_id)
-    group_of_site = group
-    group = lambda site: group_of_site(addresses.site(site))  # noqa: E731 - links to an address are links to its site
+
+    def group_of(address: str) -> str:  # links to an address of a site are links to that site
+        return group(addresses.site(address))
+
     with database.read() as connection:
         crawled = connection.execute(text("SELECT site FROM site WHERE crawl_id = :crawl"), {"crawl": crawl_id})
-        targets = sorted({group(site) for site in crawled.scalars()})
-        names = _gather(connection, crawl_id, targets, group)
+        targets = sorted({group_of(site) for site in crawled.scalars()})
+        names = _gather(connection, crawl_id, targets, group_of)
         pairs, target_sites = Pairs(), [0] * (len(names) + 1)
         for row in connection.execute(text(_PAIRS), execution_options=_UNBUFFERED):
             pairs.add(map(int, row))
@@ -154,7 +156,7 @@ def count_fragment(database: Database, crawl_id: int, group: Callable[[str], str
         inward = {}
         for place, urls, links, example in connection.execute(text(_INWARD.format(collation=collation))):
             inward[place] = Inward(target_sites[place], urls, int(links), example)
-        outward = _outward(connection, crawl_id, targets, group)
+        outward = _outward(connection, crawl_id, targets, group_of)
     return _numbered(names, inward, outward, pairs)
 
 

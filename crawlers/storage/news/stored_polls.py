@@ -116,7 +116,9 @@ def announced_polls(database: Database, crawl_id: int) -> list[UnreadArticle]:
     """Return the polled pages that a feed announced, directly or by a redirect, and that were not read as articles."""
     source = page.alias()
     redirects = select(source.c.moved_to).where(
-        source.c.state == int(State.MOVED), source.c.key.in_(select(feed_item.c.key))
+        source.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id)),
+        source.c.state == int(State.MOVED),
+        source.c.key.in_(select(feed_item.c.key)),
     )
     statement = (
         select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
