@@ -137,9 +137,8 @@ class Acknowledgements:
             if needs_ids:
                 known = queue.seen.known([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
-        if page.anchors:
-            add_anchor_rows(changes, page, ids)
         if page.analysis is None:
+            add_anchor_rows(changes, page, ids)
             return links, links, new
         add_analysis_rows(changes, page, page.analysis, ids)
         worth: dict[int, float] = dict.fromkeys(links, 0.0)
