@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from protego import Protego
@@ -60,12 +61,16 @@ def robots_text(body: bytes) -> str:
     """Return the text of a robots.txt: its first MAX_BYTES, without a line that exceeds them.
 
     The rest of such a line might be what restricts it. Users and passwords in addresses of sitemaps are left out.
+    UTF-16 is known by its byte order mark.
 
     >>> robots_text(b"\\xef\\xbb\\xbfUser-agent: *")
     'User-agent: *'
     """
-    if len(body) > MAX_BYTES:
-        ends = (body.rfind(end, 0, MAX_BYTES + 1) for end in (b"\n", b"\r"))
-        body = body[: max(0, *ends)]
-    text = body.decode("utf-8-sig", "replace").replace("\0", "")
+    is_cut = len(body) > MAX_BYTES
+    body = body[: MAX_BYTES + 1]
+    # UTF-32 begins like UTF-16, and has further NULs, which are removed.
+    encoding = "utf-16" if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    text = body.decode(encoding, "replace").replace("\0", "")
+    if is_cut:
+        text = text[: max(0, text.rfind("\n"), text.rfind("\r"))]
     return _SITEMAP.sub(lambda found: found[1] + without_credentials(found[2]), text) if "@" in text else text

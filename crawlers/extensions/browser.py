@@ -95,6 +95,7 @@ class Browser:
             "args": [
                 # Whatever `SubRequests` does not answer ends at a proxy that does not exist.
                 *("--proxy-server=http://127.0.0.1:1", "--proxy-bypass-list=<-loopback>"),
+                "--webrtc-ip-handling-policy=disable_non_proxied_udp",  # else STUN and TURN go past the proxy
                 *("--blink-settings=imagesEnabled=false", "--disable-gpu", "--disable-dev-shm-usage"),
                 f"--js-flags=--max-old-space-size={settings.getint('RENDER_MEMORY_MB')}",
             ],
@@ -132,6 +133,7 @@ class Browser:
         except Error as error:
             raise self._failure(str(error).strip().partition("\n")[0]) from error
         finally:
+            requests.close()
             await self._close_page(opened)
         return Rendered(html, requests.redirect)
 

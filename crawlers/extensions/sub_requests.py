@@ -10,8 +10,9 @@ is kept in memory is not requested again.
 from __future__ import annotations
 
 import asyncio
-import time
+import logging
 from collections import OrderedDict
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
@@ -28,6 +29,8 @@ from crawlers.frontier.politeness import HostGate
 from crawlers.inputs.url_settings import normalization
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.async_api import Request as BrowserRequest
     from playwright.async_api import Route
     from scrapy.crawler import Crawler
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.frontier.protocols import Lease
+
+logger = logging.getLogger(__name__)
 
 SCRIPT = "script"
 NEEDED = frozenset({SCRIPT, "xhr", "fetch"})
@@ -162,10 +167,29 @@ class SubRequests:
         self._turn = asyncio.Lock()
         self._is_open = False  # whether the browser has got the page
         self.redirect: Redirect | None = None  # where scripts want to go instead
-        self.limit: asyncio.Timeout | None = None  # of the page; waits for hosts prolong it
+        self._is_closed = False
+        self.limit: asyncio.Timeout | None = None  # of the page; it does not run while the page waits for a host
+
+    def close(self) -> None:
+        """Request nothing more: the page has ended."""
+        self._is_closed = True
+        self._left = 0
 
     async def answer(self, route: Route, request: BrowserRequest) -> None:
-        """Answer a *request* of the browser."""
+        """Answer a *request* of the browser.
+
+        Raises nothing: Playwright would raise it again in its next call, which may be that of another page.
+        """
+        from playwright.async_api import Error
+
+        try:
+            await self._respond(route, request)
+        except Error:  # the page was closed in the meantime
+            pass
+        except Exception:
+            logger.exception("A request of %s can't be answered", self._lease.url)
+
+    async def _respond(self, route: Route, request: BrowserRequest) -> None:
         if request.is_navigation_request() and request.frame.parent_frame is None:
             await self._navigate(route, request)
             return
@@ -212,18 +236,34 @@ class SubRequests:
         if self._left <= 0 or not (kind == SCRIPT or domain_group(site) == self._domain):
             return None
         self._left -= 1
-        began_at = time.monotonic()
-        async with self._hosts.lock(site):
-            answer = self._hosts.known(url)
-            if answer is None and await self._hosts.reason_against(site, url) is None:
-                now = self._crawl.clock()
-                await asyncio.sleep(max(0.0, self._hosts.gate(site).continued(now) - now))
-                self._prolong(time.monotonic() - began_at)
-                answer = await self._hosts.download(url)
-        return answer
+        lock = self._hosts.lock(site)
+        with self._uncounted():
+            await lock.acquire()
+        try:
+            return self._hosts.known(url) or await self._download(site, url)
+        finally:
+            lock.release()
 
-    def _prolong(self, waited_s: float) -> None:
-        when = self.limit.when() if self.limit is not None else None
-        if when is not None:
-            assert self.limit is not None
-            self.limit.reschedule(when + waited_s)
+    async def _download(self, site: str, url: str) -> Answer | None:
+        with self._uncounted():
+            if self._is_closed or await self._hosts.reason_against(site, url) is not None:
+                return None
+            now = self._crawl.clock()
+            await asyncio.sleep(max(0.0, self._hosts.gate(site).continued(now) - now))
+        return None if self._is_closed else await self._hosts.download(url)
+
+    @contextmanager
+    def _uncounted(self) -> Iterator[None]:
+        """Stop the clock of the page during a wait for a host."""
+        limit, loop = self.limit, asyncio.get_running_loop()
+        until = None if limit is None or limit.expired() else limit.when()
+        if limit is None or until is None:
+            yield
+            return
+        left_s = until - loop.time()
+        limit.reschedule(None)
+        try:
+            yield
+        finally:
+            if not self._is_closed:
+                limit.reschedule(loop.time() + left_s)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import select
 import shutil
+import socket
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -162,6 +164,32 @@ def test_hostile_page_gets_a_state_and_a_reason(tmp_path, body, settings, state,
         found, why, _ = pages_of(crawl, web["site"].origin)["/"]
         assert found is state
         assert why.startswith(reason)
+
+
+def test_browser_has_no_network_of_its_own(tmp_path):
+    """WebRTC sends datagrams past the proxy, also to private addresses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener, socket.create_server(("127.0.0.1", 0)) as server:
+        listener.bind(("127.0.0.1", 0))
+        urls = [
+            f"stun:127.0.0.1:{listener.getsockname()[1]}",
+            f"turn:127.0.0.1:{server.getsockname()[1]}?transport=tcp",
+        ]
+        body = f"""<title>x</title><script>
+            const peer = new RTCPeerConnection({{iceServers: {urls}.map(one =>
+                ({{urls: one, username: "a", credential: "b"}}))}});
+            peer.createDataChannel("x");
+            peer.onicegatheringstatechange = () => document.title = peer.iceGatheringState;
+            peer.createOffer().then(offer => peer.setLocalDescription(offer));
+            for (let number = 0; number < 10; number++) fetch("/" + number);
+        </script>"""
+        line = ";1;;200;render=playwright"  # the page waits for its requests meanwhile
+        with (
+            Web(site=pages_with(body)) as web,
+            Crawl(tmp_path / "peer", [web["site"].origin + line], **SETTINGS) as crawl,
+        ):
+            assert crawl.run().status == 0
+            assert crawl.query("SELECT title FROM page WHERE level = 0") in ([("complete",)], [("gathering",)])
+        assert select.select([listener, server], [], [], 0)[0] == []
 
 
 def pages_with(body):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,9 +55,17 @@ class World:
         self.waits_s.append(wait_s)
         await self._sleep(0)
 
+    async def turn(self) -> None:
+        """Let the other tasks go on until they wait."""
+        for _ in range(5):
+            await self._sleep(0)
+
+    def page(self) -> SubRequests:
+        return SubRequests(self._crawler, LEASE, Response(f"{OURS}/"), self.hosts)
+
     def answers(self, *urls: str, kind: str = "fetch") -> list[Answer | None]:
         """Return the answers to the requests of one page."""
-        page = SubRequests(self._crawler, LEASE, Response(f"{OURS}/"), self.hosts)
+        page = self.page()
 
         async def ask() -> list[Answer | None]:
             return [await page._answer(url, kind) for url in urls]
@@ -184,3 +193,69 @@ def test_memory_for_answers_is_limited(monkeypatch):
     world = World(monkeypatch, web)
     world.answers(*web)
     assert [world.hosts.known(url) is not None for url in web] == [False, True, True]
+
+
+def test_clock_of_the_page_stops_while_it_waits_for_a_host(monkeypatch):
+    world = World(monkeypatch, {**found(f"{OURS}/1"), **found(f"{OURS}/2")})
+    page = world.page()
+    clocks: list[float | None] = []
+
+    async def wait(wait_s: float) -> None:
+        assert page.limit is not None
+        clocks.append(page.limit.when())
+
+    async def ask() -> float | None:
+        monkeypatch.setattr(sub_requests.asyncio, "sleep", wait)
+        async with asyncio.timeout(1000.0) as page.limit:
+            assert await page._answer(f"{OURS}/1", "fetch") is not None
+            return page.limit.when()
+
+    assert asyncio.run(ask()) is not None, "it goes on afterwards"
+    assert clocks == [None]
+
+
+@pytest.mark.parametrize("is_late", [True, False], ids=["timed out", "ended"])
+def test_page_that_ends_while_it_waits_requests_nothing_and_raises_nothing(monkeypatch, caplog, is_late):
+    world = World(monkeypatch, {**found(f"{OURS}/1"), **found(f"{OURS}/2")})
+    page = world.page()
+    route = Route()
+
+    async def ask() -> None:
+        async with world.hosts.lock(OURS):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1000.0) as page.limit:
+                    asked = asyncio.ensure_future(page.answer(route, fetched(f"{OURS}/1")))
+                    await world.turn()
+                    if is_late:
+                        page.limit.reschedule(0.0)
+                        await asyncio.Event().wait()
+            page.close()
+        await asked
+        await page.answer(route, fetched(f"{OURS}/2"))
+
+    asyncio.run(ask())
+    assert world.requested == []
+    assert route.outcomes == ["aborted", "aborted"]
+    assert not caplog.records
+
+
+def test_unexpected_error_of_a_request_is_logged_and_not_raised(monkeypatch, caplog):
+    world = World(monkeypatch, {})
+    page = world.page()
+    monkeypatch.setattr(world.hosts, "known", lambda url: 1 / 0)
+    asyncio.run(page.answer(Route(), fetched(f"{OURS}/1")))
+    assert "can't be answered" in caplog.text
+
+
+class Route:
+    """A request of the browser that waits for its answer."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[str] = []
+
+    async def abort(self) -> None:
+        self.outcomes.append("aborted")
+
+
+def fetched(url: str) -> Any:
+    return SimpleNamespace(url=url, resource_type="fetch", method="GET", is_navigation_request=lambda: False)
