@@ -31,6 +31,8 @@ def read_settings(path: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}; write NAME = value, and texts in quotes") from error
+    except RecursionError:
+        raise ConfigError(f"{path} is not valid TOML: lists or tables are nested too deeply; flatten them") from None
     for name, value in found.items():
         if name not in defaults:
             _refuse_name(path, name, value, defaults)

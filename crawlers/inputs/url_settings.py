@@ -36,7 +36,7 @@ def recorded(options: Normalization) -> dict[str, str]:
 def url_selection(settings: SettingValues) -> UrlSelection:
     """Return the selection by `URL_INCLUDE` and `URL_EXCLUDE`; raises `ConfigError` for an invalid expression."""
     include, exclude = (
-        [expression for expression in settings.getlist(name) if expression.strip()]
+        [expression for expression in map(str, settings.getlist(name)) if expression.strip()]
         for name in ("URL_INCLUDE", "URL_EXCLUDE")
     )
     return UrlSelection(include, exclude)

@@ -60,6 +60,8 @@ def test_settings_are_read_with_their_types(read, text, settings):
         ("PAGES = many\n", ["is not valid TOML", "line 1", "texts in quotes"]),
         ("PAGES = 1\nPAGES = 2\n", ["is not valid TOML", "line 2"]),
         ("PAGES\n", ["is not valid TOML", "line 1"]),
+        pytest.param("TAGS = " + "[" * 50_000, ["is not valid TOML", "nested"], id="deeply nested lists"),
+        pytest.param("TABLE = " + "{a=" * 50_000, ["is not valid TOML", "nested"], id="deeply nested tables"),
         ("pages = 1\n", ["unknown setting pages; did you mean PAGES?"]),
         ("PAGE = 1\n", ["unknown setting PAGE; docs/reference/settings.md lists all"]),
         ("[crawl]\nPAGES = 1\n", ["[crawl] is a table; write all settings at the top of the file"]),

@@ -6,7 +6,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.inputs.url_settings import normalization, recorded
+from crawlers.inputs.url_settings import normalization, recorded, url_selection
 from crawlers.storage.crawls import SELECTION_SETTINGS
 
 
@@ -30,3 +30,8 @@ def test_notations_of_one_value_are_recorded_alike() -> None:
     one = of(URL_LOWER_CASE="1", URL_DROP_EMPTY_QUERY="False", URL_IGNORED_PARAMETERS="utm_*,ref", URL_IP_NAMES="{}")
     other = of(URL_LOWER_CASE=True, URL_DROP_EMPTY_QUERY=0, URL_IGNORED_PARAMETERS=["utm_*", "ref"])
     assert recorded(one) == recorded(other) != recorded(of())
+
+
+def test_number_in_a_list_of_expressions_is_a_text() -> None:
+    selection = url_selection(Settings({"URL_EXCLUDE": [2019], "URL_INCLUDE": []}))
+    assert selection.reason_against("http://a.example/2019/") == "URL_EXCLUDE has 2019"
