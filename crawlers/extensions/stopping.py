@@ -1,4 +1,4 @@
-"""Stops a crawl gracefully: after `TIMEOUT_SECONDS`, or when `STOP_FILE` appears."""
+"""Stops a crawl gracefully: after `TIMEOUT_SECONDS`, or when `STOP_FILE` appears. Says what any stop waits for."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.httpobj import urlparse_cached
 
+from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 0.5
+MAX_HOSTS = 3  # that are named
 
 
 class Stopping:
@@ -31,14 +34,13 @@ class Stopping:
         self._crawler = crawler
         self._timeout_s = timeout_s
         self._stop_file = stop_file
+        self._is_stopping = self._has_told = False
         self._loop = create_looping_call(self._check)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         timeout_s = crawler.settings.getfloat("TIMEOUT_SECONDS")
         stop_file = crawler.settings.get("STOP_FILE")
-        if not timeout_s and not stop_file:
-            raise NotConfigured  # without a text, because Scrapy would log it as a warning
         if stop_file and Path(stop_file).exists():
             raise ConfigError(
                 f"STOP_FILE={stop_file} exists from an earlier run, so the crawl would stop at once; delete "
@@ -58,12 +60,33 @@ class Stopping:
             self._loop.stop()
 
     def _check(self) -> None:
-        if self._stop_file is not None and self._stop_file.exists():
+        if self._is_stopping or not self._crawler.engine.running:
+            self._tell()
+        elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop("stop_file")
         elif self._timeout_s and time.monotonic() - self._started >= self._timeout_s:
             self._stop("timeout")
 
     def _stop(self, reason: str) -> None:
-        self._loop.stop()
+        self._is_stopping = True
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _tell(self) -> None:
+        """Say once for which downloads Scrapy waits before it closes the crawl; it can't give them up."""
+        active = self._crawler.engine.downloader.active
+        if self._has_told or not active:
+            return
+        self._has_told = True
+        sites = sorted({"{0.scheme}://{0.netloc}".format(urlparse_cached(request)) for request in active})
+        logger.info(
+            "Stopping: waiting for %s (%s), at most %g s. A second Ctrl-C or signal ends the crawl at once: no graphs "
+            "are written, and pages of the last second are requested again when it is resumed",
+            counted(len(active), "download"),
+            ", ".join([*sites[:MAX_HOSTS], *(["…"] if len(sites) > MAX_HOSTS else [])]),
+            max(_timeout_s(request, self._crawler) for request in active),
+        )
+
+
+def _timeout_s(request: Request, crawler: Crawler) -> float:
+    return float(request.meta.get("download_timeout") or crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))

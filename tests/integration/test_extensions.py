@@ -13,7 +13,6 @@ from twisted.python.failure import Failure
 
 from crawlers.errors import ConfigError
 from crawlers.extensions.log_format import PageLogFormatter
-from crawlers.extensions.stopping import Stopping
 from crawlers.pipelines.graphs import GraphPipeline
 from crawlers.spiders.base import SiteSpider
 from tests.support.sites.project import Project
@@ -77,11 +76,6 @@ def test_graphs_are_off_without_a_format():
 
 
 # Stopping
-
-
-def test_stopping_is_off_without_a_timeout_and_a_stop_file():
-    with pytest.raises(NotConfigured, match=r"^$"):
-        Stopping.from_crawler(crawler(TIMEOUT_SECONDS=0, STOP_FILE=""))
 
 
 def test_stop_file_stops_the_crawl_which_resumes_after_its_removal(tmp_path):

@@ -31,7 +31,7 @@ def write_accompanying(counts: FragmentCounts, path: Path) -> None:
     rows = (
         (
             counts.sites[number - 1],
-            link_class(inward.target_sites),
+            link_class(inward.target_sites, len(counts.targets)),
             inward.target_sites,
             " ".join(counts.sites[source - 1] for source in sources),
             inward.urls,
@@ -51,7 +51,7 @@ def write_pairs(counts: FragmentCounts, path: Path) -> None:
             counts.sites[source - 1],
             counts.sites[target - 1],
             TARGET if target in counts.targets else ACCOMPANYING,
-            "" if target in counts.targets else link_class(counts.inward[target - 1].target_sites),
+            "" if target in counts.targets else link_class(counts.inward[target - 1].target_sites, len(counts.targets)),
             urls,
             links,
         )

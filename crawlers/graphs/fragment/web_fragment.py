@@ -28,17 +28,20 @@ TARGET, ACCOMPANYING = "target", "accompanying"
 CLASS_STARTS = (1, 2, 3, 5, 10)
 
 
-def link_class(target_sites: int) -> str:
-    """Return the class of a site that *target_sites* target sites link to.
+def link_class(target_sites: int, of: int) -> str:
+    """Return the class of a site that *target_sites* of *of* target sites link to.
 
-    >>> [link_class(number) for number in (1, 2, 4, 9, 10, 500)]
+    >>> [link_class(number, of=500) for number in (1, 2, 4, 9, 10, 500)]
     ['1', '2', '3 to 4', '5 to 9', '10+', '10+']
+    >>> link_class(3, of=3), link_class(5, of=7), link_class(10, of=10)
+    ('3', '5 to 7', '10')
     """
     place = bisect(CLASS_STARTS, target_sites)
     least = CLASS_STARTS[place - 1]
-    if place == len(CLASS_STARTS):
+    is_last = place == len(CLASS_STARTS)
+    if is_last and of > least:
         return f"{least}+"
-    most = CLASS_STARTS[place] - 1
+    most = of if is_last else min(CLASS_STARTS[place] - 1, of)
     return str(least) if least == most else f"{least} to {most}"  # a spreadsheet reads 3-4 as a date
 
 
@@ -55,7 +58,7 @@ def class_sizes(counts: FragmentCounts) -> list[ClassSize]:
     """Return the classes that have sites, the most connected first."""
     sizes = []
     linked = (counts.inward[number - 1] for number in counts.accompanying)
-    for name, of_class in groupby(linked, key=lambda inward: link_class(inward.target_sites)):
+    for name, of_class in groupby(linked, key=lambda inward: link_class(inward.target_sites, len(counts.targets))):
         members = list(of_class)
         sizes.append(ClassSize(name, len(members), sum(one.urls for one in members), sum(one.links for one in members)))
     return sizes
@@ -101,7 +104,16 @@ class WebFragment:
             if number in counts.targets:
                 yield number, site, TARGET, None, *counts.outward[number - 1], *of_links
             else:
-                yield number, site, ACCOMPANYING, link_class(inward.target_sites), None, None, None, *of_links
+                yield (
+                    number,
+                    site,
+                    ACCOMPANYING,
+                    link_class(inward.target_sites, len(counts.targets)),
+                    None,
+                    None,
+                    None,
+                    *of_links,
+                )
 
     def _by_source(self) -> Iterator[tuple[int, list[Pair]]]:
         for source, pairs in groupby(self._counts.pairs, key=attrgetter("source")):

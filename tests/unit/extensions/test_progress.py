@@ -124,12 +124,13 @@ def test_window_may_be_resized(tmp_path, width, height):
 def test_ctrl_c_ends_the_crawl_and_the_log_says_so(tmp_path):
     def press(run, terminal):
         terminal.press(b"\x03")
-        until(lambda: b"shutting down" in terminal.output, "the signal arrives")
+        until(lambda: b"Stopping: waiting for 1 download (http://127.0.0.1:" in terminal.output, "the wait is told")
 
     ended, screen = crawl_on_terminal(tmp_path, press)
     assert ended.status == 0
     messages = logged(screen)
     assert any("Received SIGINT, shutting down gracefully" in one for one in messages)
+    assert sum("at most 60 s. A second Ctrl-C or signal ends the crawl at once" in one for one in messages) == 1
     assert any("Crawl sitegraph stopped (shutdown)" in one for one in messages)
     assert screen.shows_cursor
 

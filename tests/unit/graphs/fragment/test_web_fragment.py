@@ -69,9 +69,10 @@ def test_the_classes_are_summed_up_the_most_connected_first():
     assert class_sizes(COUNTS) == [ClassSize("2", 1, 2, 4), ClassSize("1", 1, 1, 1)]
 
 
-@pytest.mark.parametrize("target_sites", range(1, 15))
-def test_each_number_of_target_sites_has_one_class(target_sites):
-    name = link_class(target_sites)
+@pytest.mark.parametrize(("target_sites", "of"), [(n, of) for of in range(1, 15) for n in range(1, of + 1)])
+def test_each_number_of_target_sites_has_one_class_within_their_number(target_sites, of):
+    name = link_class(target_sites, of)
+    assert max(int(number) for number in name.removesuffix("+").split(" to ")) <= of
     least, _, most = name.removesuffix("+").partition(" to ")
     assert int(least) <= target_sites
     assert target_sites <= int(most or least) or name.endswith("+")
