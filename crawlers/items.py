@@ -276,8 +276,8 @@ class Page:
     link_groups: Mapping[int, str] | None = field(  # names of the groups of its links, by key; None: not requested
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )
-    anchors: Mapping[int, str] = field(  # texts of the first link to each page of the site, by key, if requested
-        default_factory=dict, repr=False, metadata=_in_feeds(lambda _: None)
+    anchors: Mapping[int, str] | None = field(  # texts of the first link to each target, by key; None: not requested
+        default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )
     news: News | None = field(default=None, metadata=_in_feeds(lambda _: None))
     analysis: PageAnalysis | None = field(  # None: not requested

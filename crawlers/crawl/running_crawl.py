@@ -393,6 +393,8 @@ class Crawl:
         is_logged = self._writes(self._stats.close)  # even if the store fails
         try:
             self.session.commit()
+            if reason == "finished":
+                self.session.drop_surplus()
             is_written = all([is_logged, *(self._writes(output) for output in outputs)])
             finished = reason == "finished" and is_written and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())

@@ -319,12 +319,21 @@ class CrawlSession:
         self.writer.close()
         self._check_store()
 
+    def drop_surplus(self) -> None:
+        """Drop the rows that a crawl does not keep when nothing waits any more. Raises `StoreError`.
+
+        This comes before the outputs, which can then be written again from the store with the same bytes.
+        """
+        if crawls.is_waiting(self.database, self.row.id):
+            return
+        crawls.drop_anchors(self.database, self.row.id)
+        if not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
+            for crawled in sites_of(self.database, self.row.id):
+                drop_duplicate_rows(self.database, crawled.id)
+
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
         """Record the end of the run; return whether the crawl is finished. Raises `StoreError`."""
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
-        if finished and not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
-            for crawled in sites_of(self.database, self.row.id):
-                drop_duplicate_rows(self.database, crawled.id)
         crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
         return finished
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.retries import REST_STATUSES, retry_after_s
@@ -13,6 +12,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import MAX_LINKS, ParsedPage, parse_page
+from crawlers.extraction.page_anchors import PageAnchors
 from crawlers.extraction.page_link_groups import PageLinkGroups
 from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
 
@@ -48,9 +48,9 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *groups* pages know the groups of their links; with *anchors*, the texts of those within the site. Links to
-    other sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives
-    the page, its parsed document, the targets of its links by their raw text, and its text.
+    With *groups* pages know the groups of their links; with *anchors*, the texts of their links. Links to other
+    sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives the
+    page, its parsed document, the targets of its links by their raw text, and its text.
     """
 
     resolver: LinkResolver
@@ -119,7 +119,7 @@ class ResponseReader:
             content_hash=content_hash(response.body),
             content_signature=content_signature(text),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
-            anchors=self._anchors(self.site(response.url), parsed, targets) if self.anchors else {},
+            anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
             **self._sorted_links(response.url, parsed, targets),
         )
@@ -131,14 +131,6 @@ class ResponseReader:
             if isinstance(target, Target):  # otherwise the <base> is invalid, and ignored as in browsers
                 return self.resolver.directory(target.url, parsed.charset, self.site(url))
         return self.resolver.directory(url, parsed.charset)
-
-    def _anchors(self, here: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> dict[int, str]:
-        anchors: dict[int, str] = {}
-        for href, index in sorted(parsed.first().items(), key=itemgetter(1)):
-            target = targets[href]
-            if isinstance(target, Target) and target.site == here and target.key not in anchors:
-                anchors[target.key] = parsed.link(index).anchor
-        return anchors
 
     def _sorted_links(
         self, url: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]

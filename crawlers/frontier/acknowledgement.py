@@ -11,8 +11,8 @@ from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
-from crawlers.storage.page_rows import add_analysis_rows, add_anchor_rows, add_page_rows
-from crawlers.storage.schema.tables import OutdatedBadLinks, PageLinks, SiteAvailability
+from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
+from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
+
+
+MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends
 
 
 def redirects_to_variant(lease: Lease, page: Page) -> bool:
@@ -47,6 +50,7 @@ class Acknowledgements:
         self._discovery = discovery
         self._scoring = scoring
         self._site_by_name = site_by_name
+        self._read: set[int] = set()  # numbers of pages that were read in this run, if texts of links are stored
 
     def take(self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet) -> Acknowledged:
         """Add all rows of a page to *changes*, and update the scores."""
@@ -124,8 +128,7 @@ class Acknowledgements:
         ]
         if page.links:
             by_queue.insert(0, (site, page.links))
-        needs_ids = page.analysis is not None or bool(page.anchors)
-        ids: dict[int, int] = {}  # of the targets, by key
+        ids: dict[int, int] = {}  # of the targets, by key, if their texts are stored
         for queue, found in by_queue:
             if queue is None:
                 continue
@@ -134,17 +137,26 @@ class Acknowledgements:
             )
             new += found_new
             links.update(counts)
-            if needs_ids:
+            if page.analysis is not None or page.anchors is not None:
                 known = queue.seen.known([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
         if page.analysis is None:
-            add_anchor_rows(changes, page, ids)
+            if page.anchors is not None:
+                self._add_anchors(page, page.anchors, ids, changes)
             return links, links, new
         add_analysis_rows(changes, page, page.analysis, ids)
         worth: dict[int, float] = dict.fromkeys(links, 0.0)
         for key, value in page.analysis.link_values.items():
             worth[ids[key]] = max(value, worth[ids[key]])
         return links, worth, new
+
+    def _add_anchors(self, page: Page, anchors: Mapping[int, str], ids: Mapping[int, int], changes: ChangeSet) -> None:
+        """Add the texts of the links whose targets may turn out to be broken."""
+        if len(self._read) < MAX_READ:
+            self._read.add(page.id)
+        changes.add(
+            *(LinkAnchorRow(page.id, number, anchors[key]) for key, number in ids.items() if number not in self._read)
+        )
 
     def _score(
         self,

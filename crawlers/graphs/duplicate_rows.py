@@ -28,7 +28,7 @@ _STATEMENTS = (
     """UPDATE page SET duplicates = duplicates + (SELECT count(*) FROM duplicate WHERE kept = page.id)
        WHERE id IN (SELECT kept FROM duplicate)""",
     "DELETE FROM external_link WHERE page_id IN (SELECT id FROM duplicate)",
-    "DELETE FROM link_text WHERE source_id IN (SELECT id FROM duplicate)",
+    "DELETE FROM link_anchor WHERE source_id IN (SELECT id FROM duplicate)",
     "DELETE FROM bad_link WHERE page_id IN (SELECT id FROM duplicate)",
     "DELETE FROM page WHERE id IN (SELECT id FROM duplicate)",
 )

@@ -19,7 +19,17 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
-from crawlers.storage.schema.tables import FoundSeed, FoundSite, SettingRow, crawl, crawler_setting, page, seed, site
+from crawlers.storage.schema.tables import (
+    FoundSeed,
+    FoundSite,
+    SettingRow,
+    crawl,
+    crawler_setting,
+    link_anchor,
+    page,
+    seed,
+    site,
+)
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
@@ -417,6 +427,18 @@ def is_waiting(database: Database, crawl_id: int) -> bool:
     waits = select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING)).limit(1)
     with database.read() as connection:
         return connection.execute(waits).scalar() is not None
+
+
+def drop_anchors(database: Database, crawl_id: int) -> None:
+    """Delete the texts of links to pages that were read, or never requested: only those of broken links are needed."""
+    whole = (State.DONE, State.REJECTED)
+    targets = (
+        select(page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, page.c.state.in_([int(state) for state in whole]))
+    )
+    with database.write() as connection:
+        connection.execute(delete(link_anchor).where(link_anchor.c.target_id.in_(targets)))
 
 
 def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: float) -> None:

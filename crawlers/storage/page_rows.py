@@ -70,15 +70,5 @@ def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, id
         changes.add(LinkContextRow(context_id, *texts), LinkTextRow(page.id, ids[key], context_id))
 
 
-def add_anchor_rows(changes: ChangeSet, page: Page, ids: Mapping[int, int]) -> None:
-    """Add the texts of the links of *page* within its site; *ids* are the numbers of the linked pages by URL key."""
-    for key, anchor in page.anchors.items():
-        if key not in ids:  # a pipeline of the user removed the link
-            continue
-        texts = (anchor, "", "", "", "")
-        context_id = _context_id(texts)
-        changes.add(LinkContextRow(context_id, *texts), LinkTextRow(page.id, ids[key], context_id))
-
-
 def _context_id(texts: Iterable[str]) -> int:
     return url_key("\x1f".join(texts))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.support.running import Crawl
 
 KINDS = {"request": 5, "commit": 5, "startup": 1, "graphs": 2}  # with their weights
-STARTUP_LOG_BYTES = 2_500  # the log of a run up to its first request
+STARTUP_LOG_BYTES = 500  # the log of a run up to its first request
 BIRTH_WRITES = 4  # the tables and the rows of a new crawl are a few transactions
 TRIES_PER_KILL = 4  # a run may end gracefully before its moment
 

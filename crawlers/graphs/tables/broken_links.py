@@ -23,10 +23,9 @@ _BROKEN = f"""
     AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
 _MOVED = f"SELECT id, moved_to FROM page WHERE site_id = :site AND state = {State.MOVED:d}"  # noqa: S608
 _HOLDERS = """
-    SELECT t.id, t.url, t.status, t.reason, s.url, s.level, l.count, (
-        SELECT min(k.anchor {c}) FROM link_text x JOIN link_context k ON k.id = x.context_id
-        WHERE x.source_id = l.source_id AND x.target_id = l.target_id
-    ) FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
+    SELECT t.id, t.url, t.status, t.reason, s.url, s.level, l.count, a.anchor
+    FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
+    LEFT JOIN link_anchor a ON a.source_id = l.source_id AND a.target_id = l.target_id
     WHERE s.site_id = :site AND l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
 # Links with another scheme, such as mailto, are not broken.
 _BAD = """

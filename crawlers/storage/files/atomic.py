@@ -2,7 +2,7 @@
 
 The content is written to a hidden file beside the target, which replaces the target when it is complete. So readers
 of the target find the old file or the complete new one, even after a kill or a power failure. The hidden file of
-a killed writer is removed when the same target is written next. Two writers of one target do not disturb
+a killed writer is used by the next writer of the same target. Two writers of one target do not disturb
 each other; the last one wins. During a write, the folder needs space for both files.
 """
 
@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import glob
 import os
-import secrets
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import IO, TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUFFER_BYTES = 1 << 18
-TOKEN = "[0-9a-f]" * 12  # glob pattern of the part between the name and ".part"
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -51,24 +49,30 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _open_part(target: Path) -> tuple[Path, IO[bytes]]:
+    """Return a file that no other writer has: the one that a killed writer left, or a new one."""
     if target.exists() and not target.is_file():
         raise ConfigError(f"{target}: exists and is not a file; choose another name")
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target)
-    while True:
-        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    for number in count():
+        part = target.with_name(f".{target.name}.{number}.part")
         # os.open, unlike tempfile, lets the umask decide who may read the result.
-        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        with suppress(OSError):  # on a file system without locks, no process can lock the file, so none removes it
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(descriptor).st_nlink:
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        if _is_ours(descriptor, part):
+            os.ftruncate(descriptor, 0)
             return part, os.fdopen(descriptor, "wb", buffering=BUFFER_BYTES)
-        os.close(descriptor)  # removed as a leftover between its creation and its locking
+        os.close(descriptor)
+    raise AssertionError("unreachable")
 
 
-def _remove_leftovers(target: Path) -> None:
-    """Remove the files of killed writers of *target*; a running writer holds a lock on its file."""
-    for part in target.parent.glob(f".{glob.escape(target.name)}.{TOKEN}.part"):
-        with suppress(OSError), part.open("rb") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
+def _is_ours(descriptor: int, part: Path) -> bool:
+    """Lock the file, and return whether it is locked and still *part*: another writer may have renamed it just now."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a file system without locks: two writers of one target at the same time are not told apart
+    try:
+        return os.path.samestat(os.fstat(descriptor), part.stat())
+    except FileNotFoundError:
+        return False

@@ -378,6 +378,17 @@ class LostLink(NamedTuple):
     target_id: int
 
 
+class LinkAnchorRow(NamedTuple):
+    """The text of the first link from one page to another that may turn out to be broken."""
+
+    source_id: BigInt
+    target_id: BigInt
+    anchor: str
+
+
+link_anchor = table("link_anchor", metadata, LinkAnchorRow, UPSERT, key=2, sqlite_with_rowid=False)
+
+
 class LinkGroupRow(NamedTuple):
     """A queue of a site's links."""
 
