@@ -39,7 +39,7 @@ Commands: graph, explain URL, sites (manages seeds), lab (compares rules), and t
 Sites are a file, one a line, or hosts: example.org https://example.com. Results are in the folder where you are:
 crawl.sqlite, result/, logs/. Options: -s NAME=VALUE (a setting, such as -s MAX_LEVEL=3), --settings-file crawl.toml,
 -a NAME=VALUE, -O pages.csv, -L WARNING. All options of one mission or command: crawlers graph --help
-Where a message or the documentation says scrapy graph or scrapy crawl, type crawlers graph or crawlers crawl.
+Where the documentation says scrapy graph or scrapy crawl, type crawlers graph or crawlers crawl.
 """
 MISSIONS = ("sitegraph", "extlinks", "broad", "topic", "news")
 SETTINGS = "crawlers.settings"

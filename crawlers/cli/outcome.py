@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crawlers.errors import CrawlersError, UnreachedError
+from crawlers.inputs.program import suggested
 from crawlers.inputs.text_file import shortened_list
 from crawlers.storage.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
 
@@ -29,7 +30,7 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except CrawlersError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print(suggested(f"Error: {error}"), file=sys.stderr)
         command.exitcode = 2
     except BrokenPipeError:
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -8,6 +8,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawlers.cli.setting_checks import CMDLINE, check_settings, types_of_settings
 from crawlers.errors import ConfigError
+from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class ProjectCommand(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        parser.usage, parser.description = suggested(parser.usage or ""), suggested(parser.description or "")
         parser.add_argument(
             "--settings-file", metavar="FILE", help="read settings from this TOML file; those of -s take precedence"
         )

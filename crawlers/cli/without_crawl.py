@@ -11,6 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import default_settings as scrapy_defaults
 
+from crawlers.inputs.program import suggested
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ class WithoutCrawl(ScrapyCommand):
             if name not in loader.list():
                 raise UsageError(f"--spider {name}: there is no such spider", print_help=False)
             if issubclass(loader.load(name), SiteSpider):
+                command = suggested(f"scrapy crawl {name}")
                 raise UsageError(
-                    f"--spider {name} reads its pages within a crawl; leave out --spider, or run scrapy crawl {name}",
+                    f"--spider {name} reads its pages within a crawl; leave out --spider, or run {command}",
                     print_help=False,
                 )
         super().run(args, opts)  # type: ignore[safe-super] # of the Scrapy command

@@ -21,6 +21,7 @@ from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.setting_checks import check_effects
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
+from crawlers.inputs.program import suggested
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 
@@ -51,7 +52,7 @@ class Command(ProjectCommand, ScrapyCrawl):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args:
-            raise UsageError("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt")
+            raise UsageError(suggested("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt"))
         assert self.crawler_process is not None
         try:
             self.check_settings()
@@ -109,9 +110,10 @@ class Command(ProjectCommand, ScrapyCrawl):
     def _report(self, error: BaseException) -> bool:
         if not isinstance(error, CrawlersError):
             return False
-        print(f"Error: {error}", file=sys.stderr)
+        message = suggested(str(error))
+        print(f"Error: {message}", file=sys.stderr)
         if self.settings is not None and self.settings.get("LOG_FILE"):
-            logger.error("%s", error)  # scrapyd shows this file, not standard error
+            logger.error("%s", message)  # scrapyd shows this file, not standard error
         self.exitcode = 2
         return True
 

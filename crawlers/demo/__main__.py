@@ -14,6 +14,7 @@ from crawlers.demo.exploring import explore
 from crawlers.demo.report import closing_words, report
 from crawlers.demo.running import LIMITS, crawl, scrapy, shown
 from crawlers.demo.server import serve
+from crawlers.inputs.program import suggested
 from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hosts.write_text("".join(f"{origin}{LIMITS}\n" for origin in web.origins.values()), "utf-8")
         print(f"A small web of {len(web.origins)} sites is served on this machine. It is crawled now:\n")
         print(f"    cd {shown(folder)}")
-        print("    scrapy crawl sitegraph -a hosts=hosts.txt -s LINK_TAGS=a,area,frame,iframe,meta\n", flush=True)
+        command = "scrapy crawl sitegraph -a hosts=hosts.txt -s LINK_TAGS=a,area,frame,iframe,meta"
+        print(f"    {suggested(command)}\n", flush=True)
         status = crawl(folder, "sitegraph", "hosts=hosts.txt", GRAPH_FORMATS="gexf,csv")
         status = status or report_crawl(folder, web.origins) or harvest(folder)
     status = status or explore(folder / "town")
@@ -63,8 +65,8 @@ def harvest(folder: Path) -> int:
     given = " ".join(f"-s {name}={value}" for name, value in HARVEST.items())
     print("\nNow external links are harvested from the same sites, with 200 pages in all:\n")
     inside = folder / "harvest"
-    print(f"    cd {shown(inside)}\n    scrapy crawl extlinks -a hosts=../hosts.txt {given}")
-    print("    scrapy lab report\n", flush=True)
+    print(suggested(f"    cd {shown(inside)}\n    scrapy crawl extlinks -a hosts=../hosts.txt {given}"))
+    print(suggested("    scrapy lab report\n"), flush=True)
     inside.mkdir(exist_ok=True)
     return crawl(inside, "extlinks", "hosts=../hosts.txt", **HARVEST) or scrapy(inside, "lab", "report")
 

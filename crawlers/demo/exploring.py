@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.demo.running import LIMITS, crawl, scrapy, shown
 from crawlers.demo.server import serve
+from crawlers.inputs.program import suggested
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +52,8 @@ def _find_important(folder: Path, names: Mapping[str, str]) -> int:
     print(f"\nAnother web is a town of {len(names)} densely linked sites. {BUDGET} pages are downloaded, new")
     print("and known ones, always the one with the highest importance first:\n")
     print(f"    cd {shown(folder)}")
-    print(f"    scrapy crawl broad -a hosts=hosts.txt -s PAGE_BUDGET={BUDGET}")
-    print(f"    scrapy graph --crawl broad --top {MOST}\n", flush=True)
+    print(suggested(f"    scrapy crawl broad -a hosts=hosts.txt -s PAGE_BUDGET={BUDGET}"))
+    print(suggested(f"    scrapy graph --crawl broad --top {MOST}\n"), flush=True)
     status = crawl(folder, "broad", "hosts=hosts.txt", PAGE_BUDGET=BUDGET)
     status = status or scrapy(folder, "graph", "--crawl", "broad", "--top", str(MOST), prints=False)
     if not status:
@@ -65,7 +66,7 @@ def _find_important(folder: Path, names: Mapping[str, str]) -> int:
 def _find_topic(folder: Path, names: Mapping[str, str]) -> int:
     print("\nNow 60 pages about text encodings are searched for, starting from a diary and a gardener's site:\n")
     print(f"    cd {shown(folder)}")
-    print(f"    scrapy crawl topic -a topic=topic.yaml -s CONCURRENT_REQUESTS={AT_A_TIME}\n", flush=True)
+    print(suggested(f"    scrapy crawl topic -a topic=topic.yaml -s CONCURRENT_REQUESTS={AT_A_TIME}\n"), flush=True)
     status = crawl(folder, "topic", "topic=topic.yaml", CONCURRENT_REQUESTS=AT_A_TIME)
     if not status:
         path = folder / "result" / "topic.pages.csv"

@@ -16,6 +16,7 @@ from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.program import suggested
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.database import Database
@@ -139,7 +140,7 @@ class AlarmChecks:
             database.close()
         for alarm in seen.raised:
             self._stats.inc_value("news/alarms")
-            logger.warning("Alarm, %s: %s: %s", alarm.kind, alarm.subject, alarm.message)
+            logger.warning("Alarm, %s: %s: %s", alarm.kind, alarm.subject, suggested(alarm.message))
         for alarm in seen.ended:
             logger.info("Alarm cleared, %s: %s", alarm.kind, alarm.subject)
         return len(seen.open)

@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers import settings as defaults
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
-from crawlers.inputs.program import program
+from crawlers.inputs.program import program, suggested
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -69,7 +69,7 @@ class CrawlSummary:
                     "" if url == defaults.DATABASE_URL else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
                 )
                 crawl = crawl_named(database, str(owner.crawl.session.row.id))
-                lines = crawl_summary(database, crawl, self._began_at, seconds, places)
+                lines = [suggested(line) for line in crawl_summary(database, crawl, self._began_at, seconds, places)]
         except CrawlersError as error:
             logger.warning("The results can't be summarised: %s", error)
             return

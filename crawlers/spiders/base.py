@@ -190,7 +190,9 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     Raises `ConfigError` if it is missing or can't be read, or for its content.
     """
     if not hosts:
-        raise ConfigError("no sites are given: add -a hosts=hosts.txt, or -a hosts=example.org,https://example.com")
+        raise ConfigError(
+            "no sites are given: add a file that lists them, such as hosts.txt, or hosts, such as example.org"
+        )
     path = Path(hosts)
     if not path.is_file():
         if _names_sites(hosts):

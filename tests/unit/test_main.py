@@ -19,6 +19,7 @@ def run(monkeypatch, capsys):
 
     def result(*arguments):
         given = []
+        monkeypatch.setattr(program.sys, "argv", ["crawlers", *arguments])  # which the program replaces
         monkeypatch.setattr(program.cmdline, "execute", lambda: given.extend(program.sys.argv[1:]))
         monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "somebody.elses")
         status = program.run(list(arguments))

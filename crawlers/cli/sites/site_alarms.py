@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.domains import is_in_domain, rule_domain
 from crawlers.cli.sites.site_parts import NOTHING, opened, seed_named, table, time_of
+from crawlers.inputs.program import suggested
 from crawlers.reports.source_figures import source_figures
 from crawlers.storage.news.alarms import list_alarms
 from crawlers.storage.news.stored_sources import urls_of_feeds
@@ -46,12 +47,12 @@ def show_sources(settings: BaseSettings) -> None:
     if sources:
         print(table([SOURCES, *map(_source, sources)]))
     else:
-        print("no sources yet; add some: scrapy sites import sources.yaml")
+        print(suggested("no sources yet; add some: scrapy sites import sources.yaml"))
 
 
 def _row(alarm: AlarmRow) -> tuple[str, ...]:
     times = time_of(alarm.raised_at), time_of(alarm.ended_at)
-    return alarm.crawl, *times, alarm.kind, alarm.subject, alarm.message
+    return alarm.crawl, *times, alarm.kind, alarm.subject, suggested(alarm.message)
 
 
 def _source(source: SourceFigures) -> tuple[str, ...]:

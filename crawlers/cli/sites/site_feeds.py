@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.sites.site_parts import NOTHING, opened, seed_named, table, time_of
+from crawlers.inputs.program import program, suggested
 from crawlers.inputs.source_fields import feed_address
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import FEED, SITEMAP
@@ -34,7 +35,7 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
         print(f"{len(feeds) - len(shown)} more are not enabled; --all shows them")
     elif not feeds:
         site = "SITE" if seed is None else str(seed.number)
-        print(f"no feeds yet; a news crawl discovers feeds, or add one: scrapy sites add-feed {site} /rss.xml")
+        print(f"no feeds yet; a news crawl discovers feeds, or add one: {program()} sites add-feed {site} /rss.xml")
 
 
 def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
@@ -44,7 +45,8 @@ def add(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None
         url = feed_address(given[1], seed.start_url)
         kind = SITEMAP if "sitemap" in url.lower() else FEED
         is_new = add_feed(database, seed, url, kind)
-    print(f"{kind} {url} of {seed.site} {'added' if is_new else 'enabled'}; the next `scrapy crawl news` polls it")
+    polled = suggested("the next `scrapy crawl news` polls it")
+    print(f"{kind} {url} of {seed.site} {'added' if is_new else 'enabled'}; {polled}")
 
 
 def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> None:
@@ -53,7 +55,9 @@ def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> N
         seed = seed_named(database, given[0])
         url = feed_address(given[1], seed.start_url)
         switch_feed(database, seed, url, enabled=False)
-    print(f"{url} of {seed.site} is no longer polled; `scrapy sites add-feed {seed.number} {url}` enables it again")
+    print(
+        f"{url} of {seed.site} is no longer polled; `{program()} sites add-feed {seed.number} {url}` enables it again"
+    )
 
 
 def _row(feed: FeedRow) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.sites.site_parts import domain_named, opened
 from crawlers.cli.sites.site_url_rules import rule_number
 from crawlers.errors import BadUrl, ConfigError
+from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule
 from crawlers.inputs.text_file import shown
 from crawlers.storage.news.stored_rules import pages_of_domain, rule_numbered
@@ -77,7 +78,7 @@ def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
             stored = rule_numbered(database, rule_number(rule))
         return Trial(UrlExpressions([stored.rule.regex]), *_remedies(stored), stored.domain)
     check_rule(rule)
-    add = f"scrapy sites add-rule {site} {shlex.quote(rule)}"
+    add = f"{program()} sites add-rule {site} {shlex.quote(rule)}"
     return Trial(UrlExpressions([rule]), f"keep it: {add}", f"forbid what it matches: {add} --weight 0")
 
 
@@ -85,11 +86,11 @@ def _remedies(stored: StoredRule) -> tuple[str, str]:
     """Return the advice to keep a rule, and that to forbid it."""
     number = stored.number
     if stored.rule.weight == 0:
-        undo = f"the rule excludes them from articles; undo: scrapy sites remove-rule {number}"
+        undo = f"the rule excludes them from articles; undo: {program()} sites remove-rule {number}"
         return undo, undo
-    change = f"change it: scrapy sites edit-rule {number} REGEX"
-    keep = change if stored.rule.is_pinned else f"keep it: scrapy sites pin-rule {number}, or {change}"
-    return keep, f"forbid it: scrapy sites forbid-rule {number}, or {change}"
+    change = f"change it: {program()} sites edit-rule {number} REGEX"
+    keep = change if stored.rule.is_pinned else f"keep it: {program()} sites pin-rule {number}, or {change}"
+    return keep, f"forbid it: {program()} sites forbid-rule {number}, or {change}"
 
 
 def _urls(place: str) -> Iterable[str]:

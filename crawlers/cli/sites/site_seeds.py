@@ -10,6 +10,7 @@ from crawlers.cli.sites.site_alarms import show_sources
 from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_named, table
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
+from crawlers.inputs.program import program
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
@@ -51,7 +52,7 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
     if len(shown) < len(seeds):
         print(f"{len(seeds) - len(shown)} more are not enabled; --all shows them")
     elif not seeds:
-        print("no seeds yet; add some: scrapy sites add http://example.org")
+        print(f"no seeds yet; add some: {program()} sites add http://example.org")
 
 
 def remove(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.cli.sites.site_parts import NOTHING, domain_named, opened, table, time_of
 from crawlers.errors import ConfigError
+from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule, rule_weight
 from crawlers.inputs.text_file import shown
 from crawlers.storage.news import stored_rules as stored
@@ -30,7 +31,7 @@ def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> No
     if rules:
         print(table([HEADINGS, *map(_row, rules)]))
     else:
-        how = f"scrapy sites add-rule {domain or 'SITE'} '/news/.+'"
+        how = f"{program()} sites add-rule {domain or 'SITE'} '/news/.+'"
         print(f"no rules yet; a news crawl learns rules, or add one: {how}")
 
 
@@ -65,7 +66,7 @@ def forbid(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> N
     """Exclude the URLs that a rule matches from articles."""
     with opened(settings) as database:
         rule = stored.forbid_rule(database, rule_number(given[0]))
-    undo = f"scrapy sites remove-rule {rule.number}"
+    undo = f"{program()} sites remove-rule {rule.number}"
     print(
         f"{_named(rule)} now forbids: URLs that it matches are not articles, and it is not learnt again; undo: {undo}"
     )
@@ -91,7 +92,7 @@ def rule_number(text: str) -> int:
 
 
 def _see(rule: StoredRule) -> str:
-    return f"see what it matches: scrapy sites test-rule {rule.number} --site {rule.domain}"
+    return f"see what it matches: {program()} sites test-rule {rule.number} --site {rule.domain}"
 
 
 def _named(rule: StoredRule) -> str:

@@ -101,7 +101,7 @@ def test_file_wins_over_a_site_of_the_same_name(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_missing_hosts_are_one_sentence_with_the_remedy(nothing):
-    with pytest.raises(ConfigError, match=r"no sites are given: add -a hosts=hosts\.txt"):
+    with pytest.raises(ConfigError, match=r"no sites are given: add a file that lists them, such as hosts\.txt"):
         read_hosts(nothing)
 
 
