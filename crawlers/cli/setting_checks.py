@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 AT_LEAST_ONE = {
+    "CONCURRENT_ITEMS",
     "CONCURRENT_REQUESTS",
     "CONCURRENT_REQUESTS_PER_DOMAIN",
     "EXTRACTION_PROCESSES",
@@ -26,12 +27,15 @@ AT_LEAST_ONE = {
     "RENDER_MEMORY_MB",
     "RENDER_PAGES",
     "REWARD_CACHE_KEYS",
+    "REACTOR_THREADPOOL_MAXSIZE",
     "ROUNDROBIN_QUANTUM_PAGES",
     "SITE_PARALLEL",
     "STORE_BATCH_PAGES",
     "UCB1_INITIAL_PAGES",
 }
 ABOVE_ZERO = {
+    "DNS_TIMEOUT",
+    "DOWNLOAD_TIMEOUT",
     "EXTRACTION_TIMEOUT_SECONDS",
     "FEED_DEADLINE_SECONDS",
     "FEED_MAX_SECONDS",
@@ -39,6 +43,12 @@ ABOVE_ZERO = {
     "FEED_POLLS_PER_SECOND",
     "RENDER_TIMEOUT_SECONDS",
     "RENDER_VIRTUAL_SECONDS",
+}
+SIGNED = {  # settings of Scrapy whose values may be negative, or None
+    "DEPTH_PRIORITY",
+    "FEED_EXPORT_INDENT",
+    "REDIRECT_PRIORITY_ADJUST",
+    "RETRY_PRIORITY_ADJUST",
 }
 RESERVED = {"FRONTIER_URL"}  # for later versions
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
@@ -106,6 +116,18 @@ def check_settings(settings: BaseSettings) -> None:
     for name in dir(defaults):
         if name.isupper():
             _check(name, OR_NONE.get(name, getattr(defaults, name)), settings)
+    for name in scrapys_numbers():
+        if settings.getpriority(name) == CMDLINE:
+            _check(name, 0.0, settings)
+
+
+def scrapys_numbers() -> list[str]:
+    """Return the settings of Scrapy that are numbers of 0 or more; most of them are read as fractions as well."""
+    return [
+        name
+        for name, value in vars(scrapy_defaults).items()
+        if type(value) in (int, float) and name.isupper() and name not in SIGNED and not name.endswith("_ENABLED")
+    ]
 
 
 def _check_names(settings: BaseSettings) -> None:

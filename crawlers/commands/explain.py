@@ -15,8 +15,9 @@ from crawlers.cli.read_crawl import read_crawl
 from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import BadUrl
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.url_settings import normalization
+from crawlers.inputs.url_settings import normalization, normalization_recorded
 from crawlers.reports.history_wording import when
+from crawlers.reports.pull_log import settings_of
 from crawlers.reports.search import search, sites_named
 from crawlers.reports.url_history import bad_link_history, url_history
 from crawlers.storage.database import Database
@@ -25,6 +26,7 @@ from crawlers.storage.queries import sites_of
 if TYPE_CHECKING:
     import argparse
 
+    from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.items import Target
     from crawlers.storage.queries import NamedCrawl
 
@@ -65,25 +67,25 @@ class Command(ProjectCommand):
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         assert self.settings is not None
-        options = normalization(self.settings)
+        # The keys in the store are those of the settings that the crawl recorded, not of today's.
+        options = normalization_recorded(settings_of(database, crawl.id), normalization(self.settings))
         try:
             return url_history(database, crawl, [resolve(text, "", options)])
         except BadUrl as error:
             lines = bad_link_history(database, crawl, text)
             if lines is not None:
                 return lines
-            targets = self._with_scheme(database, crawl, text)
+            targets = self._with_scheme(database, crawl, text, options)
             if not targets:
                 raise BadUrl(f"{text}: {error}, and no page links to it; write a full URL, http://…") from error
         return url_history(database, crawl, targets)
 
-    def _with_scheme(self, database: Database, crawl: NamedCrawl, text: str) -> list[Target]:
+    def _with_scheme(self, database: Database, crawl: NamedCrawl, text: str, options: Normalization) -> list[Target]:
         """Return the URLs that *text*, such as example.org/page, may stand for; none if it has no host."""
-        assert self.settings is not None
         if "@" in text:
             return []  # an e-mail address
         try:
-            targets = [resolve(f"{scheme}://{text}", "", normalization(self.settings)) for scheme in ("http", "https")]
+            targets = [resolve(f"{scheme}://{text}", "", options) for scheme in ("http", "https")]
         except BadUrl:
             return []
         sites = {one.site for one in sites_of(database, crawl.id)}

@@ -12,6 +12,12 @@ from crawlers.algorithms.urls.resolution import without_credentials
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 _SITEMAP = re.compile(r"^([ \t]*sitemap[ \t]*:[ \t]*)(\S+)", re.IGNORECASE | re.MULTILINE)
+_MARKS = (  # byte order marks; that of UTF-32 LE begins like that of UTF-16 LE
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 MAX_REDIRECTS = 5  # section 2.3.1.2
 
 # Rules with `*` or `$` are compared with a URL one by one, which takes 1 µs, and up to 20 µs in a hostile file: at most
@@ -61,15 +67,14 @@ def robots_text(body: bytes) -> str:
     """Return the text of a robots.txt: its first MAX_BYTES, without a line that exceeds them.
 
     The rest of such a line might be what restricts it. Users and passwords in addresses of sitemaps are left out.
-    UTF-16 is known by its byte order mark.
+    UTF-16 and UTF-32 are known by their byte order marks.
 
     >>> robots_text(b"\\xef\\xbb\\xbfUser-agent: *")
     'User-agent: *'
     """
     is_cut = len(body) > MAX_BYTES
     body = body[: MAX_BYTES + 1]
-    # UTF-32 begins like UTF-16, and has further NULs, which are removed.
-    encoding = "utf-16" if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    encoding = next((encoding for mark, encoding in _MARKS if body.startswith(mark)), "utf-8-sig")
     text = body.decode(encoding, "replace").replace("\0", "")
     if is_cut:
         text = text[: max(0, text.rfind("\n"), text.rfind("\r"))]

@@ -61,19 +61,24 @@ class AddressFilter:
         if self._resolver is not None:
             reactor.installNameResolver(self._resolver)
 
-    def check(self, host: str, *, is_proxy: bool) -> None:
-        """Raise `DownloadRefusedError` if *host* is an address that is refused; names are judged once resolved."""
+    def check(self, host: str, port: int, *, is_proxy: bool) -> None:
+        """Raise `DownloadRefusedError` if *host* is an address that is refused; names are judged once resolved.
+
+        *is_proxy* says that the request is sent by way of the proxy *host* at *port*. The web can't lead there.
+        """
         if self._guard is None:
             return
         if is_proxy:
-            self._guard.trust(host)
+            self._guard.add_proxy(host, port)
+        elif not is_address(host) and self._guard.is_proxy(host, port):
+            raise DownloadRefusedError(f"{host}:{port} is a proxy of the crawl", State.REJECTED)
         elif is_address(host) and not self._guard.admitted(host, [host]):
             raise DownloadRefusedError(_reason(host, [host]), State.REJECTED)
 
-    def admitted(self, host: str, addresses: Sequence[str]) -> set[str]:
-        """Return those of the *addresses* of *host* that are allowed; if there are none, remember why."""
+    def admitted(self, host: str, port: int, addresses: Sequence[str]) -> set[str]:
+        """Return those of the *addresses* of *host* that are allowed at *port*; if there are none, remember why."""
         assert self._guard is not None
-        allowed = set(self._guard.admitted(host, addresses))
+        allowed = set(self._guard.admitted(host, addresses, port))
         if addresses and not allowed:
             self._refused[host] = _reason(host, addresses)
             while len(self._refused) > MAX_REFUSED:
@@ -110,7 +115,7 @@ class _FilteredResolver:
         addressTypes: Sequence[type[IAddress]] | None = None,
         transportSemantics: str = "TCP",
     ) -> IHostResolution:
-        receiver = _FilteredReceiver(resolutionReceiver, hostName, self._filter)
+        receiver = _FilteredReceiver(resolutionReceiver, hostName, portNumber, self._filter)
         resolution: IHostResolution = self._resolver.resolveHostName(
             receiver, hostName, portNumber, addressTypes, transportSemantics
         )
@@ -121,9 +126,10 @@ class _FilteredResolver:
 class _FilteredReceiver:
     """Collects the addresses of a name, and passes on those that are allowed when it has all of them."""
 
-    def __init__(self, receiver: Any, host: str, addresses: AddressFilter) -> None:
+    def __init__(self, receiver: Any, host: str, port: int, addresses: AddressFilter) -> None:
         self._receiver = receiver
         self._host = host if host.isascii() else host.encode("idna").decode("ascii")  # as in URLs
+        self._port = port
         self._filter = addresses
         self._found: list[IAddress] = []
 
@@ -134,7 +140,7 @@ class _FilteredReceiver:
         self._found.append(address)
 
     def resolutionComplete(self) -> None:
-        allowed = self._filter.admitted(self._host, [address.host for address in self._found])
+        allowed = self._filter.admitted(self._host, self._port, [address.host for address in self._found])
         for address in self._found:
             if address.host in allowed:
                 self._receiver.addressResolved(address)

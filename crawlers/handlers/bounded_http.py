@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MAX_HEAD_BYTES = 256 * 1024  # of status lines and headers, informational responses (1xx) included; as in Chrome
 MAX_LINE_BYTES = 64 * 1024  # of a header; Twisted's 16 kB are too few for the security policies of some sites
+PORTS = {"http": 80, "https": 443}
 MAX_NAME, MAX_LABEL = 253, 63  # characters of a host name and its parts (RFC 1035 section 2.3.4)
 
 
@@ -113,10 +114,11 @@ class BoundedHTTPHandler(HTTP11DownloadHandler):
         url, proxy = request.url, request.meta.get("proxy")
         if proxy:
             url = proxy if "://" in proxy else f"http://{proxy}"
-        host = urlsplit(url).hostname or ""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
         _check_name(host)
         if self._filter is not None:
-            self._filter.check(host, is_proxy=bool(proxy))
+            self._filter.check(host, parts.port or PORTS.get(parts.scheme, 80), is_proxy=bool(proxy))
         return host
 
 

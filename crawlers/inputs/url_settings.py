@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from ast import literal_eval
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from crawlers.inputs.setting_values import SettingValues
 
 
@@ -31,6 +35,22 @@ def recorded(options: Normalization) -> dict[str, str]:
     values = {field.name: getattr(options, field.name) for field in fields(options) if field.init}
     values["ignored_parameters"] = list(options.ignored_parameters)
     return {f"URL_{name.upper()}": str(value) for name, value in values.items()}
+
+
+def normalization_recorded(values: Mapping[str, str | None], default: Normalization) -> Normalization:
+    """Return the steps that a crawl `recorded` among its settings *values*; those that it did not are as in *default*.
+
+    >>> normalization_recorded({"URL_IGNORED_PARAMETERS": "['ref']"}, Normalization()).ignored_parameters
+    ('ref',)
+    """
+    steps: dict[str, Any] = {}
+    for name in recorded(default):
+        if (value := values.get(name)) is not None:
+            step = name.removeprefix("URL_").lower()
+            steps[step] = literal_eval(value) if value[:1] in ("[", "{") else value.lower() in ("true", "1")
+    if "ignored_parameters" in steps:
+        steps["ignored_parameters"] = tuple(steps["ignored_parameters"])
+    return replace(default, **steps)
 
 
 def url_selection(settings: SettingValues) -> UrlSelection:

@@ -63,6 +63,8 @@ class UrlSelection:
         assert self._set is not None
         try:
             self._set.Add(expression)
+        except UnicodeEncodeError:  # a lone surrogate
+            raise ConfigError(f"{name}: {shown(expression)!r} is not valid text; write it in UTF-8") from None
         except re2.error:
             raise ConfigError(f"{name}: {shown(expression)}: {_problem(expression)}") from None
 

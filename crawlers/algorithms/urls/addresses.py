@@ -33,15 +33,16 @@ _NETWORKS: tuple[tuple[str, tuple[IPv4Network | IPv6Network, ...]], ...] = tuple
         ("reserved", "240.0.0.0/4 ::/96"),  # ::/96: IPv4-compatible addresses, deprecated by RFC 4291
     )
 )
-_TRANSLATED = ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48")  # NAT64: the last 32 bits are IPv4
+# The last 32 bits are IPv4: NAT64 (RFC 6052, RFC 8215) and IPv4-translated addresses (RFC 2765 section 2.1).
+_TRANSLATED = tuple(ip_network(network) for network in ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96"))
 _LOCAL_NAMES = ("localhost", ".localhost")  # RFC 6761 section 6.3
 
 
 def network_of(address: str) -> str | None:
     """Return the name of the network of *address* if it is not part of the public internet; None if it is.
 
-    IPv6 addresses that stand for IPv4 addresses (mapped, 6to4, Teredo, NAT64) count as these. Raises `ValueError` if
-    *address* is not an address.
+    IPv6 addresses that stand for IPv4 addresses (mapped, translated, 6to4, Teredo, NAT64) count as these. Raises
+    `ValueError` if *address* is not an address.
 
     >>> network_of("93.184.216.34"), network_of("127.8.0.1"), network_of("::ffff:10.1.2.3")
     (None, 'loopback', 'private 10.0.0.0/8')
@@ -74,7 +75,7 @@ class AddressGuard:
     def __init__(self, seeds: Iterable[str] = (), *, refuses: bool = True) -> None:
         self._refuses = refuses
         self._seeds: set[str] = set()
-        self._trusted: set[str] = set()
+        self._proxies: set[tuple[str, int]] = set()
         self._networks: dict[str, frozenset[str]] = {}  # of seeds, where they were first found; empty: public
         self._open: set[str] = set()  # the networks of all seeds
         self._has_public_seed = False
@@ -90,15 +91,19 @@ class AddressGuard:
         elif is_address(host):
             self._found(host, [host])
 
-    def trust(self, host: str) -> None:
-        """Allow all addresses of *host*: a proxy that the user configured."""
-        self._trusted.add(host.lower())
+    def add_proxy(self, host: str, port: int) -> None:
+        """Allow all addresses of *host* at *port*: a proxy that the user configured."""
+        self._proxies.add((host.lower(), port))
 
-    def admitted(self, host: str, addresses: Iterable[str]) -> list[str]:
-        """Return those of the *addresses* of *host* to which it may be connected."""
+    def is_proxy(self, host: str, port: int) -> bool:
+        """Return whether only requests by way of a proxy may be sent to *host* at *port*."""
+        return self._refuses and (host.lower(), port) in self._proxies
+
+    def admitted(self, host: str, addresses: Iterable[str], port: int | None = None) -> list[str]:
+        """Return those of the *addresses* of *host* to which it may be connected at *port*."""
         addresses = list(addresses)
         host = host.lower()
-        if not self._refuses or not addresses or host in self._trusted:
+        if not self._refuses or not addresses or (host, port) in self._proxies:
             return addresses
         if host in self._seeds:
             self._found(host, addresses)

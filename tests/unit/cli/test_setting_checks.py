@@ -12,6 +12,7 @@ from crawlers.cli.setting_checks import (
     WITHOUT_EFFECT_ON_MISSIONS,
     check_effects,
     check_settings,
+    scrapys_numbers,
 )
 from crawlers.errors import ConfigError
 
@@ -64,3 +65,32 @@ def test_plain_spiders_have_the_middlewares_of_scrapy(name):
 def test_plain_spiders_have_the_scheduler_of_the_project(name):
     with pytest.raises(ConfigError, match=f"^{name} has no effect here"):
         check_effects(given(**{name: "{}"}), is_mission=False)
+
+
+@pytest.mark.parametrize("value", ["-1", -0.5, "nan", "soon", "inf"])
+@pytest.mark.parametrize("name", scrapys_numbers())
+def test_numbers_of_scrapy_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(ConfigError, match=f"^{name}=.+; write a "):
+        check_settings(given(**{name: value}))
+
+
+@pytest.mark.parametrize("name", ["DNS_TIMEOUT", "DOWNLOAD_TIMEOUT", "REACTOR_THREADPOOL_MAXSIZE", "CONCURRENT_ITEMS"])
+def test_numbers_of_scrapy_without_which_nothing_proceeds_are_not_zero(name):
+    with pytest.raises(ConfigError, match=f"^{name}='0' is out of range"):
+        check_settings(given(**{name: "0"}))
+
+
+def test_numbers_of_scrapy_that_make_sense_are_accepted():
+    check_settings(given(DNS_TIMEOUT="0.5", DOWNLOAD_DELAY="0.25", DOWNLOAD_MAXSIZE="0", FEED_EXPORT_INDENT="-1"))
+    check_settings(given(DEPTH_PRIORITY="-1", MEMUSAGE_LIMIT_MB="2048", TELNETCONSOLE_ENABLED="0"))
+
+
+@pytest.mark.parametrize("name", ["URL_INCLUDE", "URL_EXCLUDE"])
+@pytest.mark.parametrize("value", ["/a\ud800", ["/a\ud800"], ["/b", "/a\udfff"]])
+@pytest.mark.parametrize("priority", ["project", "cmdline"])
+def test_expressions_that_are_not_valid_text_are_refused(name, value, priority):
+    settings = given()
+    settings.set(name, value, priority=priority)
+    with pytest.raises(ConfigError, match=f"^{name}.* is not valid text; write it in UTF-8") as raised:
+        check_settings(settings)
+    str(raised.value).encode()

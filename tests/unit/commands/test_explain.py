@@ -11,8 +11,10 @@ import pytest
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
-from crawlers.algorithms.urls.resolution import resolve
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.algorithms.urls.resolution import DEFAULT, resolve
 from crawlers.commands.explain import Command
+from crawlers.inputs.url_settings import recorded
 from crawlers.storage.crawls import SiteRow, begin
 from crawlers.storage.database import Database
 from tests.support.topic_store import add_page
@@ -154,12 +156,13 @@ def test_what_is_not_the_address_of_a_page_is_refused(explain, text):
     assert "write a full URL, http://…" in result.errors
 
 
-def store(project, name, site, *urls):
+def store(project, name, site, *urls, options=DEFAULT):
     """Store a crawl with pages that were read."""
     with closing(Database(project.database_url)) as database:
-        row = begin(database, name, "sitegraph", [SiteRow(0, site, 1, None, 0.0)], {}, 0.0)
+        manifest = {"settings": recorded(options)}
+        row = begin(database, name, "sitegraph", [SiteRow(0, site, 1, None, 0.0)], manifest, 0.0)
         for number, url in enumerate(urls, 1):
-            add_page(database, number, row.sites[0].id, url, key=resolve(url, "").key)
+            add_page(database, number, row.sites[0].id, url, key=resolve(url, "", options).key)
 
 
 def test_page_of_https_is_found_without_its_scheme(project, explain_in):
@@ -173,6 +176,21 @@ def test_crawl_that_has_found_the_url_is_named(project, explain_in):
     found = explain_in(project, "http://one.example/x").output
     assert "never found in the crawl second (number 2)" in found
     assert "found in the crawl first (number 1): add --crawl 1" in found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Normalization(ignored_parameters=("ref",)),
+        Normalization(drop_empty_parameters=False, ip_names={"[::1]": "one.example"}),
+        Normalization(sort_parameters=False, add_trailing_slash=False),
+        Normalization(lower_case=True),
+    ],
+)
+@pytest.mark.parametrize("url", ["one.example/X?b=&ref=1&a=%7e", "http://one.example/X?b=&ref=1&a=%7e"])
+def test_url_is_found_by_the_rules_that_the_crawl_recorded(project, explain_in, options, url):
+    store(project, "then", "http://one.example", "http://one.example/X?b=&ref=1&a=%7e", options=options)
+    assert "\n  done" in explain_in(project, url).output
 
 
 def test_explain_requires_exactly_one_url(explain):

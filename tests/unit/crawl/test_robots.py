@@ -336,7 +336,7 @@ def test_credentials_in_addresses_of_sitemaps_are_left_out():
     assert text == "User-agent: *\nDisallow: /u:p@x\n SITEMAP : https://a.example/x@y.xml # daily\n"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be", "utf-32-le"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 def test_byte_order_mark_of_any_encoding_does_not_hide_a_group(encoding):
     mark = "" if encoding == "utf-8-sig" else "\ufeff"
     text = robots_text(f"{mark}User-agent: *\r\nDisallow: /x\r\n".encode(encoding))

@@ -18,13 +18,20 @@ NETWORKS = {
     "unique local": ["fc00::1", "fdff::1"],
     "link-local": ["169.254.169.254", "fe80::1", "fe80::1%eth0", "febf::1"],
     "shared (carrier-grade NAT)": ["100.64.0.1", "100.127.255.255"],
-    "unspecified": ["0.0.0.0", "0.1.2.3", "::"],
+    "unspecified": ["::ffff:0:0.0.0.0", "0.0.0.0", "0.1.2.3", "::"],
     "multicast": ["224.0.0.1", "239.255.255.255", "ff02::1"],
     "site-local": ["fec0::1"],
     "reserved": ["240.0.0.1", "255.255.255.255", "::10.0.0.1"],
 }
 PUBLIC = ["93.184.216.34", "8.8.8.8", "100.63.255.255", "100.128.0.0", "172.15.0.1", "172.32.0.1", "192.167.1.1"]
-PUBLIC += ["223.255.255.255", "2606:2800:220:1::1", "::ffff:8.8.8.8", "2002:808:808::1", "64:ff9b::808:808"]
+PUBLIC += [
+    "223.255.255.255",
+    "2606:2800:220:1::1",
+    "::ffff:8.8.8.8",
+    "2002:808:808::1",
+    "64:ff9b::808:808",
+    "::ffff:0:8.8.8.8",
+]
 
 
 @pytest.mark.parametrize(("network", "address"), [(name, one) for name, all_ in NETWORKS.items() for one in all_])
@@ -53,8 +60,8 @@ def test_only_addresses_that_python_calls_global_are_public(ip):
 
 @given(st.ip_addresses(v=4))
 def test_mapped_addresses_are_those_that_they_stand_for(ip):
-    mapped = str(ipaddress.IPv6Address(0xFFFF_0000_0000 + int(ip)))
-    assert network_of(mapped) == network_of(str(ip))
+    for prefix in (0xFFFF_0000_0000, 0xFFFF_0000_0000_0000):  # IPv4-mapped, IPv4-translated
+        assert network_of(str(ipaddress.IPv6Address(prefix + int(ip)))) == network_of(str(ip))
 
 
 def test_hosts_that_nobody_listed_have_public_addresses_only():
@@ -104,9 +111,18 @@ def test_private_seed_can_t_move_to_another_private_network_later():
 
 def test_proxies_and_crawls_without_the_setting_use_any_address():
     guard = AddressGuard(["http://example.com/"])
-    guard.trust("Proxy.corp")
-    assert guard.admitted("proxy.corp", ["10.0.0.1"]) == ["10.0.0.1"]
+    guard.add_proxy("Proxy.corp", 3128)
+    assert guard.admitted("proxy.corp", ["10.0.0.1"], 3128) == ["10.0.0.1"]
     assert AddressGuard(refuses=False).admitted("found.example", ["127.0.0.1"]) == ["127.0.0.1"]
+
+
+def test_proxy_opens_neither_its_other_ports_nor_other_hosts():
+    guard = AddressGuard(["http://example.com/"])
+    guard.add_proxy("proxy.corp", 3128)
+    assert guard.admitted("proxy.corp", ["10.0.0.1"], 80) == []
+    assert guard.admitted("other.corp", ["10.0.0.1"], 3128) == []
+    assert guard.is_proxy("PROXY.corp", 3128)
+    assert not guard.is_proxy("proxy.corp", 80)
 
 
 def test_addresses_are_told_from_names():
