@@ -25,6 +25,14 @@ class State(IntEnum):
     REJECTED = 5  # never requested: robots.txt, extension, too deep, trap
 
 
+# Reasons of failures that concern the connection to a host, not what was requested of it.
+TIMEOUT = "timeout"
+HOST_NOT_FOUND = "host name not found"
+CONNECTION_REFUSED = "connection refused"
+CONNECTION_FAILED = "the connection failed"
+OF_CONNECTION = frozenset({TIMEOUT, HOST_NOT_FOUND, CONNECTION_REFUSED, CONNECTION_FAILED})
+
+
 class Target(NamedTuple):
     """The resolved target of a link: the URL to request, and its identity."""
 

@@ -127,10 +127,9 @@ class Command(ProjectCommand):
             return
         chosen_sites = _chosen(database, sites, wanted, crawl.name)
         unread = {site.site: None for site in chosen_sites}
-        for site, path, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
+        for site, paths, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
             unread.pop(site.site, None)  # a site has a file in each format
-            pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
-            print(f"{path}: {size.nodes} {pages}, {size.edges} {edges}")
+            print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
         if unread and (wanted or len(unread) == len(chosen_sites)):
             raise ConfigError(no_graph_of(list(unread)))
         if unread:
@@ -158,7 +157,7 @@ def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, s
             f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
         )
     written = write_top(path, top_pages(database, crawl.id, totals, number, sites))
-    print(f"{path}: the {written} most important {plural(written, 'page')}")
+    print(f"{path}: the {written:,} most important {plural(written, 'page')}")
 
 
 def _write_ranked(
@@ -168,7 +167,7 @@ def _write_ranked(
     if not ranks:
         raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
     written = write_ranked(path, ranks.top(number, sites))
-    pages = f"the {written} {plural(written, 'page')} of the highest PageRank"
+    pages = f"the {counted(written, 'page')} of the highest PageRank"
     print(f"{path}: {pages} (bound on the total error: {ranks.error_bound():.1e})")
 
 
@@ -187,8 +186,7 @@ def _write_fragment(
     base = folder / FRAGMENT
     for name in formats:
         size = write_graph(graph, base, name)
-        sites, edges = plural(size.nodes, "site"), plural(size.edges, "edge")
-        print(f"{graph_paths(base, name)[0]}: {size.nodes} {sites}, {size.edges} {edges}")
+        print(f"{graph_paths(base, name)[0]}: {counted(size.nodes, 'site')}, {counted(size.edges, 'edge')}")
     if opts.targets_only:
         return
     if "csv" in formats:
@@ -199,7 +197,7 @@ def _write_fragment(
     print(f"{accompanying}: {counted(len(counts.accompanying), 'accompanying site')}")
     for class_ in class_sizes(counts):
         sizes = ((class_.sites, "site"), (class_.urls, "URL"), (class_.links, "link"))
-        numbers = ", ".join(f"{number} {plural(number, noun)}" for number, noun in sizes)
+        numbers = ", ".join(counted(number, noun) for number, noun in sizes)
         print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
 
 

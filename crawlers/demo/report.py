@@ -39,7 +39,8 @@ def report(database: Database, names: Mapping[str, str]) -> str:
             f"down to level {row.level}"
         )
     lines += ["", "URLs that are not pages, by reason", ""]
-    lines += [f"  {number:>5}  {state.name.lower()}: {reason}" for state, reason, number in reasons(database, crawl.id)]
+    found = [f"  {number:>5}  {state.name.lower()}: {reason}" for state, reason, number in reasons(database, crawl.id)]
+    lines += [*found[:MAX_REASONS], *(["      …  others"] if len(found) > MAX_REASONS else [])]
     return "\n".join(lines)
 
 
@@ -82,7 +83,7 @@ def reasons(database: Database, crawl_id: int) -> list[tuple[State, str, int]]:
         .where(site.c.crawl_id == crawl_id, page.c.state.notin_([State.DONE, State.MOVED, State.WAITING]))
         .group_by(page.c.state, page.c.reason)
         .order_by(number.desc(), page.c.reason)
-        .limit(MAX_REASONS)
+        .limit(MAX_REASONS + 1)
     )
     with database.read() as connection:
         return [(State(state), reason, count) for state, reason, count in connection.execute(statement)]

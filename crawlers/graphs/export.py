@@ -43,8 +43,8 @@ def write_site_graphs(
     folder: Path,
     formats: Sequence[str],
     measures: Sequence[str],
-) -> Iterator[tuple[CrawledSite, Path, GraphSize]]:
-    """Write the graphs of *sites* in all *formats*; yield each site with a path and the size of its graph.
+) -> Iterator[tuple[CrawledSite, list[Path], GraphSize]]:
+    """Write the graphs of *sites* in all *formats*; yield each site with the paths and the size of its graph.
 
     A site without a page that was read is left out, and its files of earlier crawls stay as they are.
     Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
@@ -63,4 +63,4 @@ def write_site_graphs(
         for name in formats:
             base = folder / file_stem(site.site, names, site.folder or "")
             size = write_graph(graph, base, name)
-            yield site, graph_paths(base, name)[0], size
+            yield site, graph_paths(base, name), size

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.analysis import MEASURES
@@ -71,11 +71,11 @@ class GraphPipeline:
             sites = sites_of(database, crawl.id)
             graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
             unread = {site.site: None for site in sites}
-            for site, path, size in graphs:
+            for site, paths, size in graphs:
                 unread.pop(site.site, None)  # a site has a file in each format
-                written.append(path)
-                pages, edges = plural(size.nodes, "page"), plural(size.edges, "edge")
-                logger.info("%s: %d %s, %d %s in %s", site.site, size.nodes, pages, size.edges, edges, path)
+                written += paths
+                pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")
+                logger.info("%s: %s, %s in %s", site.site, pages, edges, paths[0])
             if unread:
                 logger.warning("%s", no_graph_of(list(unread)))
         finally:

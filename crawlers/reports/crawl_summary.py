@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
+from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import State
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
@@ -53,7 +54,8 @@ def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, second
 
     Raises `StoreError`.
     """
-    results = crawl_results(database, crawl.id)
+    guesses = USUAL_PLACES if crawl.mission == "news" else ()  # it is no error of a site that it has no feed there
+    results = crawl_results(database, crawl.id, guesses)
     mission = _MISSIONS.get(crawl.mission, _pages)(database, crawl, results, began_at)
     if results.end.state == "finished":
         ending = "is finished"
@@ -75,8 +77,7 @@ class _Mission(NamedTuple):
 
 def _pages(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
     pages, links = sum(site.pages for site in results.sites), sum(site.links for site in results.sites)
-    read = sum(site.pages > 0 for site in results.sites)
-    heading = f"{counted(pages, 'page')} with {counted(links, 'link')} on {counted(read, 'site')}"
+    heading = f"{counted(pages, 'page')} with {counted(links, 'link')} on {_read_of(results.sites)}"
     columns = {
         "pages": lambda site: site.pages,
         "links": lambda site: site.links,
@@ -84,6 +85,12 @@ def _pages(database: Database, crawl: NamedCrawl, results: CrawlResults, began_a
         "duplicates": lambda site: site.duplicates,
     }
     return _Mission(heading, columns)
+
+
+def _read_of(sites: Sequence[SiteResult]) -> str:
+    """Return the number of sites with pages, and of all if they differ."""
+    read = sum(site.pages > 0 for site in sites)
+    return counted(read, "site") if read == len(sites) else f"{read:,} of {counted(len(sites), 'site')}"
 
 
 def _external(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:

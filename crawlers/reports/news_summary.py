@@ -37,7 +37,7 @@ def news_summary(database: Database, crawl_id: int, began_at: float) -> NewsSumm
         .group_by(site.c.id, site.c.site)
     )
     feeds = (
-        select(page.c.url, poll.c.failures > 0, poll.c.problem)
+        select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
         .join(poll, poll.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind.in_((FEED, SITEMAP)))

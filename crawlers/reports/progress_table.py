@@ -68,7 +68,8 @@ def progress_table(
 
 
 def _title(crawl: NamedCrawl, pace: Pace) -> str:
-    parts = [f"{crawl.mission} “{crawl.name}”", f"{pace.seconds:,.0f} s", f"{pace.pages_per_s:.1f} pages/s"]
+    name = crawl.mission if crawl.name == crawl.mission else f"{crawl.mission} “{crawl.name}”"
+    parts = [name, f"{pace.seconds:,.0f} s", f"{pace.pages_per_s:.1f} pages/s"]
     if pace.budget:
         parts.append(f"{pace.used:,} of {counted(pace.budget, 'page')} of the budget")
     if pace.documents is not None:

@@ -8,7 +8,7 @@ from scrapy import exceptions as scrapy_errors
 from scrapy.exceptions import IgnoreRequest
 
 from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
-from crawlers.items import Page, State
+from crawlers.items import CONNECTION_FAILED, CONNECTION_REFUSED, HOST_NOT_FOUND, TIMEOUT, Page, State
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
@@ -24,12 +24,12 @@ class Reason(NamedTuple):
 
 # In the order in which they are tried: subclasses first.
 _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
-    (scrapy_errors.DownloadTimeoutError, "timeout", State.FAILED, True),
-    (scrapy_errors.CannotResolveHostError, "host name not found", State.FAILED, True),
-    (scrapy_errors.DownloadConnectionRefusedError, "connection refused", State.FAILED, True),
+    (scrapy_errors.DownloadTimeoutError, TIMEOUT, State.FAILED, True),
+    (scrapy_errors.CannotResolveHostError, HOST_NOT_FOUND, State.FAILED, True),
+    (scrapy_errors.DownloadConnectionRefusedError, CONNECTION_REFUSED, State.FAILED, True),
     (scrapy_errors.ResponseDataLossError, "the connection was closed within the body", State.FAILED, True),
     (scrapy_errors.DownloadCancelledError, "too large", State.REFUSED, False),
-    (scrapy_errors.DownloadFailedError, "the connection failed", State.FAILED, True),
+    (scrapy_errors.DownloadFailedError, CONNECTION_FAILED, State.FAILED, True),
 )
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.exceptions import StopDownload
 
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.retries import RestPolicy, retry_after_s, retry_delay_s
 from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
 from crawlers.crawl.robots import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.frontier.politeness import MAX_REST_S
-from crawlers.items import REDIRECT
+from crawlers.items import HOST_NOT_FOUND, REDIRECT
 from crawlers.schedulers.failures import reason_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 
 MAX_TIMEOUT_S = 20.0  # until the response
 MAX_DECOMPRESSED = 8 * MAX_BYTES  # of servers that compress although they are asked not to
+UNKNOWN_HOST_WAIT_S = 5.0  # at most, before the last attempt: a name that does not exist seldom appears later
 NO_RESTS = RestPolicy(times=0)
 
 
@@ -44,6 +45,7 @@ class RobotsAttempt(NamedTuple):
     hops: int = 0  # redirects
     rests: int = 0  # of the site, before this attempt
     is_last: bool = False  # no further rest may follow
+    is_unknown_host: bool = False  # the attempt before found no such host name
 
 
 class RobotsFetch:
@@ -102,16 +104,20 @@ class RobotsFetch:
 
     def hasten(self, now: float) -> None:
         """Request each robots.txt for the last time, at the latest after the wait for the last attempt."""
-        until = now + self._last_wait_s
+        self._queue = [
+            (min(at, now + self._wait_s(one)), serial, one._replace(is_last=True)) for at, serial, one in self._queue
+        ]
         logger.info(
-            "Nothing is left but %d %s whose robots.txt could not be read; requested for the last time within %g s",
-            len(self._queue),
-            plural(len(self._queue), "site"),
-            self._last_wait_s,
+            "Nothing is left but %s whose robots.txt could not be read; instead of after the rest, it is requested for "
+            "the last time within %g s",
+            counted(len(self._queue), "site"),
+            max(self._wait_s(one) for _, _, one in self._queue),
         )
-        self._queue = [(min(at, until), serial, one._replace(is_last=True)) for at, serial, one in self._queue]
         heapq.heapify(self._queue)
         self._resting = 0
+
+    def _wait_s(self, attempt: RobotsAttempt) -> float:
+        return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S) if attempt.is_unknown_host else self._last_wait_s
 
     def _enqueue(self, attempt: RobotsAttempt, delay_s: float = 0.0) -> None:
         self._serial += 1
@@ -189,12 +195,19 @@ class RobotsFetch:
             rest_s = max(rest_s, least_s)
             if not attempt.rests:
                 logger.info(
-                    "%s rests: its robots.txt could not be read (%s); it is requested again in %g s",
+                    "%s rests: its robots.txt could not be read (%s); it is requested again in %g s, or "
+                    "earlier if nothing else is left to do",
                     attempt.site,
                     text or f"status {status}",
                     rest_s,
                 )
-            again = RobotsAttempt(attempt.site_id, attempt.site, f"{attempt.site}/robots.txt", rests=attempt.rests + 1)
+            again = RobotsAttempt(
+                attempt.site_id,
+                attempt.site,
+                f"{attempt.site}/robots.txt",
+                rests=attempt.rests + 1,
+                is_unknown_host=text == HOST_NOT_FOUND,
+            )
             self._enqueue(again, rest_s)
         self._on_result(attempt.site_id, status, text, rest_s)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, exists, func, or_, select
 
 from crawlers.items import State
+from crawlers.storage.schema.news_tables import feed
 from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site
 
 if TYPE_CHECKING:
@@ -66,8 +67,11 @@ def crawl_end(connection: Connection, crawl_id: int) -> CrawlEnd:
     return CrawlEnd(row.state, row.reason or "")
 
 
-def crawl_results(database: Database, crawl_id: int) -> CrawlResults:
-    """Return the results of a crawl, of all its runs. Raises `StoreError`."""
+def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()) -> CrawlResults:
+    """Return the results of a crawl, of all its runs. Raises `StoreError`.
+
+    URLs at the paths *guesses*, which no site named, are counted only if there was something.
+    """
     of_crawl = site.c.crawl_id == crawl_id
     named = (
         select(site.c.id, site.c.site, site.c.availability, seed.c.is_found)
@@ -84,6 +88,11 @@ def crawl_results(database: Database, crawl_id: int) -> CrawlResults:
     counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates))
     # By name, because PostgreSQL takes an expression with parameters for another one when it is repeated.
     urls = select(*grouped, *counts).where(_within(of_crawl)).group_by("site_id", "state", "is_error", "why")
+    if guesses:
+        is_guess = or_(*(page.c.url == site.c.site + path for path in guesses))
+        is_feed = exists().where(feed.c.url == page.c.url)
+        is_ended = page.c.state.in_([int(state) for state in _ENDED])
+        urls = urls.join(site, site.c.id == page.c.site_id).where(~(is_ended & is_guess & ~is_feed))
     contents = (
         select(page.c.site_id, func.count() - func.count(page.c.content_hash.distinct()))
         .where(_within(of_crawl), page.c.state == int(State.DONE), page.c.content_hash.is_not(None))

@@ -181,8 +181,8 @@ def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled
     assert len(web[name].paths) in (0, 4)  # once, RETRY_TIMES again, and once more when nothing else is left
     row = project.site(web[name].origin)
     assert row["robots_status"] == status
-    assert row["availability"].startswith("robots.txt can't be read: ")
     assert why in row["availability"]
+    assert "robots.txt" in row["availability"]
     assert project.pages(web[name].origin) == {"/": (State.REJECTED, row["availability"])}
 
 
@@ -305,6 +305,12 @@ def test_client_errors_allow_everything(status):
 def test_server_errors_forbid_everything(status):
     reason = RobotsRules(status, None, TOKEN).reason_against("http://a.example/")
     assert reason == f"robots.txt can't be read: status {status}"
+
+
+@pytest.mark.parametrize("why", ["timeout", "host name not found", "connection refused", "the connection failed"])
+def test_reason_names_the_failure_of_the_connection_first(why):
+    reason = RobotsRules(UNREACHABLE, why, TOKEN).reason_against("http://a.example/")
+    assert reason == f"{why} (requested for robots.txt)"
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
     crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_MAX_REST_SECONDS=7200.0)
     crawl.crawl.robots_known(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
-    assert crawl.pages()["/"] == (State.REJECTED, "robots.txt can't be read: timeout")
+    assert crawl.pages()["/"] == (State.REJECTED, "timeout (requested for robots.txt)")
     crawl.now += 7199.0
     crawl.crawl.frontier.add([Candidate(1, target("/a"))], crawl.now)
     assert crawl.crawl.next(crawl.now) is None

@@ -50,7 +50,7 @@ def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
         outcome = project.crawl(web.hosts())
     assert outcome.status == 0, outcome.log
     assert "Traceback" not in outcome.log
-    (sums,) = re.findall(r"1 site +(\d+)", outcome.log.split("sitegraph “sitegraph”")[-1])
+    (sums,) = re.findall(r"1 site +(\d+)", outcome.log.split("sitegraph, ")[-1])
     assert sums == "2"
 
 

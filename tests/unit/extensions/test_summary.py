@@ -33,6 +33,12 @@ def test_log_has_the_summary_in_place_of_the_dumps(tmp_path, site):
     assert not [dump for dump in (*DUMPS, "Versions") if dump in ended.log]
 
 
+def test_both_files_of_a_graph_in_csv_are_listed(tmp_path, site):
+    log = Project(tmp_path).crawl(site, GRAPH_FORMATS="csv", RESULT_TABLES="").log
+    files = [line for line in log.splitlines() if line.startswith("Files: ")]
+    assert [".".join(line.split(".")[-2:]) for line in files] == ["nodes.csv", "edges.csv"]
+
+
 def test_log_of_level_debug_has_the_dumps_as_well(tmp_path, site):
     ended = Project(tmp_path).crawl(site, LOG_LEVEL="DEBUG")
     assert HEADING in ended.log

@@ -12,7 +12,7 @@ from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
 from crawlers.storage import crawls
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named
-from crawlers.storage.schema.news_tables import RaisedAlarm
+from crawlers.storage.schema.news_tables import FoundFeed, RaisedAlarm
 from crawlers.storage.schema.tables import (
     EndedPage,
     ExternalLinkRow,
@@ -89,13 +89,14 @@ def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
 
 def test_of_many_sites_the_largest_are_shown_and_the_others_are_summed(database):
     names = [f"s{n:02}.test" for n in range(40)]
-    crawl = Stored(database, *names)
+    crawl = Stored(database, *names, "empty.test")
     for n, name in enumerate(names):
         for number in range(n % 10 + 1):
             crawl.page(f"{name}/{number}")
     lines = crawl.summary()
     assert [line.split()[0] for line in lines[3 : 3 + MAX_SITES]] == [f"s{n}.test" for n in ("09", 19, 29, 39, "08")]
-    assert lines[3 + MAX_SITES].split() == ["35", "more", "sites", str(4 * 55 - 49), "0", "0", "0"]
+    assert lines[3 + MAX_SITES].split() == ["36", "more", "sites", str(4 * 55 - 49), "0", "0", "0"]
+    assert lines[0] == "Crawl mine is finished: 220 pages with 0 links on 40 of 41 sites, in 83 s"
     assert len(lines) < 15
 
 
@@ -201,7 +202,28 @@ def test_news_have_articles_feeds_and_alarms(database):
     assert "Open alarms: 1, listed by scrapy sites alarms" in lines
 
 
+def test_feed_that_is_not_well_formed_is_failing(database):
+    news = NewsStore(database, "mine")
+    news.poll("/good", FEED, 150.0)
+    news.poll("/cut", FEED, 150.0, problem="broken XML: no element found")
+    crawls.end(database, news.id, finished=False, reason="timeout", now=200.0)
+    lines = crawl_summary(database, crawl_named(database, "mine"), 100.0, 100.0, PLACES)
+    assert "Feeds: 2, 1 of them failing" in lines
+    assert "Failing: http://one.example/cut: broken XML: no element found" in lines
+
+
+def test_usual_address_without_a_feed_is_no_error_of_a_site_but_a_named_one_is(database):
+    crawl = Stored(database, "a.test", mission="news")
+    for path in ("feed", "atom.xml", "rss.xml", "blog/feed"):
+        crawl.page(f"a.test/{path}", State.REFUSED, 404, "status 404")
+    write_rows(database, FoundFeed("http://a.test", "http://a.test/rss.xml", FEED))
+    lines = crawl.summary()
+    assert lines[3].split() == ["a.test", "0", "0", "2"]
+    assert "Errors: status 404 (2)" in lines
+    assert "To see why a URL is missing: scrapy explain http://a.test/blog/feed" in lines
+
+
 def test_crawl_that_read_nothing_can_be_summarised(database):
     lines = Stored(database, "a.test").summary()
-    assert lines[0] == "Crawl mine is finished: 0 pages with 0 links on 0 sites, in 83 s"
+    assert lines[0] == "Crawl mine is finished: 0 pages with 0 links on 0 of 1 site, in 83 s"
     assert not any("scrapy graph" in line for line in lines)

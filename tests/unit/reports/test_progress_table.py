@@ -37,6 +37,13 @@ def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
     assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4"]
 
 
+def test_name_of_a_crawl_that_is_its_mission_is_not_repeated():
+    crawl = CRAWL._replace(name=CRAWL.mission)
+    console = Console(file=io.StringIO(), width=160)
+    console.print(progress_table(crawl, [], Pace(12.4)))
+    assert console.file.getvalue().startswith("sitegraph, 12 s, ")
+
+
 def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
     sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
     shown = text(sites, height=60)

@@ -18,7 +18,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.robots import MAX_BYTES, MAX_REDIRECTS
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
-from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, RobotsFetch
+from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -231,7 +231,8 @@ def test_site_is_requested_again_after_growing_rests_and_then_given_up(fetch, ca
     assert set(one.known) == {(7, UNREACHABLE, "timeout")}
     assert one.robots.next_due(one.now) is None
     assert caplog.messages == [
-        f"{SITE} rests: its robots.txt could not be read (timeout); it is requested again in 60 s"
+        f"{SITE} rests: its robots.txt could not be read (timeout); it is requested again in 60 s, or earlier if "
+        "nothing else is left to do"
     ]
 
 
@@ -281,7 +282,8 @@ def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):
     assert one.robots.only_rests
     one.robots.hasten(one.now)
     assert caplog.messages[-1] == (
-        "Nothing is left but 2 sites whose robots.txt could not be read; requested for the last time within 5 s"
+        "Nothing is left but 2 sites whose robots.txt could not be read; instead of after the rest, it is requested "
+        "for the last time within 5 s"
     )
     assert not one.robots.only_rests, "they are hastened once"
     assert one.robots.next_due(one.now) == 4.0  # of the site whose rest was nearly over
@@ -290,6 +292,19 @@ def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):
     one.respond(200)
     assert one.rests == [60.0, 60.0, None, None]
     assert one.known[2:] == [(7, UNREACHABLE, "timeout"), (8, 200, "")]
+
+
+@pytest.mark.parametrize(("last_wait_s", "waits_s"), [(60.0, UNKNOWN_HOST_WAIT_S), (2.0, 2.0)])
+def test_host_name_that_was_not_found_is_soon_requested_for_the_last_time(fetch, caplog, last_wait_s, waits_s):
+    caplog.set_level("INFO")
+    one = fetch(rests=RESTS, last_wait_s=last_wait_s)
+    one.fail(scrapy_errors.CannotResolveHostError("x"))
+    one.robots.hasten(one.now)
+    assert one.robots.next_due(one.now) == waits_s
+    assert caplog.messages[-1].endswith(f"for the last time within {waits_s:g} s")
+    one.now += waits_s
+    one.fail(scrapy_errors.CannotResolveHostError("x"))
+    assert one.rests == [60.0, None]
 
 
 @pytest.mark.parametrize(
