@@ -137,7 +137,7 @@ class Crawl:
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
-            logger.info("Rules of robots.txt apply to the crawl if they are for %s", self.robots_token)
+            logger.info('Rules of robots.txt apply to the crawl if they are for the user agent "%s"', self.robots_token)
 
     def _never_began(self) -> None:
         with suppress(StoreError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EXCEPT = " except "
+SYNTAX = "see https://github.com/google/re2/wiki/Syntax"
 MEMORY_BYTES = 1 << 20  # limit per rule: a learnt one takes some 10 KB, a list of 500 directories 170 KB
 _ANYTHING = "(?s).*"
 _AT_MOST = re.compile(r"(?<!\\)\{(,[0-9]+)\}")  # literal text in RE2, a repetition in Python
@@ -113,7 +114,18 @@ def _problem(part: str) -> str:
     for pattern, remedy in _REMEDIES:
         if re.search(pattern, message):
             return remedy
-    return f"RE2 cannot parse it ({message}); correct it, see https://github.com/google/re2/wiki/Syntax"
+    return syntax_problem(message)
+
+
+def syntax_problem(message: str) -> str:
+    """Return RE2's *message* about the syntax of an expression as a sentence, with the remedy.
+
+    >>> syntax_problem("missing ): /(")
+    "RE2 cannot parse it: missing ) in '/('; correct it, see https://github.com/google/re2/wiki/Syntax"
+    """
+    problem, _, part = message.partition(": ")
+    place = f" in {shown(part)}" if part else ""
+    return f"RE2 cannot parse it: {problem}{place}; correct it, {SYNTAX}"
 
 
 def options(max_mem: int) -> re2.Options:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from crawlers.algorithms.url_rules.url_expressions import MEMORY_BYTES, options, shown
+from crawlers.algorithms.url_rules.url_expressions import MEMORY_BYTES, SYNTAX, options, shown, syntax_problem
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 200  # characters of an expression in a reason
 _ANYTHING = ""
-_SYNTAX = "see https://github.com/google/re2/wiki/Syntax"
 
 
 class UrlSelection:
@@ -26,7 +25,7 @@ class UrlSelection:
     >>> selection.reason_against("https://a.example/b/"), selection.reason_against("https://a.example/print/b/")
     (None, 'URL_EXCLUDE has /print/')
     >>> selection.reason_against("https://b.example/")
-    'URL_INCLUDE has no expression for it'
+    'no expression of URL_INCLUDE matches it'
     """
 
     def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
@@ -56,7 +55,7 @@ class UrlSelection:
         if first < self._excludes:
             return f"URL_EXCLUDE has {self.exclude[first][:MAX_SHOWN]}"
         if self.include and first == self._excludes + len(self.include):
-            return "URL_INCLUDE has no expression for it"
+            return "no expression of URL_INCLUDE matches it"
         return None
 
     def _add(self, name: str, expression: str) -> None:
@@ -66,15 +65,16 @@ class UrlSelection:
         except UnicodeEncodeError:  # a lone surrogate
             raise ConfigError(f"{name}: {shown(expression)!r} is not valid text; write it in UTF-8") from None
         except re2.error:
-            raise ConfigError(f"{name}: {shown(expression)}: {_problem(expression)}") from None
+            raise ConfigError(f"{name}: {shown(expression)}: {_problem(name, expression)}") from None
 
 
-def _problem(expression: str) -> str:
+def _problem(name: str, expression: str) -> str:
     message = ""
     try:
         re2.compile(expression, options(MEMORY_BYTES))
     except re2.error as error:
         message = error.args[0].decode()
     if "(?" in message:
-        return f"RE2 does not support lookaheads and lookbehinds; write what they exclude into URL_EXCLUDE, {_SYNTAX}"
-    return f"RE2 cannot parse it ({message}); correct it, {_SYNTAX}"
+        remedy = "write what they exclude into URL_EXCLUDE" if name == "URL_INCLUDE" else "write it without them"
+        return f"RE2 does not support lookaheads and lookbehinds; {remedy}, {SYNTAX}"
+    return syntax_problem(message)

@@ -37,7 +37,8 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     else:
         print("no open alarms")
     if len(shown) < len(alarms):
-        print(f"{len(alarms) - len(shown)} more have ended; --all shows them")
+        more = len(alarms) - len(shown)
+        print(f"{more} more {'has' if more == 1 else 'have'} ended; --all shows them")
 
 
 def show_sources(settings: BaseSettings) -> None:

@@ -32,7 +32,8 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     if shown:
         print(table([HEADINGS, *map(_row, shown)]))
     if len(shown) < len(feeds):
-        print(f"{len(feeds) - len(shown)} more are not enabled; --all shows them")
+        more = len(feeds) - len(shown)
+        print(f"{more} more {'is' if more == 1 else 'are'} not enabled; --all shows them")
     elif not feeds:
         site = "SITE" if seed is None else str(seed.number)
         print(f"no feeds yet; a news crawl discovers feeds, or add one: {program()} sites add-feed {site} /rss.xml")

@@ -50,7 +50,8 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
     if shown:
         print(table([HEADINGS, *(_row(seed, crawls.get(seed.site)) for seed in shown)]))
     if len(shown) < len(seeds):
-        print(f"{len(seeds) - len(shown)} more are not enabled; --all shows them")
+        more = len(seeds) - len(shown)
+        print(f"{more} more {'is' if more == 1 else 'are'} not enabled; --all shows them")
     elif not seeds:
         print(f"no seeds yet; add some: {program()} sites add http://example.org")
 

@@ -54,7 +54,7 @@ def test_seeds_are_imported_listed_disabled_exported_and_removed(project):
     assert outcome.output == "5 http://zin.example/ru/ added\n6 https://bin.example/ added\n", outcome.log
     listed = project.run("sites", "list").output.splitlines()
     assert listed[1].split() == ["5", "ZIN", "Zoological", "Institute", "http://zin.example/ru/", "yes", "-", "-", "not", "crawled", "yet"]  # fmt: skip # noqa: E501
-    assert listed[2:] == ["1 more are not enabled; --all shows them"]
+    assert listed[2:] == ["1 more is not enabled; --all shows them"]
     assert len(project.run("sites", "list", "--all").output.splitlines()) == 3
     assert project.run("sites", "enable", "BIN").output == "6 https://bin.example/ enabled\n"
     assert project.run("sites", "disable", "5", "bin.example").status == 0

@@ -134,7 +134,7 @@ def test_foreign_spider_has_no_sites(opened):
 def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog, settings, token):
     caplog.set_level("INFO")
     opened(ROBOTSTXT_OBEY=True, **settings).open()
-    assert f"Rules of robots.txt apply to the crawl if they are for {token}" in caplog.messages
+    assert f'Rules of robots.txt apply to the crawl if they are for the user agent "{token}"' in caplog.messages
 
 
 def test_rules_of_robots_txt_are_not_mentioned_if_they_are_not_obeyed(opened, caplog):

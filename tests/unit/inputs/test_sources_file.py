@@ -93,7 +93,7 @@ def test_duplicate_addresses_in_one_source_are_merged():
         ("- {site: b.example, feeds: ['http://u@b.example/']}", "3: 'http://u@b.example/' is not a feed address"),
         ("- {site: b.example, feeds: {a: b}}", "3: feeds is a mapping, expected a list"),
         ("- {site: b.example, feeds: [/a], sitemaps: [/a]}", "3: http://b.example/a is also listed under feeds"),
-        ("- {site: b.example, rules: ['/(']}", "3: '/(': RE2 cannot parse it (missing ): /(); correct it"),
+        ("- {site: b.example, rules: ['/(']}", "3: '/(': RE2 cannot parse it: missing ) in '/('; correct it"),
         ("- {site: b.example, rules: ['/(?!a).*']}", "3: '/(?!a).*': RE2 does not support lookaheads"),
         (
             "- {site: b.example, rules: ['news/.*']}",

@@ -125,10 +125,10 @@ def test_typical_manual_expressions_are_accepted(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("/[a-", "'/[a-': RE2 cannot parse it (missing ]: [a-); correct it, see https://"),
-        ("/a)|(?:/b", "RE2 cannot parse it (unexpected ): /a)|(?:/b); correct it"),
-        ("/(", "RE2 cannot parse it (missing ): /(); correct it"),
-        ("/a++", "RE2 cannot parse it (bad repetition operator: ++); correct it"),
+        ("/[a-", "'/[a-': RE2 cannot parse it: missing ] in '[a-'; correct it, see https://"),
+        ("/a)|(?:/b", "RE2 cannot parse it: unexpected ) in '/a)|(?:/b'; correct it"),
+        ("/(", "RE2 cannot parse it: missing ) in '/('; correct it"),
+        ("/a++", "RE2 cannot parse it: bad repetition operator in '++'; correct it"),
         ("/(?!video/).*", "RE2 does not support lookaheads and lookbehinds; append exceptions to the rule, as in"),
         ("/(?=.*a).*", "RE2 does not support lookaheads"),
         (".*(?<!/print)", "RE2 does not support lookaheads"),

@@ -14,8 +14,8 @@ from crawlers.errors import ConfigError
         ([], [], "http://a/x", None),
         (["/x"], [], "http://a/b/x1/", None),
         (["/x$", "/y/"], [], "http://a/y/z", None),
-        (["/x$"], [], "http://a/x/", "URL_INCLUDE has no expression for it"),
-        (["^https://"], [], "http://a/https://", "URL_INCLUDE has no expression for it"),
+        (["/x$"], [], "http://a/x/", "no expression of URL_INCLUDE matches it"),
+        (["^https://"], [], "http://a/https://", "no expression of URL_INCLUDE matches it"),
         (["(?i)/NEWS/"], [], "http://a/news/", None),
         ([], ["[?&]sort="], "http://a/?a=1&sort=2", "URL_EXCLUDE has [?&]sort="),
         ([], ["/z", "/y", "/x"], "http://a/x/y", "URL_EXCLUDE has /y"),
@@ -31,11 +31,11 @@ def test_url_is_selected_by_the_expressions_found_in_it(include, exclude, url, r
 @pytest.mark.parametrize(
     ("expression", "problem"),
     [
-        ("/a(", "RE2 cannot parse it (missing )"),
-        ("/(?!b)", "RE2 does not support lookaheads and lookbehinds; write what they exclude into URL_EXCLUDE"),
-        ("*", "RE2 cannot parse it (no argument for repetition operator"),
-        (r"(a)\1", "RE2 cannot parse it (invalid escape sequence"),
-        ("x{1001}", "RE2 cannot parse it (invalid repetition size"),
+        ("/a(", "RE2 cannot parse it: missing )"),
+        ("/(?!b)", "RE2 does not support lookaheads and lookbehinds; write it without them"),
+        ("*", "RE2 cannot parse it: no argument for repetition operator"),
+        (r"(a)\1", "RE2 cannot parse it: invalid escape sequence"),
+        ("x{1001}", "RE2 cannot parse it: invalid repetition size"),
     ],
 )
 def test_invalid_expression_is_reported_with_its_setting(expression, problem):
@@ -44,6 +44,11 @@ def test_invalid_expression_is_reported_with_its_setting(expression, problem):
     assert str(caught.value).startswith(f"URL_EXCLUDE: {expression!r}: {problem}")
     with pytest.raises(ConfigError, match=r"^URL_INCLUDE: "):
         UrlSelection([expression])
+
+
+def test_lookahead_of_an_include_belongs_into_url_exclude():
+    with pytest.raises(ConfigError, match="lookbehinds; write what they exclude into URL_EXCLUDE"):
+        UrlSelection(["/(?!b)"])
 
 
 def test_expressions_that_are_too_large_are_reported():
