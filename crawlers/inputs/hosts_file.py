@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-REMEDY = "Write one site per line: protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay"
+_FORM = "protocol://host[:port][/folder/];maxDownloadsAtTime;maxCrawlLevel;crawlDelay;=alias;name=value"
+LINES = f"Write one site per line: {_FORM}; all but the host may be left out."
+ITEMS = f"Write each site as {_FORM}; all but the host may be left out."
 # The names of the fields `name=value`, with their values.
 OPTIONS: Mapping[str, Sequence[str]] = {"render": ("playwright", "none")}
 
@@ -53,7 +55,7 @@ def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
     """
     # splitlines() would also split at U+2028 and the like, where no editor starts a new line.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return _sites(((f"{origin}:{number}", line) for number, line in enumerate(lines, 1)), origin)
+    return _sites(((f"{origin}:{number}", line) for number, line in enumerate(lines, 1)), origin, LINES)
 
 
 def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
@@ -62,14 +64,14 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     >>> [limits.site for limits in parse_host_list("a.example,https://b.example;4;3;500")]
     ['http://a.example', 'https://b.example']
     """
-    return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin)
+    return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin, ITEMS)
 
 
 class _InvalidLine(Exception):
     """The problem of one line."""
 
 
-def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
+def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[SiteLimits]:
     found: dict[str, SiteLimits] = {}
     places: dict[str, str] = {}  # of sites and their aliases
     problems: list[str] = []
@@ -88,9 +90,9 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str) -> list[SiteLimits]:
         found[limits.site] = limits
         places |= dict.fromkeys((limits.site, *limits.aliases), place)
     if problems:
-        raise ConfigError("\n".join([*shortened_list(problems), f"{REMEDY}."]))
+        raise ConfigError("\n".join([*shortened_list(problems), remedy]))
     if not found:
-        raise ConfigError(f"{origin}: no sites found. {REMEDY}.")
+        raise ConfigError(f"{origin}: no sites found. {remedy}")
     return list(found.values())
 
 
@@ -116,9 +118,14 @@ def _limits(text: str) -> SiteLimits:
         raise _InvalidLine(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
     site, path = _site(address)
     fields += [""] * (len(_FIELDS) - len(fields))
-    parallel, max_level, delay_ms = (
-        _number(field, name, least, most) for field, (name, least, most) in zip(fields, _FIELDS, strict=True)
-    )
+    wrong = [
+        f"{name} is {field[:20]!r}, expected a whole number from {least} to {most}"
+        for field, (name, least, most) in zip(fields, _FIELDS, strict=True)
+        if field and not _is_number(field, least, most)
+    ]
+    if wrong:
+        raise _InvalidLine("; ".join(wrong))
+    parallel, max_level, delay_ms = (int(field) if field else None for field in fields)
     start_url, folder = _start(site, path)
     aliases = _aliases(site, [field[1:].strip() for field in named if field[0] == "="])
     options = _options([field for field in named if field[0] != "="])
@@ -174,13 +181,9 @@ def _options(fields: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def _number(text: str, name: str, least: int, most: int) -> int | None:
-    if not text:
-        return None
+def _is_number(text: str, least: int, most: int) -> bool:
     # The length is checked first because int() rejects thousands of digits with a different error.
-    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
-        raise _InvalidLine(f"{name} is {text[:20]!r}, expected a whole number from {least} to {most}")
-    return int(text)
+    return text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most
 
 
 def _site(address: str) -> tuple[str, str]:
@@ -206,8 +209,12 @@ def _site(address: str) -> tuple[str, str]:
         host = parsed(site).hostname
     except BadUrl:
         raise _InvalidLine("invalid host name or port; write host or host:port") from None
+    if any(one <= " " for one in rest):
+        raise _InvalidLine("a path must not contain spaces; remove them, or write them as %20")
     if not _HOST.fullmatch(host):
         raise _InvalidLine("a host name may contain only letters, digits, dots and hyphens")
+    if ".." in host:
+        raise _InvalidLine("a host name must not contain two dots in a row; remove one")
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
         raise _InvalidLine(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site, rest

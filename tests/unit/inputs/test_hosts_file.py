@@ -85,7 +85,7 @@ def test_fault_is_reported_with_line_text_and_remedy(line, what):
     assert message.startswith("hosts.txt:2: ")
     assert repr(line)[1:20] in message
     assert what in message
-    assert message.endswith("protocol://host[:port];maxDownloadsAtTime;maxCrawlLevel;crawlDelay.")
+    assert message.endswith("; all but the host may be left out.")
     assert len(message) < 400
 
 
@@ -196,6 +196,38 @@ def test_list_on_the_command_line_is_parsed_like_a_file():
     ]
     with pytest.raises(ConfigError, match="hosts, item 2: 'ftp://b'"):
         parse_host_list("a.example,ftp://b")
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("example..org", "two dots in a row"),
+        ("https://a...example:81/", "two dots in a row"),
+        ("a.example;=b..example", "two dots in a row"),
+        ("http://a.example/faq /x", "a path must not contain spaces"),
+        ("a.example/a\tb", "a path must not contain spaces"),
+        ("a.example/?q=a b", "a path must not contain spaces"),
+    ],
+)
+def test_double_dots_and_spaces_are_refused(address, problem):
+    assert problem in problems(address)
+    with pytest.raises(ConfigError, match=problem):
+        parse_host_list(address)
+
+
+def test_every_wrong_number_of_a_line_is_named():
+    message = problems("a.example;many;-1;1h")
+    assert all(name in message.splitlines()[0] for name in ("maxDownloadsAtTime", "maxCrawlLevel", "crawlDelay"))
+
+
+def test_remedy_names_all_fields_and_speaks_of_lines_for_files_only():
+    assert "[/folder/]" in problems("ftp://a")
+    assert "name=value" in problems("ftp://a")
+    assert "per line" in problems("ftp://a")
+    with pytest.raises(ConfigError) as caught:
+        parse_host_list("ftp://a")
+    assert "[/folder/]" in str(caught.value)
+    assert "line" not in str(caught.value)
 
 
 @given(st.text(st.characters(codec=None)))
