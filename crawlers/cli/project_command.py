@@ -42,10 +42,14 @@ class ProjectCommand(ScrapyCommand):
 
     def check_settings(self) -> None:
         """Raise `ConfigError` for what is wrong with the settings of the command line and of the file."""
-        if self._mistake is not None:
-            raise self._mistake
         assert self.settings is not None
-        check_settings(self.settings)
+        mistakes = [] if self._mistake is None else [str(self._mistake)]
+        try:
+            check_settings(self.settings)
+        except ConfigError as error:
+            mistakes.append(str(error))
+        if mistakes:
+            raise ConfigError("\n".join(mistakes))
 
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:

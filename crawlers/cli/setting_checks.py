@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -11,9 +12,12 @@ from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
+from crawlers.inputs.text_file import shortened_list
 from crawlers.inputs.url_settings import url_selection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from scrapy.settings import BaseSettings
 
 AT_LEAST_ONE = {
@@ -109,16 +113,21 @@ def types_of_settings() -> dict[str, Any]:
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Raise `ConfigError` for unknown names, and for the first number or switch of ours that is not one."""
-    _check_names(settings)
-    _check_texts(settings)
-    url_selection(settings)
-    for name in dir(defaults):
-        if name.isupper():
-            _check(name, OR_NONE.get(name, getattr(defaults, name)), settings)
-    for name in scrapys_numbers():
-        if settings.getpriority(name) == CMDLINE:
-            _check(name, 0.0, settings)
+    """Raise `ConfigError` with all unknown names, and all numbers and switches that are not ones."""
+    texts = [*_wrong_texts(settings)]
+    examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
+    examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
+    checks: list[Callable[[], object]] = [partial(_check, name, one, settings) for name, one in examples.items()]
+    if not texts:  # RE2 takes valid text only
+        checks.insert(0, partial(url_selection, settings))
+    problems = [*_wrong_names(settings), *texts]
+    for check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            problems.append(str(error))
+    if problems:
+        raise ConfigError("\n".join(shortened_list(problems)))
 
 
 def scrapys_numbers() -> list[str]:
@@ -130,19 +139,19 @@ def scrapys_numbers() -> list[str]:
     ]
 
 
-def _check_names(settings: BaseSettings) -> None:
-    """Refuse names that are nearly those of settings, and reserved ones: Scrapy would silently ignore them."""
+def _wrong_names(settings: BaseSettings) -> Iterator[str]:
+    """Yield what is wrong with names that are nearly those of settings, or reserved: Scrapy would ignore them."""
     known = types_of_settings().keys()
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
-        if name in RESERVED:
-            raise ConfigError(f"{name} has no effect yet; leave it out")
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
-        if near:
-            raise ConfigError(f"Unknown setting {name}; did you mean {near[0]}?")
-        if not name.isupper():  # those in capitals may be read by components of a user
-            raise ConfigError(f"Unknown setting {name}; names of settings are in capitals, such as MAX_LEVEL")
+        if name in RESERVED:
+            yield f"{name} has no effect yet; leave it out"
+        elif near:
+            yield f"Unknown setting {name}; did you mean {near[0]}?"
+        elif not name.isupper():  # those in capitals may be read by components of a user
+            yield f"Unknown setting {name}; names of settings are in capitals, such as MAX_LEVEL"
 
 
 def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
@@ -153,12 +162,12 @@ def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
             raise ConfigError(f"{name} has no effect here; {remedy}")
 
 
-def _check_texts(settings: BaseSettings) -> None:
-    """Refuse values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
+def _wrong_texts(settings: BaseSettings) -> Iterator[str]:
+    """Yield values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
     for name in settings:
         value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
         if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-            raise ConfigError(f"{name}={value!r} is not valid text; write it in UTF-8")
+            yield f"{name}={value!r} is not valid text; write it in UTF-8"
 
 
 def _check(name: str, example: Any, settings: BaseSettings) -> None:

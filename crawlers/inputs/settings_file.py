@@ -7,11 +7,12 @@ LINK_TAGS = "a,area"
 from __future__ import annotations
 
 import datetime
+import difflib
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.text_file import read_text, shown
+from crawlers.inputs.text_file import read_text, shortened_list, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ def read_settings(path: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the file at *path*.
 
     *defaults* has a value of the right type for every known setting; None stands for any type but a table. Raises
-    `ConfigError` for a file that can't be read or is not TOML, for unknown names, and for values of another type.
+    `ConfigError` for a file that can't be read or is not TOML, and with all unknown names and values of another type.
     """
     text = read_text(path, MAX_BYTES, "it has at most one line for each setting").removeprefix("\ufeff")
     try:
@@ -33,19 +34,23 @@ def read_settings(path: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
         raise ConfigError(f"{path} is not valid TOML: {error}; write NAME = value, and texts in quotes") from error
     except RecursionError:
         raise ConfigError(f"{path} is not valid TOML: lists or tables are nested too deeply; flatten them") from None
+    problems = []
     for name, value in found.items():
         if name not in defaults:
-            _refuse_name(path, name, value, defaults)
-        if wanted := _wanted(value, defaults[name]):
-            raise ConfigError(f"{path}: {name} = {shown(str(value))} must be {wanted}")
+            problems.append(f"{path}: {_unknown(name, value, defaults)}")
+        elif wanted := _wanted(value, defaults[name]):
+            problems.append(f"{path}: {name} = {shown(str(value))} must be {wanted}")
+    if problems:
+        raise ConfigError("\n".join(shortened_list(problems)))
     return found
 
 
-def _refuse_name(path: str, name: str, value: Any, defaults: Mapping[str, Any]) -> None:
+def _unknown(name: str, value: Any, defaults: Mapping[str, Any]) -> str:
     if isinstance(value, dict):
-        raise ConfigError(f"{path}: [{name}] is a table; write all settings at the top of the file, as NAME = value")
-    remedy = f"did you mean {name.upper()}?" if name.upper() in defaults else "docs/reference/settings.md lists all"
-    raise ConfigError(f"{path}: unknown setting {name}; {remedy}")
+        return f"[{name}] is a table; write all settings at the top of the file, as NAME = value"
+    near = difflib.get_close_matches(name.upper(), defaults, n=1, cutoff=0.85)
+    remedy = f"did you mean {near[0]}?" if near else "the documentation of settings lists all"
+    return f"unknown setting {name}; {remedy}"
 
 
 def _wanted(value: Any, default: Any) -> str | None:

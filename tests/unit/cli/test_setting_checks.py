@@ -44,6 +44,16 @@ def test_misspelt_and_lower_case_names_are_refused(name, message):
     assert message in str(raised.value)
 
 
+def test_all_mistakes_are_named_at_once():
+    with pytest.raises(ConfigError) as raised:
+        check_settings(given(MAX_LEVLE="3", PAGE_BUDGET="many", URL_EXCLUDE="/(", SITE_PARALLEL="0"))
+    lines = str(raised.value).splitlines()
+    assert all(
+        any(name in line for line in lines) for name in ("MAX_LEVLE", "PAGE_BUDGET", "URL_EXCLUDE", "SITE_PARALLEL")
+    )
+    assert len(lines) == 4
+
+
 def test_known_settings_and_those_of_own_components_are_accepted():
     check_settings(given(MAX_LEVEL="3", HTTPCACHE_ENABLED="1", MY_PIPELINE_FOLDER="x", PICTURES_OF="cats"))
 

@@ -63,7 +63,8 @@ def test_settings_are_read_with_their_types(read, text, settings):
         pytest.param("TAGS = " + "[" * 50_000, ["is not valid TOML", "nested"], id="deeply nested lists"),
         pytest.param("TABLE = " + "{a=" * 50_000, ["is not valid TOML", "nested"], id="deeply nested tables"),
         ("pages = 1\n", ["unknown setting pages; did you mean PAGES?"]),
-        ("PAGE = 1\n", ["unknown setting PAGE; docs/reference/settings.md lists all"]),
+        ("PAGE = 1\n", ["unknown setting PAGE; did you mean PAGES?"]),
+        ("COLOUR = 1\n", ["unknown setting COLOUR; the documentation of settings lists all"]),
         ("[crawl]\nPAGES = 1\n", ["[crawl] is a table; write all settings at the top of the file"]),
         ("[[crawl]]\nPAGES = 1\n", ["unknown setting crawl"]),
         ('PAGES = "1"\n', ["PAGES = '1' must be a whole number, without quotes"]),
@@ -91,6 +92,11 @@ def test_error_is_one_sentence_with_the_file_and_the_place(read, text, parts):
     assert "\n" not in message
     assert len(message) < 400
     assert all(part in message for part in parts), message
+
+
+def test_all_wrong_settings_are_named(read):
+    with pytest.raises(ConfigError, match=r"did you mean PAGES[?]\n.*crawl.toml: NAME = '5' must be a text"):
+        read("PAGE = 1\nNAME = 5\n")
 
 
 def test_file_that_can_not_be_read_is_named(tmp_path):
