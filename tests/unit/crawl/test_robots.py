@@ -12,8 +12,9 @@ from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import robots_cache, site_policies
 from crawlers.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.crawl.site_policies import SitePolicies
-from crawlers.items import State
+from crawlers.items import SiteLimits, State
 from crawlers.storage.crawls import SiteRow
+from tests.support.opened_crawl import NOW, SITE, OpenedCrawl
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -23,7 +24,6 @@ ROWS = 8
 ROW = {"/": links(*(f"/{n}" for n in range(ROWS))), **{f"/{n}": f"<title>{n}</title>" for n in range(ROWS)}}
 DELAY_S = 0.1
 MAX_DELAY_S = 0.15
-CARE = 0.7  # of the time that is due: the first request of a busy process comes late
 TOKEN = "crawlers"
 
 
@@ -253,19 +253,51 @@ def test_garbled_robots_txt_is_read_as_far_as_it_can_be(crawled):
     assert "\0" not in project.site(web["garbled"].origin)["robots_text"]
 
 
-def test_crawl_delay_is_kept(crawled):
-    web, _ = crawled
-    gaps_s = web["slow"].gaps_s[1:]  # the first page does not wait for robots.txt to be old
-    assert len(gaps_s) == ROWS
-    assert sum(gaps_s) > CARE * ROWS * DELAY_S
-    assert web["slow"].most_at_once == 1
+@pytest.fixture
+def opened(sqlite_url):
+    """Open crawls of one store that obey robots.txt; they are closed after the test."""
+    crawls = []
+
+    def open_(now=NOW):
+        settings = {"ROBOTSTXT_OBEY": True, "ROBOTS_MAX_DELAY_SECONDS": 60.0}
+        crawls.append(OpenedCrawl(sqlite_url, mission={"sites": [SiteLimits(SITE, parallel=8)]}, now=now, **settings))
+        return crawls[-1]
+
+    yield open_
+    for crawl in crawls:
+        crawl.kill()
 
 
-def test_long_crawl_delay_is_cut(crawled):
-    web, _ = crawled
-    gaps_s = web["hardly"].gaps_s[1:]
-    assert len(gaps_s) == ROWS
-    assert sum(gaps_s) > CARE * ROWS * MAX_DELAY_S
+def assert_starts_are_apart(crawl, number, delay_s):
+    """Lease *number* pages, each exactly *delay_s* after the one before, whether that is still in flight or not."""
+    for count in range(number):
+        due = crawl.crawl.next_due(crawl.now)
+        assert due == delay_s
+        crawl.now += due - 0.001
+        assert crawl.crawl.next(crawl.now) is None
+        crawl.now += 0.001
+        lease = crawl.lease()
+        if count % 2:
+            crawl.end(lease)
+
+
+@pytest.mark.parametrize(("asked", "delay_s"), [("7", 7.0), ("0.25", 0.25), ("60", 60.0), ("86400", 60.0)])
+def test_crawl_delay_is_kept_up_to_the_longest(opened, asked, delay_s):
+    crawl = opened()
+    crawl.crawl.robots_known(crawl.robots().site_id, 200, f"User-agent: *\nCrawl-delay: {asked}")
+    crawl.now += crawl.crawl.next_due(crawl.now) or 0.0
+    crawl.end(crawl.lease(), *ROW)
+    assert_starts_are_apart(crawl, ROWS, delay_s)
+
+
+def test_crawl_delay_is_kept_when_the_crawl_goes_on(opened):
+    crawl = opened()
+    crawl.crawl.robots_known(crawl.robots().site_id, 200, "User-agent: *\nCrawl-delay: 7")
+    crawl.now += crawl.crawl.next_due(crawl.now) or 0.0
+    crawl.end(crawl.lease(), *ROW)
+    crawl.close(reason="shutdown")
+    crawl = opened(crawl.now)
+    assert_starts_are_apart(crawl, ROWS, 7.0)
 
 
 def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
@@ -273,14 +305,10 @@ def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
     with Web(rules=pages(ROW, f"User-agent: *\nDisallow: /3\nCrawl-delay: {DELAY_S}")) as web:
         assert project.crawl(web.hosts(), CLOSESPIDER_PAGECOUNT=2).status == 0
         assert project.states()[0][0] == "interrupted"
-        asked = len(web["rules"].requests)
         assert project.crawl(web.hosts()).status == 0
         assert project.states() == [("finished", "finished")]
         wanted = {"/robots.txt", *ROW} - {"/3"}
         assert sorted(web["rules"].paths) == sorted(wanted)
-        gaps_s = web["rules"].gaps_s[asked:]
-        assert len(gaps_s) > 3
-        assert sum(gaps_s) > CARE * len(gaps_s) * DELAY_S  # the rules that were kept hold
 
 
 def test_robots_txt_is_not_asked_for_when_it_is_not_obeyed(tmp_path):
