@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+FINISHED = "is finished"
+
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
 # Settings that results depend on; they are stored with each crawl.
@@ -251,7 +253,7 @@ class CrawlSession:
     def outcome(self, reason: str, *, is_finished: bool) -> str:
         """Return a description of the result of the run, which ended for the *reason*."""
         if is_finished:
-            return ": ".join(["is finished", *self._harvest()])
+            return ": ".join([FINISHED, *self._harvest()])
         ending = "ended" if reason == "finished" else f"stopped ({reason})"
         return f"{ending}: {'; '.join([*self._harvest(), self._remedy()])}"
 

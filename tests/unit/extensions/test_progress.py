@@ -100,7 +100,7 @@ def assert_everything_is_read(screen):
     messages = logged(screen)
     assert any("Crawl sitegraph begins: 1 site" in one for one in messages)
     assert any("3 pages, 4 edges in result/" in one for one in messages), screen.lines
-    assert any("Crawl sitegraph is finished" in one for one in messages)
+    assert sum("Crawl sitegraph is finished" in line for line in screen.lines) == 1
     assert screen.shows_cursor
 
 
