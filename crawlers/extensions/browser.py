@@ -1,9 +1,9 @@
 """Renders pages in Chromium, by scrapy-playwright.
 
 The browser has no network of its own. It gets the page as it was downloaded, and what the scripts request is downloaded
-by the crawl, with its limits and rules (`SubRequests`). Each page has a context of its own, without the cookies and
-caches of others, a clock that runs only while nothing is downloaded, and the same random numbers each time. So what is
-rendered depends on the web, and not on the speed of the machine.
+by the crawl, with its limits and rules (`SubRequests`). Each page has a browser of its own while it is rendered, a
+context without the cookies and caches of others, a clock that runs only while nothing is downloaded, and the same
+random numbers each time. So what is rendered depends on the web, and not on other pages or the speed of the machine.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from contextlib import suppress
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request, signals
 
 from crawlers.errors import FrontierError
+from crawlers.extensions.chromiums import Chromiums
 from crawlers.extensions.crawl_owner import owner_of
-from crawlers.extensions.download_errors import DownloadRefusedError
+from crawlers.extensions.download_errors import DownloadRefusedError, RenderingInterruptedError
 from crawlers.extensions.sub_requests import Hosts, SubRequests
 from crawlers.items import LEASE, State
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CLOSING_S = 10.0  # until a page is closed; then the browser is
 DAY_S = 86_400.0
 VIRTUAL_TIME = "Emulation.setVirtualTimePolicy"
 FAILED = State.FAILED
@@ -55,7 +53,7 @@ class Rendered(NamedTuple):
 
 
 class Browser:
-    """The browser of *crawler*, which starts with the first page that is rendered."""
+    """The browser of *crawler*: as many Chromiums as pages are rendered at a time, each started when it is needed."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
@@ -64,7 +62,7 @@ class Browser:
         self._timeout_s = settings.getfloat("RENDER_TIMEOUT_SECONDS")
         self._virtual_s = settings.getfloat("RENDER_VIRTUAL_SECONDS")
         self._largest = settings.getint("DOWNLOAD_MAXSIZE")
-        self._numbers = count(1)
+        self._chromiums = Chromiums(self._launch)
         self._hosts: Hosts | None = None
         self._handler: ScrapyPlaywrightDownloadHandler | None = None  # None: no site is rendered
 
@@ -86,7 +84,6 @@ class Browser:
             logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)
         self._hosts = Hosts(self._crawler)
         self._handler = ScrapyPlaywrightDownloadHandler.from_crawler(self._crawler)
-        self._handler.config.max_pages_per_context = 1
         self._handler.config.navigation_timeout_ms = self._timeout_s * 1000
         self._handler.config.launch_options = {
             "executable_path": owner.crawl.rendered.browser,
@@ -102,6 +99,10 @@ class Browser:
         }
         logger.info("Pages are rendered by %s", owner.crawl.rendered.browser)
 
+    async def _launch(self) -> Any:
+        assert self._handler is not None
+        return await self._handler.browser_provider.launch_browser()
+
     async def _close(self) -> None:
         if self._handler is not None:
             await self._handler.close()
@@ -109,7 +110,8 @@ class Browser:
     async def render(self, request: Request, response: Response) -> Rendered:
         """Return the document of *response* after its scripts ran.
 
-        Raises `DownloadRefusedError` if that takes too long, or the document becomes too large.
+        Raises `DownloadRefusedError` if that takes too long, or the document becomes too large, and
+        `RenderingInterruptedError` if the browser ended by no fault of the page.
         """
         async with self._pages:
             return await asyncio.ensure_future(self._render(request, response))  # a task of its own, to be cancelled
@@ -119,23 +121,37 @@ class Browser:
 
         assert self._hosts is not None
         requests = SubRequests(self._crawler, request.meta[LEASE], response, self._hosts)
+        try:
+            chromium = await self._chromiums.take()
+        except Error as error:
+            raise self._failure(_first_line(error)) from error
         opened = _OpenedPage()
+        is_usable = False
         try:
             async with asyncio.timeout(self._timeout_s) as limit:
                 requests.limit = limit
-                html = await self._document(response.url, requests, opened)
+                html = await self._document(response.url, requests, chromium.browser, opened)
+            is_usable = True
         except TimeoutError:
             raise DownloadRefusedError(f"not rendered within {self._timeout_s:g} s", FAILED) from None
         except asyncio.CancelledError:
-            if not opened.has_crashed:
+            if not (opened.has_crashed or opened.is_gone):
                 raise
-            raise DownloadRefusedError("its scripts crashed the browser, as they do without memory", FAILED) from None
+            raise self._ended(opened) from None
         except Error as error:
-            raise self._failure(str(error).strip().partition("\n")[0]) from error
+            if opened.has_crashed or not chromium.browser.is_connected():
+                raise self._ended(opened) from error
+            raise self._failure(_first_line(error)) from error
         finally:
+            opened.is_closing = True
             requests.close()
-            await self._close_page(opened)
+            await self._chromiums.give_back(chromium, is_usable=is_usable)
         return Rendered(html, requests.redirect)
+
+    def _ended(self, opened: _OpenedPage) -> Exception:
+        if opened.has_crashed:
+            return DownloadRefusedError("its scripts crashed the browser, as they do without memory", FAILED)
+        return RenderingInterruptedError("the browser was closed or killed")
 
     def _failure(self, message: str) -> DownloadRefusedError:
         """Return the error of a page for that of the browser; end the crawl if the browser does not start."""
@@ -144,7 +160,7 @@ class Browser:
             owner_of(self._crawler).crawl.abort(error, "no_browser")
         return DownloadRefusedError(f"the browser failed: {message[:200]}", FAILED)
 
-    async def _document(self, url: str, requests: SubRequests, opened: _OpenedPage) -> str:
+    async def _document(self, url: str, requests: SubRequests, browser: Any, opened: _OpenedPage) -> str:
         assert self._handler is not None
         task = asyncio.current_task()
         assert task is not None
@@ -155,14 +171,28 @@ class Browser:
             opened.has_crashed = True
             task.cancel()  # else it would wait for a page that is gone
 
+        def closed(_: Any) -> None:
+            if not opened.is_closing:
+                opened.is_gone = True
+                task.cancel()
+
+        context = await browser.new_context(
+            accept_downloads=False,
+            locale="en-US",
+            service_workers="block",
+            timezone_id="UTC",
+            user_agent=self._crawler.settings.get("USER_AGENT"),
+        )
+        page = await context.new_page()
+        page.on("crash", crashed)
+        page.on("close", closed)
+        devtools = await context.new_cdp_session(page)  # of the protocol of Chromium's developer tools
+
         async def prepare(page: Any, _: Request) -> None:
-            opened.page = page
-            page.on("crash", crashed)
             await page.add_init_script(CHANCE)
             await page.route("**", requests.answer)
-            opened.devtools = await page.context.new_cdp_session(page)
-            opened.devtools.on("Emulation.virtualTimeBudgetExpired", lambda _: is_over.set())
-            await opened.devtools.send(VIRTUAL_TIME, {"policy": "pause", "initialVirtualTime": began_at})
+            devtools.on("Emulation.virtualTimeBudgetExpired", lambda _: is_over.set())
+            await devtools.send(VIRTUAL_TIME, {"policy": "pause", "initialVirtualTime": began_at})
 
         await self._handler.download_request(
             Request(
@@ -170,43 +200,28 @@ class Browser:
                 meta={
                     "playwright": True,
                     "playwright_include_page": True,
-                    "playwright_context": str(next(self._numbers)),
-                    "playwright_context_kwargs": {
-                        "accept_downloads": False,
-                        "locale": "en-US",
-                        "service_workers": "block",
-                        "timezone_id": "UTC",
-                        "user_agent": self._crawler.settings.get("USER_AGENT"),
-                    },
+                    "playwright_page": page,
                     "playwright_page_goto_kwargs": {"wait_until": "commit"},
                     "playwright_page_init_callback": prepare,
                 },
             )
         )
         policy = {"policy": "pauseIfNetworkFetchesPending", "budget": self._virtual_s * 1000}
-        await opened.devtools.send(VIRTUAL_TIME, policy)
+        await devtools.send(VIRTUAL_TIME, policy)
         await is_over.wait()
-        if await opened.page.evaluate("document.documentElement.outerHTML.length") > self._largest:
+        if await page.evaluate("document.documentElement.outerHTML.length") > self._largest:
             raise DownloadRefusedError("too large once rendered")
-        html: str = await opened.page.content()
+        html: str = await page.content()
         return html
-
-    async def _close_page(self, opened: _OpenedPage) -> None:
-        if opened.page is None:
-            return
-        try:
-            async with asyncio.timeout(CLOSING_S):
-                await opened.page.context.close()
-        except TimeoutError:  # scripts that never end keep the process busy
-            logger.warning("A page can't be closed; Chromium is started again")
-            with suppress(Exception):
-                assert self._handler is not None
-                await self._handler.browser.close()
 
 
 class _OpenedPage:
-    """A page in the browser."""
+    """How a page in the browser ended."""
 
-    page: Any = None
-    devtools: Any = None  # its session of the protocol of Chromium's developer tools
     has_crashed = False
+    is_gone = False  # its browser was closed or killed, not by us
+    is_closing = False
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -11,6 +11,10 @@ class BadResponseError(DownloadFailedError):
     """The server sent something that is not a response; another attempt may have a better result."""
 
 
+class RenderingInterruptedError(DownloadFailedError):
+    """The browser ended while it rendered a page, by no fault of the page; another attempt may have a better result."""
+
+
 class DownloadRefusedError(IgnoreRequest):
     """A request that is not made, or a response that is not read to its end; another attempt would end likewise.
 

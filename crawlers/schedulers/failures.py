@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import exceptions as scrapy_errors
 from scrapy.exceptions import IgnoreRequest
 
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError, RenderingInterruptedError
 from crawlers.items import CONNECTION_FAILED, CONNECTION_REFUSED, HOST_NOT_FOUND, TIMEOUT, Page, State
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def reason_of(error: BaseException | None) -> Reason:
     """Return the reason that is stored for *error*; for unknown exceptions, their name and text."""
     if isinstance(error, DownloadRefusedError):
         return Reason(str(error), error.state, is_transient=False)
-    if isinstance(error, BadResponseError):
+    if isinstance(error, (BadResponseError, RenderingInterruptedError)):
         return Reason(str(error), State.FAILED, is_transient=True)
     for kind, text, state, is_transient in _REASONS:
         if isinstance(error, kind):

@@ -1,0 +1,108 @@
+"""A page fails by its own fault only; if its browser is closed or killed, it may be rendered again."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.extensions import browser as module
+from crawlers.extensions.browser import Browser
+from crawlers.extensions.chromiums import Chromium
+from crawlers.items import LEASE, State
+from crawlers.schedulers.failures import reason_of
+
+URL = "http://a.test/"
+
+
+class World:
+    """Chromium as Playwright shows it; *happens* is called when the page was opened, with its handlers of events."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, happens: Any) -> None:
+        self.handlers: dict[str, Any] = {}
+        self.is_connected = True
+        self.usable: list[bool] = []
+        self._happens = happens
+        crawl = SimpleNamespace(clock=lambda: 0.0)
+        monkeypatch.setattr(module, "owner_of", lambda crawler: SimpleNamespace(crawl=crawl))
+        requests = SimpleNamespace(limit=None, answer=None, redirect=None, close=lambda: None)
+        monkeypatch.setattr(module, "SubRequests", lambda *_: requests)
+        settings = Settings()
+        settings.setmodule(defaults)
+        crawler: Any = SimpleNamespace(settings=settings)
+        self.browser: Any = Browser(crawler)
+        self.browser._hosts = object()
+        self.browser._handler = SimpleNamespace(download_request=self._download)
+        self.browser._chromiums = SimpleNamespace(take=self._take, give_back=self._give_back)
+        session = SimpleNamespace(on=lambda *_: None, send=self._nothing)
+        self._page = SimpleNamespace(
+            on=self.handlers.__setitem__, add_init_script=self._nothing, route=self._nothing, context=None
+        )
+        self._context = SimpleNamespace(new_page=self._opened, new_cdp_session=lambda _: self._nothing(session))
+
+    async def _nothing(self, result: Any = None, *_: Any) -> Any:
+        return result
+
+    async def _opened(self) -> Any:
+        return self._page
+
+    async def _take(self) -> Chromium:
+        async def context(**_: Any) -> Any:
+            return self._context
+
+        return Chromium(SimpleNamespace(new_context=context, is_connected=lambda: self.is_connected), 1)
+
+    async def _give_back(self, chromium: Chromium, *, is_usable: bool) -> None:
+        self.usable.append(is_usable)
+        self.handlers["close"](self._page)  # as Playwright does when we close the page
+
+    async def _download(self, request: Request) -> None:
+        await request.meta["playwright_page_init_callback"](self._page, request)
+        self._happens(self)
+
+    def reason(self) -> Any:
+        """Return why the page is not rendered."""
+
+        async def render() -> None:
+            async with asyncio.timeout(10):
+                await self.browser.render(Request(URL, meta={LEASE: None}), Response(URL))
+
+        with pytest.raises(Exception) as raised:  # noqa: PT011
+            asyncio.run(render())
+        return reason_of(raised.value)
+
+
+def close(world):
+    world.handlers["close"](None)
+
+
+def crash(world):
+    world.handlers["crash"](None)
+
+
+def disconnect(world):
+    from playwright.async_api import Error
+
+    world.is_connected = False
+    raise Error("Target page, context or browser has been closed")
+
+
+@pytest.mark.parametrize(
+    ("happens", "text", "is_transient"),
+    [
+        (close, "the browser was closed or killed", True),
+        (disconnect, "the browser was closed or killed", True),
+        (crash, "its scripts crashed the browser, as they do without memory", False),
+    ],
+)
+def test_page_whose_browser_ends_has_a_reason_at_once(monkeypatch, happens, text, is_transient):
+    pytest.importorskip("playwright")
+    world = World(monkeypatch, happens)
+    assert world.reason() == (text, State.FAILED, is_transient)
+    assert world.usable == [False]

@@ -1,0 +1,102 @@
+"""No browser renders two pages at a time, and one that is of no use is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from crawlers.extensions import chromiums
+from crawlers.extensions.chromiums import Chromiums
+
+
+class Context:
+    """Is closed at once, or never."""
+
+    def __init__(self, *, is_busy: bool) -> None:
+        self._is_busy = is_busy
+
+    async def close(self) -> None:
+        if self._is_busy:
+            await asyncio.Event().wait()
+
+
+class Program:
+    """The browser as Playwright shows it."""
+
+    def __init__(self, pid: int, *, is_busy: bool) -> None:
+        self.contexts = [Context(is_busy=is_busy)]
+        self.pid = pid
+        self.is_running = True
+
+    def is_connected(self) -> bool:
+        return self.is_running
+
+    async def new_browser_cdp_session(self) -> Any:
+        async def send(_: str) -> dict[str, Any]:
+            return {"processInfo": [{"type": "GPU", "id": 1}, {"type": "browser", "id": self.pid}]}
+
+        async def detach() -> None:
+            pass
+
+        return SimpleNamespace(send=send, detach=detach)
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    pids: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "kill", lambda pid, number: pids.append((pid, number)))
+    return pids
+
+
+def browsers(*, is_busy: bool = False) -> Chromiums:
+    pids = iter(range(100, 200))
+
+    async def launch() -> Program:
+        return Program(next(pids), is_busy=is_busy)
+
+    return Chromiums(launch)
+
+
+def test_pages_at_the_same_time_have_different_browsers_and_later_ones_the_same(killed):
+    async def pids() -> list[int]:
+        ours = browsers()
+        first, second = await ours.take(), await ours.take()
+        await ours.give_back(first, is_usable=True)
+        return [first.pid, second.pid, (await ours.take()).pid, (await ours.take()).pid]
+
+    assert asyncio.run(pids()) == [100, 101, 100, 102]
+    assert killed == []
+
+
+@pytest.mark.parametrize(("is_usable", "is_busy"), [(False, False), (True, True)])
+def test_browser_that_is_of_no_use_is_killed_and_only_that(killed, monkeypatch, is_usable, is_busy):
+    monkeypatch.setattr(chromiums, "CLOSING_S", 0.0)
+
+    async def next_pid() -> int:
+        ours = browsers(is_busy=is_busy)
+        first, _ = await ours.take(), await ours.take()
+        await ours.give_back(first, is_usable=is_usable)
+        return (await ours.take()).pid
+
+    assert asyncio.run(next_pid()) == 102
+    assert killed == [(100, signal.SIGKILL)]
+
+
+def test_browser_that_ended_is_not_taken_again_and_nothing_is_killed(killed):
+    async def next_pid() -> int:
+        ours = browsers()
+        first = await ours.take()
+        await ours.give_back(first, is_usable=True)
+        first.browser.is_running = False
+        second = await ours.take()
+        second.browser.is_running = False
+        await ours.give_back(second, is_usable=False)
+        return (await ours.take()).pid
+
+    assert asyncio.run(next_pid()) == 102
+    assert killed == []
