@@ -83,5 +83,5 @@ def test_missing_browser_is_reported_with_a_remedy(programs, named, message):
 
 def test_missing_packages_are_reported_with_a_remedy(programs, monkeypatch):
     monkeypatch.setattr(render_settings, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"install them with: pip install '\.\[render\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '/path/to/[^']+\[render\]'.*pipx install --force '/path/to"):
         browser_path(Settings())
