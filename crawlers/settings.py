@@ -47,7 +47,7 @@ RENDER_PAGES = 4  # pages that are rendered at a time
 RENDER_TIMEOUT_SECONDS = 30.0  # seconds of the browser per page, without waits for the delay of the site
 RENDER_VIRTUAL_SECONDS = 5.0  # seconds of the clock of the page in which its scripts may act
 RENDER_REQUESTS = 100  # requests of the scripts of one page
-RENDER_MEMORY_MB = 512  # megabytes of the scripts of one page
+RENDER_MEMORY_MB = 512  # megabytes of the objects of scripts of one page
 
 # What is fetched
 

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
+    from crawlers.extensions.chromiums import Chromium
 
 logger = logging.getLogger(__name__)
 
 DAY_S = 86_400.0
+OTHER_MB = 256  # of the process of a page beside the objects of its scripts: Chromium itself, the document, buffers
 VIRTUAL_TIME = "Emulation.setVirtualTimePolicy"
 FAILED = State.FAILED
 CHANCE = """
@@ -62,6 +64,7 @@ class Browser:
         self._timeout_s = settings.getfloat("RENDER_TIMEOUT_SECONDS")
         self._virtual_s = settings.getfloat("RENDER_VIRTUAL_SECONDS")
         self._largest = settings.getint("DOWNLOAD_MAXSIZE")
+        self._memory_mb = settings.getint("RENDER_MEMORY_MB")
         self._chromiums = Chromiums(self._launch)
         self._hosts: Hosts | None = None
         self._handler: ScrapyPlaywrightDownloadHandler | None = None  # None: no site is rendered
@@ -94,7 +97,7 @@ class Browser:
                 *("--proxy-server=http://127.0.0.1:1", "--proxy-bypass-list=<-loopback>"),
                 "--webrtc-ip-handling-policy=disable_non_proxied_udp",  # else STUN and TURN go past the proxy
                 *("--blink-settings=imagesEnabled=false", "--disable-gpu", "--disable-dev-shm-usage"),
-                f"--js-flags=--max-old-space-size={settings.getint('RENDER_MEMORY_MB')}",
+                f"--js-flags=--max-old-space-size={self._memory_mb}",
             ],
         }
         logger.info("Pages are rendered by %s", owner.crawl.rendered.browser)
@@ -127,6 +130,7 @@ class Browser:
             raise self._failure(_first_line(error)) from error
         opened = _OpenedPage()
         is_usable = False
+        watch = asyncio.ensure_future(self._watch(chromium, opened))
         try:
             async with asyncio.timeout(self._timeout_s) as limit:
                 requests.limit = limit
@@ -144,11 +148,20 @@ class Browser:
             raise self._failure(_first_line(error)) from error
         finally:
             opened.is_closing = True
+            watch.cancel()
             requests.close()
             await self._chromiums.give_back(chromium, is_usable=is_usable)
         return Rendered(html, requests.redirect)
 
+    async def _watch(self, chromium: Chromium, opened: _OpenedPage) -> None:
+        """Kill the browser if its page needs too much memory; V8 limits only the objects of scripts."""
+        await chromium.exceeds((self._memory_mb + OTHER_MB) * 1_000_000)
+        opened.is_too_large = True
+        chromium.kill()
+
     def _ended(self, opened: _OpenedPage) -> Exception:
+        if opened.is_too_large:
+            return DownloadRefusedError("it needs more memory than RENDER_MEMORY_MB allows", FAILED)
         if opened.has_crashed:
             return DownloadRefusedError("its scripts crashed the browser, as they do without memory", FAILED)
         return RenderingInterruptedError("the browser was closed or killed")
@@ -221,6 +234,7 @@ class _OpenedPage:
     has_crashed = False
     is_gone = False  # its browser was closed or killed, not by us
     is_closing = False
+    is_too_large = False
 
 
 def _first_line(error: Exception) -> str:

@@ -6,11 +6,13 @@ import asyncio
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+LOOK_S = 0.5  # between two looks at the memory of a browser
 CLOSING_S = 10.0  # until the page of a browser is closed; else the browser is killed
 
 
@@ -25,6 +27,11 @@ class Chromium(NamedTuple):
         if self.browser.is_connected():
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
+
+    async def exceeds(self, largest_bytes: int) -> None:
+        """Return when a process that renders a page has more than *largest_bytes* of memory of its own."""
+        while await asyncio.to_thread(rendering_bytes, self.pid) <= largest_bytes:
+            await asyncio.sleep(LOOK_S)
 
 
 class Chromiums:
@@ -59,3 +66,28 @@ class Chromiums:
                 self._idle.append(chromium)
                 return
         chromium.kill()
+
+
+def rendering_bytes(pid: int, processes: Path = Path("/proc")) -> int:
+    """Return the memory of the largest process below *pid* that renders a page, without mapped files; 0 if unknown.
+
+    Only Linux has *processes*; see proc_pid_stat(5) and proc_pid_status(5).
+    """
+    parents: dict[int, int] = {}
+    for path in processes.glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            parents[int(path.parent.name)] = int(path.read_bytes().rpartition(b")")[2].split()[1])
+    ours = {pid}
+    while found := {child for child, parent in parents.items() if parent in ours} - ours:
+        ours |= found
+    return max(_bytes_of(processes / str(child)) for child in ours)
+
+
+def _bytes_of(process: Path) -> int:
+    try:
+        if b"--type=renderer" not in (process / "cmdline").read_bytes():
+            return 0
+        lines = (process / "status").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))

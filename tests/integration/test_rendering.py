@@ -140,6 +140,7 @@ def is_alive(pid: int) -> bool:
 
 ENDLESS = "<title>x</title><script>while (true) { }</script>"
 GREEDY = "<title>x</title><script>const all = []; while (true) all.push(new Array(1e6).fill({}));</script>"
+BUFFERS = "<title>x</title><script>const all = []; while (true) all.push(new Uint8Array(1e7).fill(1));</script>"
 LARGE = "<title>x</title><body><script>document.body.textContent = 'x'.repeat(3e6)</script>"
 
 
@@ -148,9 +149,10 @@ LARGE = "<title>x</title><body><script>document.body.textContent = 'x'.repeat(3e
     [
         (ENDLESS, {"RENDER_TIMEOUT_SECONDS": 1}, State.FAILED, "not rendered within 1 s"),
         (GREEDY, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "its scripts crashed the browser"),
+        (BUFFERS, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "it needs more memory"),
         (LARGE, {**SETTINGS, "DOWNLOAD_MAXSIZE": 2_000_000}, State.REFUSED, "too large once rendered"),
     ],
-    ids=["endless", "greedy", "large"],
+    ids=["endless", "greedy", "buffers", "large"],
 )
 def test_hostile_page_gets_a_state_and_a_reason(tmp_path, body, settings, state, reason):
     with (

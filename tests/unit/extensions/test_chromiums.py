@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crawlers.extensions import chromiums
-from crawlers.extensions.chromiums import Chromiums
+from crawlers.extensions.chromiums import Chromiums, rendering_bytes
 
 
 class Context:
@@ -100,3 +100,21 @@ def test_browser_that_ended_is_not_taken_again_and_nothing_is_killed(killed):
 
     assert asyncio.run(next_pid()) == 102
     assert killed == []
+
+
+def test_memory_is_that_of_the_largest_process_that_renders_below_the_browser(tmp_path):
+    def process(pid: int, parent: int, kind: str, anonymous_kb: int) -> None:
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a b) c) S {parent} 1 1")
+        (tmp_path / str(pid) / "cmdline").write_bytes(f"chromium\0--type={kind}\0".encode())
+        status = f"VmRSS:\t99999999 kB\nRssAnon:\t{anonymous_kb} kB\nRssFile:\t9999 kB\nRssShmem:\t1 kB\n"
+        (tmp_path / str(pid) / "status").write_text(status)
+
+    process(10, 1, "browser", 5000)
+    process(11, 10, "zygote", 4000)
+    process(12, 11, "renderer", 300)
+    process(13, 11, "renderer", 200)
+    process(20, 1, "renderer", 6000)  # of another browser
+    (tmp_path / "30").mkdir()  # has ended meanwhile
+    assert rendering_bytes(10, tmp_path) == 301 * 1024
+    assert rendering_bytes(99, tmp_path) == 0
