@@ -125,6 +125,16 @@ def test_pages_come_in_the_order_that_a_computation_by_hand_says(three, crawl, s
     assert three.order == ORDERS[strategy].split()
 
 
+def test_selection_of_urls_holds_for_a_topic(three, crawl):
+    crawl(settings={"URL_INCLUDE": "^http://[^/]+/[fkmu]", "URL_EXCLUDE": "/k/$"}.items())
+    assert sorted(three.order) == ["a/", "a/far", "a/u", "b/m", "c/"]
+    found = crawl.project.query("SELECT url, reason FROM page WHERE state = :state", state=int(State.REJECTED))
+    reasons = {three.path(url): reason for url, reason in found}
+    assert "URL_EXCLUDE" in reasons["a/k"]
+    assert "URL_INCLUDE" in reasons["b/pop"]
+    assert all(reason.startswith("not selected: ") for reason in reasons.values())
+
+
 def test_every_strategy_has_an_order_of_its_own():
     assert ORDERS.keys() == STRATEGIES.keys()
     assert len(set(ORDERS.values())) == len(ORDERS)

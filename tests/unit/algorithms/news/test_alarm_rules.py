@@ -48,6 +48,13 @@ def test_message_names_the_problem_and_the_remedy():
     assert "scrapy sites remove-feed" in alarm.message
 
 
+@pytest.mark.parametrize(("days", "said"), [(4, "4 days"), (100, "3 months"), (3587.2, "10 years")])
+def test_silence_is_said_in_the_unit_in_which_people_would_say_it(days, said):
+    (alarm,) = alarms_of([], [SiteHealth("http://a.example", shifted(DAILY, days * DAY_S))], Limits(), NOW, Pause())
+    assert alarm.kind == SILENT
+    assert alarm.message.startswith(f"no new article for {said}; ")
+
+
 def test_time_while_the_crawl_was_stopped_does_not_count():
     feed = Failing("http://a.example/rss", NOW - 30 * HOUR, "")
     assert kinds(feeds=[feed], pause=Pause(NOW - 29 * HOUR, NOW - 10 * HOUR)) == []

@@ -32,6 +32,7 @@ sources:
 """
 
 
+UNSAID = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
 BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
 
 
@@ -45,7 +46,6 @@ def store(database_url, tmp_path):
         database, LearntRulesRow("b.example", tuple([UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)]))
     )
     urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
-    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
     text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "simhash": 0, "version": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
     with database.write() as connection:
@@ -57,7 +57,7 @@ def store(database_url, tmp_path):
         connection.execute(
             insert(page),
             [
-                {"id": n, "site_id": 1, "key": resolve(url, "").key, "url": url, **unsaid}
+                {"id": n, "site_id": 1, "key": resolve(url, "").key, "url": url, **UNSAID}
                 for n, url in enumerate(urls, 1)
             ],
         )
@@ -119,6 +119,19 @@ def test_feeds_are_listed_with_their_last_poll(sites):
     assert sites("feeds", "a.example")[1] == [
         "no feeds yet; a news crawl discovers feeds, or add one: scrapy sites add-feed 1 /rss.xml"
     ]
+
+
+@pytest.mark.parametrize(("items", "shown"), [(0, "-"), (3, "3")])
+def test_plain_sitemap_has_no_number_of_items(store, sites, items, shown):
+    url = "https://www.b.example/map.xml"
+    database = Database(store)
+    with database.write() as connection:
+        connection.execute(insert(page).values(id=6, site_id=1, key=resolve(url, "").key, url=url, **UNSAID))
+        polled = {"kind": "sitemap", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 0}
+        connection.execute(insert(poll).values(page_id=6, site_id=1, rate="{}", new_items=items, **polled))
+    database.close()
+    found = sites("feeds")[1][2]
+    assert found.split()[2:] == [url, "sitemap", "found", "yes", "1970-01-02", "00:01", shown, "-"]
 
 
 def test_feed_is_added_removed_and_restored(sites):

@@ -1,0 +1,41 @@
+"""A crawl does not begin beside the stop file of an earlier run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.extensions.stopping import Stopping
+from tests.support.opened_crawl import crawler_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def opened(stop_file: str) -> Stopping:
+    """Return the extension of a crawl, as it is made when an event loop runs."""
+
+    async def made() -> Stopping:
+        return Stopping.from_crawler(crawler_of("sqlite://", STOP_FILE=stop_file))
+
+    return asyncio.run(made())
+
+
+def test_stop_file_that_exists_is_refused_in_a_sentence_that_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "halt.txt"
+    opened(str(file))
+    file.touch()
+    with pytest.raises(ConfigError) as raised:
+        opened(str(file))
+    assert str(raised.value) == (
+        f"STOP_FILE={file} exists from an earlier run, so the crawl would stop at once; delete {file} and start again"
+    )
+
+
+def test_empty_name_means_no_stop_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "stop.txt").touch()
+    opened("")
