@@ -87,6 +87,7 @@ class Browser:
             logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)
         self._hosts = Hosts(self._crawler)
         self._handler = ScrapyPlaywrightDownloadHandler.from_crawler(self._crawler)
+        self._handler.config.target_closed_max_retries = 0  # else it goes on in a browser that is not ours
         self._handler.config.navigation_timeout_ms = self._timeout_s * 1000
         self._handler.config.launch_options = {
             "executable_path": owner.crawl.rendered.browser,
@@ -143,7 +144,8 @@ class Browser:
                 raise
             raise self._ended(opened) from None
         except Error as error:
-            if opened.has_crashed or not chromium.browser.is_connected():
+            is_gone = "has been closed" in str(error) or not chromium.browser.is_connected()
+            if opened.has_crashed or is_gone:
                 raise self._ended(opened) from error
             raise self._failure(_first_line(error)) from error
         finally:

@@ -87,9 +87,14 @@ def crash(world):
 
 
 def disconnect(world):
+    world.is_connected = False
+    close_early(world)
+
+
+def close_early(_):
+    """The browser was killed a moment ago, and Playwright does not know it yet."""
     from playwright.async_api import Error
 
-    world.is_connected = False
     raise Error("Target page, context or browser has been closed")
 
 
@@ -97,6 +102,7 @@ def disconnect(world):
     ("happens", "text", "is_transient"),
     [
         (close, "the browser was closed or killed", True),
+        (close_early, "the browser was closed or killed", True),
         (disconnect, "the browser was closed or killed", True),
         (crash, "its scripts crashed the browser, as they do without memory", False),
     ],
