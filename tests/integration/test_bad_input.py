@@ -53,8 +53,8 @@ def test_a_hosts_file_with_comments_only_is_refused(refusal):
     ("arguments", "parts"),
     [
         (["hosts=missing.txt"], ("missing.txt", "no such file")),
-        ([], ("-a hosts=hosts.txt",)),
-        (["hosts="], ("-a hosts=hosts.txt",)),
+        ([], ("no sites are given", "hosts.txt")),
+        (["hosts="], ("no sites are given", "hosts.txt")),
         (["hosts=http://[::1"], ("http://[::1",)),
     ],
 )
