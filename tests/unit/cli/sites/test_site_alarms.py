@@ -75,7 +75,7 @@ def test_open_alarms_of_all_sources_or_one_are_shown(sites):
         f"news 1970-01-02 00:00 - dead feed {FAR} see to it",
         f"news 1970-01-01 00:00 - silent source {SITE} see to it",
     ]
-    assert more == "1 more have ended; --all shows them"
+    assert more == "1 more has ended; --all shows them"
     assert sites("alarms", "one.example") == [heading, *alarms, more]
     assert (
         sites("alarms", "one.example", "--all")[2]
