@@ -154,9 +154,9 @@ class Acknowledgements:
         """Add the texts of the links whose targets may turn out to be broken."""
         if len(self._read) < MAX_READ:
             self._read.add(page.id)
-        changes.add(
-            *(LinkAnchorRow(page.id, number, anchors[key]) for key, number in ids.items() if number not in self._read)
-        )
+        wanted = ((key, number) for key, number in ids.items() if number not in self._read)
+        # A pipeline of the user may have added links that the page does not have.
+        changes.add(*(LinkAnchorRow(page.id, number, anchors[key]) for key, number in wanted if key in anchors))
 
     def _score(
         self,

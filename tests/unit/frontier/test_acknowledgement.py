@@ -1,4 +1,4 @@
-"""A site is available once one of its roots was read; a redirect decides nothing."""
+"""An acknowledged page decides whether its site is available, and which texts of links are stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import LinkText, Page, PageAnalysis, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkTextRow
-from crawlers.storage.schema.tables import LinkContextRow, NewPage, SiteAvailability
+from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
@@ -99,6 +99,25 @@ def test_page_below_the_root_does_not_affect_availability() -> None:
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.FAILED, "timeout")
     assert crawl.store.availability == [(1, None)]
+
+
+def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has() -> None:
+    crawl = Crawl("/")
+    ids = {}
+    # What a user's pipeline added, /added, has no text.
+    for path, links in (("/", ("/a", "/added")), ("/a", ("/", "/a", "/b"))):
+        lease = crawl.leases()[path]
+        ids[path] = lease.id
+        targets = {link: resolve(SITE, link) for link in links}
+        anchors = {target.key: f"to {link}" for link, target in targets.items() if link != "/added"}
+        page = Page(
+            *(lease.id, lease.url, lease.level, State.DONE),
+            links=[(target, 1) for target in targets.values()],
+            anchors=anchors,
+        )
+        crawl.frontier.acknowledge(lease, Decision(page), crawl.now)
+    ids["/b"] = crawl.leases()["/b"].id
+    assert crawl.store.changes[LinkAnchorRow] == [(ids["/"], ids["/a"], "to /a"), (ids["/a"], ids["/b"], "to /b")]
 
 
 def test_site_whose_root_is_not_admitted_is_not_available() -> None:

@@ -100,6 +100,12 @@ def test_every_page_that_holds_a_broken_link_is_listed(crawled):
     ]
 
 
+def test_only_texts_of_links_that_may_be_broken_stay_in_the_store(crawled):
+    rows = crawled.project.query("SELECT DISTINCT p.url FROM link_anchor a JOIN page p ON p.id = a.target_id")
+    urls = {url.removeprefix(crawled.origin) for (url,) in rows}
+    assert urls == {"/away", "/gone", "/lost", "/moved", "/paper"}
+
+
 def test_redirects_have_their_chains(crawled):
     columns = ("url", "status", "redirects", "final_url", "final_status", "problem", "chain")
     assert [tuple(row[name] for name in columns) for row in crawled.rows("redirects")] == [
