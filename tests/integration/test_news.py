@@ -151,6 +151,14 @@ def go_on_until_all_is_published(crawl: Crawl, press: Press) -> None:
             return
 
 
+def go_on_until_a_response_is_unchanged(crawl: Crawl, press: Press) -> None:
+    """Nothing is published any more, so each page that is due again has not changed after one more response."""
+    for _ in range(12):
+        if press.unchanged > 0:
+            return
+        assert run(crawl) == 0
+
+
 def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in):
     crawl = news_in(crawl_in, press, "whole")
     go_on_until_all_is_published(crawl, press)
@@ -192,6 +200,7 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
     ]
     assert statuses.count(-signal.SIGKILL) >= 3
     go_on_until_all_is_published(crawl, press)
+    go_on_until_a_response_is_unchanged(crawl, press)
     assert press.unchanged > 0
     assert documents(crawl) == all_of(press)
     items = crawl.query(
