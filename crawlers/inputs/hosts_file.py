@@ -45,7 +45,7 @@ _IPV4 = re.compile(r"[0-9.]+")
 def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
     """Return the sites in *text* of a hosts file, in file order; messages name the file as *origin*.
 
-    Raises `ConfigError` with every faulty line, its problem, and the remedy.
+    Raises `ConfigError` with the line, text and problem of every faulty field, one a line, and the remedy.
 
     >>> parse_hosts("example.com;4;10;500  # slowly", "hosts.txt")  # doctest: +ELLIPSIS
     [SiteLimits(site='http://example.com', parallel=4, max_level=10, delay_s=0.5, ...)]
@@ -67,8 +67,8 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin, ITEMS)
 
 
-class _InvalidLine(Exception):
-    """The problem of one line."""
+class _InvalidField(Exception):
+    """The problem of one field of a line."""
 
 
 def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[SiteLimits]:
@@ -79,16 +79,13 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
         text = line.partition("#")[0].strip()
         if not text:
             continue
-        try:
-            limits = _limits(text)
-            for address in (limits.site, *limits.aliases):
-                if address in places:
-                    raise _InvalidLine(_listed_twice(address, limits, found, places[address]))
-        except _InvalidLine as wrong:
-            problems.append(f"{place}: {shown(text)}: {wrong}")
-            continue
-        found[limits.site] = limits
-        places |= dict.fromkeys((limits.site, *limits.aliases), place)
+        limits, wrong = _limits(text)
+        addresses = [address for address in (limits.site, *limits.aliases) if address]
+        wrong += _listed_twice(limits, addresses, found, places)
+        problems += [f"{place}: {shown(text)}: {problem}" for problem in wrong]
+        found.setdefault(limits.site, limits)
+        for address in addresses:
+            places.setdefault(address, place)
     if problems:
         raise ConfigError("\n".join([*shortened_list(problems), remedy]))
     if not found:
@@ -96,7 +93,18 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
     return list(found.values())
 
 
-def _listed_twice(address: str, limits: SiteLimits, found: Mapping[str, SiteLimits], place: str) -> str:
+def _listed_twice(
+    limits: SiteLimits, addresses: Iterable[str], found: Mapping[str, SiteLimits], places: Mapping[str, str]
+) -> list[str]:
+    """Return one problem for each line that already has some of the *addresses* of a line."""
+    first: dict[str, str] = {}
+    for address in addresses:
+        if address in places:
+            first.setdefault(places[address], address)
+    return [_twice(address, limits, found, place) for place, address in first.items()]
+
+
+def _twice(address: str, limits: SiteLimits, found: Mapping[str, SiteLimits], place: str) -> str:
     if address == limits.site and address in found:
         if limits.folder != found[address].folder:
             return (
@@ -108,29 +116,37 @@ def _listed_twice(address: str, limits: SiteLimits, found: Mapping[str, SiteLimi
     return f"{address} is already a site or an alias at {place}; an address belongs to one site: remove one of the two"
 
 
-def _limits(text: str) -> SiteLimits:
+def _limits(text: str) -> tuple[SiteLimits, list[str]]:
+    """Return the limits of a line, without its faulty fields (the site may be ""), and the problems of these."""
     address, *others = (field.strip() for field in text.split(";"))
     fields = [field for field in others if "=" not in field]
     named = [field for field in others if "=" in field]
     while fields and not fields[-1]:
         fields.pop()
+    wrong: list[str] = []
+    site, start_url, folder = "", None, ""
+    try:
+        site, path = _site(address)
+        start_url, folder = _start(site, path)
+    except _InvalidField as problem:
+        wrong.append(str(problem))
     if len(fields) > len(_FIELDS):
-        raise _InvalidLine(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
-    site, path = _site(address)
-    fields += [""] * (len(_FIELDS) - len(fields))
-    wrong = [
-        f"{name} is {field[:20]!r}, expected a whole number from {least} to {most}"
-        for field, (name, least, most) in zip(fields, _FIELDS, strict=True)
-        if field and not _is_number(field, least, most)
-    ]
-    if wrong:
-        raise _InvalidLine("; ".join(wrong))
-    parallel, max_level, delay_ms = (int(field) if field else None for field in fields)
-    start_url, folder = _start(site, path)
-    aliases = _aliases(site, [field[1:].strip() for field in named if field[0] == "="])
-    options = _options([field for field in named if field[0] != "="])
+        wrong.append(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
+    parallel, max_level, delay_ms = _numbers([*fields, "", "", ""], wrong)
+    aliases = _aliases(site, [field[1:].strip() for field in named if field[0] == "="], wrong)
+    options = _options([field for field in named if field[0] != "="], wrong)
     delay_s = None if delay_ms is None else delay_ms / 1000
-    return SiteLimits(site, parallel, max_level, delay_s, start_url, folder, aliases, options)
+    return SiteLimits(site, parallel, max_level, delay_s, start_url, folder, aliases, options), wrong
+
+
+def _numbers(fields: Sequence[str], wrong: list[str]) -> list[int | None]:
+    numbers: list[int | None] = []
+    for field, (name, least, most) in zip(fields, _FIELDS, strict=False):
+        is_number = _is_number(field, least, most)
+        if field and not is_number:
+            wrong.append(f"{name} is {field[:20]!r}, expected a whole number from {least} to {most}")
+        numbers.append(int(field) if is_number else None)
+    return numbers
 
 
 def _start(site: str, path: str) -> tuple[str | None, str]:
@@ -140,43 +156,54 @@ def _start(site: str, path: str) -> tuple[str | None, str]:
     try:
         start_url = resolve(f"{site}{path}", "").url
     except BadUrl as error:
-        raise _InvalidLine(f"the path is wrong: {error}; write protocol://host/folder/") from None
+        raise _InvalidField(f"the path is wrong: {error}; write protocol://host/folder/") from None
     folder, _, page = start_url[len(site) :].partition("?")[0].rpartition("/")
     if page and "." not in page:  # /docs is /docs/, as in the normal form of URLs
         folder = f"{folder}/{page}"
     return start_url, f"{folder}/" if folder else ""
 
 
-def _aliases(site: str, texts: Sequence[str]) -> tuple[str, ...]:
+def _aliases(site: str, texts: Sequence[str], wrong: list[str]) -> tuple[str, ...]:
     aliases: dict[str, None] = {}
     for text in texts:
-        if not text:
-            raise _InvalidLine("the host of an alias is missing; write =host")
-        addresses = [text] if "://" in text else [f"http://{text}", f"https://{text}"]
-        found = []
-        for address in addresses:
-            alias, path = _site(address)
-            if path not in ("", "/"):
-                raise _InvalidLine(f"the alias {shown(text)} has a path; an alias is a whole host: write =host")
-            found.append(alias)
-        if found == [site]:
-            raise _InvalidLine(f"the alias {shown(text)} is the site itself; remove it")
-        aliases |= dict.fromkeys(alias for alias in found if alias != site)
+        try:
+            aliases |= dict.fromkeys(_alias(site, text))
+        except _InvalidField as problem:
+            wrong.append(str(problem))
     if len(aliases) > MAX_ALIASES:
-        raise _InvalidLine(f"{len(aliases)} aliases, expected at most {MAX_ALIASES}")
+        wrong.append(f"{len(aliases)} aliases, expected at most {MAX_ALIASES}")
     return tuple(aliases)
 
 
-def _options(fields: Sequence[str]) -> dict[str, str]:
+def _alias(site: str, text: str) -> list[str]:
+    """Return the addresses of one alias."""
+    if not text:
+        raise _InvalidField("the host of an alias is missing; write =host")
+    found = []
+    for address in [text] if "://" in text else [f"http://{text}", f"https://{text}"]:
+        try:
+            alias, path = _site(address)
+        except _InvalidField as problem:
+            raise _InvalidField(f"the alias {shown(text)}: {problem}") from None
+        if path not in ("", "/"):
+            raise _InvalidField(f"the alias {shown(text)} has a path; an alias is a whole host: write =host")
+        found.append(alias)
+    if found == [site]:
+        raise _InvalidField(f"the alias {shown(text)} is the site itself; remove it")
+    return [alias for alias in found if alias != site]
+
+
+def _options(fields: Sequence[str], wrong: list[str]) -> dict[str, str]:
     options: dict[str, str] = {}
     for field in fields:
         name, _, value = (part.strip() for part in field.partition("="))
         if name not in OPTIONS:
-            raise _InvalidLine(f"unknown field {shown(field)}; known are {', '.join(OPTIONS)}")
+            wrong.append(f"unknown field {shown(field)}; known are {', '.join(OPTIONS)}")
+            continue
         if value not in OPTIONS[name]:
-            raise _InvalidLine(f"{name} is {shown(value)}, expected one of: {', '.join(OPTIONS[name])}")
+            wrong.append(f"{name} is {shown(value)}, expected one of: {', '.join(OPTIONS[name])}")
         if name in options:
-            raise _InvalidLine(f"{name} is given twice; keep one of the two")
+            wrong.append(f"{name} is given twice; keep one of the two")
         options[name] = value
     return options
 
@@ -193,28 +220,28 @@ def _site(address: str) -> tuple[str, str]:
     scheme, host_port, rest = match.groups()
     scheme = "http" if scheme is None else scheme.lower()
     if scheme not in ("http", "https"):
-        raise _InvalidLine(f"unsupported protocol {scheme[:20]!r}; expected http or https")
+        raise _InvalidField(f"unsupported protocol {scheme[:20]!r}; expected http or https")
     if "@" in address:
-        raise _InvalidLine("user names are not supported; remove everything up to the @")
+        raise _InvalidField("user names are not supported; remove everything up to the @")
     if "," in host_port:
-        raise _InvalidLine("a line has one site; write each site on a line of its own, without commas")
+        raise _InvalidField("a line has one site; write each site on a line of its own, without commas")
     if not host_port:
-        raise _InvalidLine("the host is missing")
+        raise _InvalidField("the host is missing")
     if host_port.lower() in ("http:", "https:"):
-        raise _InvalidLine(f"a slash is missing; write {host_port.lower()}//host")
+        raise _InvalidField(f"a slash is missing; write {host_port.lower()}//host")
     if any(one <= " " for one in host_port):  # the URL standard removes tabs silently
-        raise _InvalidLine("a host name must not contain spaces; remove them")
+        raise _InvalidField("a host name must not contain spaces; remove them")
     try:
         site = site_of(f"{scheme}://{host_port}/")
         host = parsed(site).hostname
     except BadUrl:
-        raise _InvalidLine("invalid host name or port; write host or host:port") from None
+        raise _InvalidField("invalid host name or port; write host or host:port") from None
     if any(one <= " " for one in rest):
-        raise _InvalidLine("a path must not contain spaces; remove them, or write them as %20")
+        raise _InvalidField("a path must not contain spaces; remove them, or write them as %20")
     if not _HOST.fullmatch(host):
-        raise _InvalidLine("a host name may contain only letters, digits, dots and hyphens")
+        raise _InvalidField("a host name may contain only letters, digits, dots and hyphens")
     if ".." in host:
-        raise _InvalidLine("a host name must not contain two dots in a row; remove one")
+        raise _InvalidField("a host name must not contain two dots in a row; remove one")
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
-        raise _InvalidLine(f"incomplete IP address (browsers read it as {host}); write it in full")
+        raise _InvalidField(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site, rest

@@ -86,7 +86,7 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     except csv.Error as error:
         raise ConfigError(f"{origin}:1: not a CSV file ({error}); check the first line") from error
     if not set(names) & set(COLUMNS):
-        return [_of_hosts_line(limits, origin) for limits in parse_hosts(text, origin)]
+        return _of_hosts(parse_hosts(text, origin), origin)
     _check_header(names, origin)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
@@ -108,12 +108,19 @@ def format_seeds(seeds: Iterable[Seed]) -> str:
     return out.getvalue()
 
 
-def _of_hosts_line(limits: SiteLimits, origin: str) -> SeedChange:
-    if limits.folder or limits.aliases or limits.options:
-        raise ConfigError(
-            f"{origin}: {limits.site}: a seed has no folder, aliases or further fields; remove them, or crawl the file "
-            "itself with -a hosts="
-        )
+def _of_hosts(sites: Sequence[SiteLimits], origin: str) -> list[SeedChange]:
+    problems = [
+        f"{origin}: {limits.site}: a seed has no folder, aliases or further fields"
+        for limits in sites
+        if limits.folder or limits.aliases or limits.options
+    ]
+    if problems:
+        remedy = "Remove them, or crawl the file itself with -a hosts="
+        raise ConfigError("\n".join([*shortened_list(problems), remedy]))
+    return [_of_hosts_line(limits) for limits in sites]
+
+
+def _of_hosts_line(limits: SiteLimits) -> SeedChange:
     change: SeedChange = {
         "site": limits.site,
         "enabled": True,

@@ -10,7 +10,7 @@ from crawlers.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PROBLEMS_SHOWN = 50  # enough for a list; a binary file would fill the screen
+PROBLEMS_SHOWN = 20  # fit on a screen; a binary file has thousands
 TEXT_SHOWN = 80  # characters of a faulty line or value
 
 

@@ -215,9 +215,53 @@ def test_double_dots_and_spaces_are_refused(address, problem):
         parse_host_list(address)
 
 
-def test_every_wrong_number_of_a_line_is_named():
-    message = problems("a.example;many;-1;1h")
-    assert all(name in message.splitlines()[0] for name in ("maxDownloadsAtTime", "maxCrawlLevel", "crawlDelay"))
+FAULTY_FIELDS = {
+    "maxDownloadsAtTime is 'many'": "many",
+    "maxCrawlLevel is '-1'": "-1",
+    "crawlDelay is '1h'": "1h",
+    "5 fields, expected at most 4": "9",
+    "the alias 'b\"c': a host name may contain only letters": '=b"c',
+    "the alias 'd.example/x' has a path": "=d.example/x",
+    "render is 'selenium', expected one of": "render=selenium",
+    "render is given twice": "render=none",
+    "unknown field 'colour=red'": "colour=red",
+    "http://good.example is already a site or an alias at hosts.txt:1": "=http://good.example",
+}
+
+
+@pytest.mark.parametrize(
+    ("address", "faults"),
+    [("a.example", []), ("ftp://a.example", ["unsupported protocol"]), ("a.example/ x", ["a path must not contain"])],
+)
+def test_every_faulty_field_of_a_line_is_named(address, faults):
+    line = ";".join([address, *FAULTY_FIELDS.values()])
+    first, *found, remedy = problems(f"good.example;=\n{line}\n").splitlines()
+    assert first.startswith("hosts.txt:1: 'good.example;=': ")
+    assert all(one.startswith(f"hosts.txt:2: '{address};many;") for one in found)
+    assert [sum(what in one for one in found) for what in (*faults, *FAULTY_FIELDS)] == [1] * len(found)
+    assert remedy.endswith("; all but the host may be left out.")
+
+
+@pytest.mark.parametrize("fault", [";many", ";=b..example", ";colour=red"])
+def test_faulty_line_is_listed_twice_as_well(fault):
+    message = problems(f"a.example{fault};=http://c.example\nhttp://a.example\nhttp://c.example")
+    assert "hosts.txt:1: 'a.example;" in message
+    assert "hosts.txt:2: 'http://a.example': http://a.example is already listed at hosts.txt:1; keep one" in message
+    assert "hosts.txt:3: 'http://c.example': http://c.example is already a site or an alias at hosts.txt:1" in message
+
+
+def test_addresses_of_several_lines_are_reported_once_for_each_line():
+    message = problems("a.example;=b.example\nc.example\nd.example;=b.example;=http://c.example;=a.example")
+    assert message.count("hosts.txt:3: ") == 2
+    assert "b.example is already a site or an alias at hosts.txt:1; " in message
+    assert "c.example is already a site or an alias at hosts.txt:2; " in message
+
+
+def test_faults_beyond_those_that_fit_on_a_screen_are_counted():
+    found = problems("\n".join(["a.example;0;-1;x"] * 50)).splitlines()
+    assert len(found) == PROBLEMS_SHOWN + 2
+    assert found[-2] == f"… and {3 * 50 + 49 - PROBLEMS_SHOWN} more"
+    assert problems("a.example;" + ";".join(f"={n}/x" for n in range(10_000))).count("\n") == PROBLEMS_SHOWN + 1
 
 
 def test_remedy_names_all_fields_and_speaks_of_lines_for_files_only():

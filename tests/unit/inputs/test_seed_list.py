@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crawlers.errors import ConfigError
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
+from crawlers.inputs.text_file import PROBLEMS_SHOWN
 from crawlers.items import Seed
 
 ZIN = Seed(1, "http://zin.example", "http://zin.example/ru/", "Zoological Institute", "ZIN", True, 2, 5, 0.5)
@@ -110,8 +111,8 @@ def test_number_of_reported_rows_is_limited():
     with pytest.raises(ConfigError) as raised:
         parse_seeds("start_url\n" + "ftp://x\n" * 60, "seeds.csv")
     lines = str(raised.value).splitlines()
-    assert len(lines) == 52
-    assert lines[-2:] == ["… and 10 more", "No seeds were changed; fix the file."]
+    assert len(lines) == PROBLEMS_SHOWN + 2
+    assert lines[-2:] == [f"… and {60 - PROBLEMS_SHOWN} more", "No seeds were changed; fix the file."]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).map(tidy_name).filter(bool)
@@ -148,8 +149,11 @@ def test_formatted_seeds_are_parsed_back(seeds):
 
 
 def test_line_of_a_hosts_file_with_a_folder_or_an_alias_is_no_seed():
-    for line in ("a.example/docs/", "a.example;=www.a.example"):
-        with pytest.raises(ConfigError, match="a seed has no folder, aliases"):
-            parse_seeds(line, "hosts.txt")
+    with pytest.raises(ConfigError) as raised:
+        parse_seeds("a.example/docs/\nb.example\nc.example;=www.c.example", "hosts.txt")
+    first, second, remedy = str(raised.value).splitlines()
+    assert "hosts.txt: http://a.example: a seed has no folder, aliases" in first
+    assert "hosts.txt: http://c.example: a seed has no folder, aliases" in second
+    assert "crawl the file itself with -a hosts=" in remedy
     (change,) = parse_seeds("a.example/index.html", "hosts.txt")
     assert change["start_url"] == "http://a.example/index.html"

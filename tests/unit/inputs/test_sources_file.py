@@ -11,7 +11,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs import sources_file
 from crawlers.inputs.source_fields import check_rule, feed_address
 from crawlers.inputs.sources_file import MAX_BYTES, parse_sources, read_sources
-from crawlers.inputs.text_file import shortened_list
+from crawlers.inputs.text_file import PROBLEMS_SHOWN, shortened_list
 from crawlers.items import SiteLimits
 
 A = Source(SiteLimits("http://a.example", start_url="http://a.example/"))
@@ -165,7 +165,11 @@ def test_only_the_first_problems_are_shown():
     with pytest.raises(ConfigError) as caught:
         parse_sources(text, "s")
     *lines, more, remedy = str(caught.value).splitlines()
-    assert (len(lines), more, remedy) == (50, "… and 10 more", "No valid source is left; fix the file.")
+    assert (len(lines), more, remedy) == (
+        PROBLEMS_SHOWN,
+        f"… and {60 - PROBLEMS_SHOWN} more",
+        "No valid source is left; fix the file.",
+    )
     assert shortened_list(["a"]) == ["a"]
 
 
