@@ -18,7 +18,7 @@ from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.crawl.home_addresses import HomeAddresses
-from crawlers.crawl.session import FINISHED, CrawlSession, log_paths
+from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
@@ -398,10 +398,8 @@ class Crawl:
             is_written = all([is_logged, *(self._writes(output) for output in outputs)])
             finished = reason == "finished" and is_written and not self.frontier.is_waiting
             is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
-            outcome = self.session.outcome(reason, is_finished=is_finished)
-            # The summary of a mission begins with the same words.
-            level = logging.DEBUG if outcome == FINISHED and not self._is_foreign else logging.INFO
-            logger.log(level, "Crawl %s %s", self.session.name, outcome)
+            if self._is_foreign:  # missions have a summary, which begins with the same words
+                logger.info("Crawl %s %s", self.session.name, self.session.outcome(reason, is_finished=is_finished))
         except StoreError as error:
             self._fail(error)
         finally:

@@ -37,7 +37,7 @@ from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import CrawlLock
 from crawlers.storage.own_links import adopt_links, own_urls
-from crawlers.storage.pulls import downloads_of, pulls_of, totals
+from crawlers.storage.pulls import downloads_of, pulls_of
 from crawlers.storage.queries import sites_of
 from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FINISHED = "is finished"
 
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
@@ -129,7 +128,7 @@ class CrawlSession:
         self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
         check_order(settings.get("ORDER"), self._order, mission)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
-        counts_rewards = self._counts_rewards = mission.counts_rewards
+        counts_rewards = mission.counts_rewards
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self._options = normalization(settings)
@@ -230,7 +229,7 @@ class CrawlSession:
 
     def warn_of_left_out(self) -> None:
         """Warn of sites of earlier runs that are missing from the host list."""
-        sites, urls = self._left_out()
+        sites, urls = count_excluded(self.database, self.row.id) if self.row.resumed else (0, 0)
         if sites:
             logger.warning(
                 "Missing from the host list: %d %s of the crawl %s, with %d waiting %s; add them to finish the crawl",
@@ -241,9 +240,6 @@ class CrawlSession:
                 plural(urls, "URL"),
             )
 
-    def _left_out(self) -> tuple[int, int]:
-        return count_excluded(self.database, self.row.id) if self.row.resumed else (0, 0)
-
     def beginning(self) -> str:
         """Return a description of the start of the run."""
         sites = len(self.row.sites)
@@ -253,23 +249,11 @@ class CrawlSession:
     def outcome(self, reason: str, *, is_finished: bool) -> str:
         """Return a description of the result of the run, which ended for the *reason*."""
         if is_finished:
-            return ": ".join([FINISHED, *self._harvest()])
+            return "is finished"
         ending = "ended" if reason == "finished" else f"stopped ({reason})"
-        return f"{ending}: {'; '.join([*self._harvest(), self._remedy()])}"
-
-    def _harvest(self) -> list[str]:
-        if not self._counts_rewards:
-            return []
-        pulls, earned = totals(self.database, self.row.id)
-        reward = self._settings.get("REWARD").replace("_", " ")
-        return [f"{pulls:,} {plural(pulls, 'page')}, {earned:,.0f} {reward}"]
-
-    def _remedy(self) -> str:
         if self.frontier.is_spent:
-            return "to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
-        if not self.frontier.is_waiting and self._left_out()[0]:
-            return "sites are missing from the host list; add them, or start another crawl with CRAWL=name"
-        return "everything is stored, and the same command resumes it"
+            return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
+        return f"{ending}: everything is stored, and the same command resumes it"
 
     def recall_pulls(self) -> None:
         """Report the pulls of earlier runs to the rules; all sites must be open, in the order of the first run."""

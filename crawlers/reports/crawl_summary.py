@@ -13,7 +13,10 @@ from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import State
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
+from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawl_results import crawl_results, external_results
+from crawlers.storage.crawls import count_excluded
+from crawlers.storage.pulls import totals
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import page
 from crawlers.storage.topic.topics import most_similar_first
@@ -63,7 +66,7 @@ def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, second
         ending = "ended" if results.end.reason == "finished" else f"stopped ({results.end.reason})"
     lines = [f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}", ""]
     lines += [*_table(results.sites, mission.columns), *_unavailable(results.sites), *mission.lines]
-    lines += [*_reasons(results), *_where(database, places), *_next(crawl, results, places)]
+    lines += [*_reasons(results), *_where(database, places), *_next(database, crawl, results, places)]
     return lines
 
 
@@ -103,7 +106,9 @@ def _external(database: Database, crawl: NamedCrawl, results: CrawlResults, bega
         "errors": lambda site: site.errors,
         "duplicates": lambda site: site.duplicates,
     }
-    return _Mission(heading, columns)
+    pulls, earned = totals(database, crawl.id)
+    reward = str(settings_of(database, crawl.id)["REWARD"]).replace("_", " ")
+    return _Mission(heading, columns, [f"Reward: {earned:,.0f} {reward} of {counted(pulls, 'download')}"])
 
 
 def _topic(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
@@ -203,10 +208,10 @@ def shown_files(files: Iterable[Path]) -> list[str]:
     ]
 
 
-def _next(crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]:
+def _next(database: Database, crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]:
     lines = []
     if results.end.state != "finished":
-        lines.append(f"To resume: {_remedy(results, places)}")
+        lines.append(f"To resume: {_remedy(database, crawl, results, places)}")
     problems = [(not ending.is_error, -number, ending) for ending, number in results.endings.items()]
     if problems:
         url = results.examples[min(problems)[2]]
@@ -220,11 +225,13 @@ def _next(crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]
     return lines
 
 
-def _remedy(results: CrawlResults, places: Places) -> str:
+def _remedy(database: Database, crawl: NamedCrawl, results: CrawlResults, places: Places) -> str:
     if results.end.reason == "page_budget":
-        return "run the same command with a larger PAGE_BUDGET"
+        return "run the same command with a larger PAGE_BUDGET; CRAWL=name begins another crawl"
     if results.end.reason == "stop_file":
         return f"remove {places.stop_file}, then run the same command again"
+    if results.end.reason == "finished" and count_excluded(database, crawl.id)[0]:
+        return "add the sites that are missing from the host list, then run the same command again"
     return "run the same command again"
 
 

@@ -251,6 +251,7 @@ def test_waiting_requests_survive_kill_9(tmp_path):
         assert outcome.status == 0, outcome.log
         assert "Traceback" not in outcome.log
         assert "is resumed" in outcome.log
+        assert outcome.log.count("Crawl tree is finished") == 1
         assert project.states() == [("finished", "finished")]
         done = project.pages(web["site"].origin)
         assert done == {f"/{n}": (State.DONE, "") for n in range(1, NODES + 1)}

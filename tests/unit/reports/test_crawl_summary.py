@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from crawlers.items import ARTICLE, FEED, State
 from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
@@ -20,7 +21,9 @@ from crawlers.storage.schema.tables import (
     LinkContextRow,
     NewPage,
     PageLinks,
+    PullRow,
     SiteAvailability,
+    site,
 )
 from tests.support.news_store import NewsStore
 from tests.support.stored_rows import page_ids, write_rows
@@ -35,7 +38,7 @@ class Stored:
     def __init__(self, database, *names, mission="sitegraph"):
         self.database = database
         rows = [SiteRow(0, f"http://{name}", 2, None, 0.0) for name in names]
-        self.row = crawls.begin(database, "mine", mission, rows, {}, 100.0)
+        self.row = crawls.begin(database, "mine", mission, rows, {"settings": {"REWARD": "new_links"}}, 100.0)
         self.sites = {site.site.removeprefix("http://"): site.id for site in self.row.sites}
 
     def page(self, url, state=State.DONE, status=200, reason=None, content=None, links=0):
@@ -116,7 +119,7 @@ def test_sites_that_are_not_available_are_named_with_their_reasons(database):
     [
         ("shutdown", "run the same command again"),
         ("timeout", "run the same command again"),
-        ("page_budget", "run the same command with a larger PAGE_BUDGET"),
+        ("page_budget", "run the same command with a larger PAGE_BUDGET; CRAWL=name begins another crawl"),
         ("stop_file", "remove stop.txt, then run the same command again"),
     ],
 )
@@ -163,6 +166,24 @@ def test_harvest_has_external_urls_and_hosts(database):
     assert lines[3].split() == ["a.test", "3", "1", "0", "0"]
     assert lines[4].split() == ["b.test", "2", "1", "0", "0"]
     assert any("scrapy graph --level site" in line for line in lines)
+
+
+def test_harvest_says_what_its_downloads_earned(database):
+    crawl = Stored(database, "a.test", mission="extlinks")
+    for reward in (1_000.0, 234.0):
+        write_rows(database, PullRow(crawl.sites["a.test"], 1, reward, 2.0))
+    assert "Reward: 1,234 new links of 2 downloads" in crawl.summary()
+
+
+def test_crawl_that_ended_without_the_sites_that_wait_says_how_to_resume(database):
+    crawl = Stored(database, "a.test", "b.test")
+    crawl.page("a.test/")
+    crawl.page("b.test/later", State.WAITING)
+    with database.write() as connection:
+        connection.execute(update(site).where(site.c.site == "http://b.test").values(is_open=False))
+    lines = crawl.summary(finished=False)
+    assert lines[0].startswith("Crawl mine ended: ")
+    assert "To resume: add the sites that are missing from the host list, then run the same command again" in lines
 
 
 def test_topic_has_its_most_relevant_pages(database):
