@@ -56,10 +56,12 @@ class ExternalLink(NamedTuple):
 
 
 class BadLink(NamedTuple):
-    """The raw text of a link that can't be followed, and the reason."""
+    """The raw text of the links of a page that can't be followed, and the reason."""
 
     raw: str
     reason: str
+    count: int = 1  # type: ignore[assignment]  # hides the method of tuples
+    anchor: str | None = None  # text of the first one; None: not requested
 
 
 class Node(NamedTuple):

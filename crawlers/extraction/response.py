@@ -140,12 +140,12 @@ class ResponseReader:
         links: list[tuple[Target, int]] = []
         cross_site: list[tuple[Target, int]] = []
         external: list[tuple[ExternalLink, int]] = []
-        bad: list[BadLink] = []
+        bad: dict[str, int] = {}
         outside: set[str] = set()
         for href, count in Counter(parsed.hrefs).items():
             target = targets[href]
             if isinstance(target, BadUrl):
-                bad.append(BadLink(without_credentials(href)[:2000], str(target)))
+                bad[href] = count
             elif target.site == here:
                 links.append((target, count))
             elif self.holds(target.site):
@@ -160,7 +160,24 @@ class ResponseReader:
                     assert isinstance(target, Target)
                     texts = (link.anchor, link.context, link.position, link.rel, link.tag)
                     external.append((ExternalLink(target.url, target.key, target.site, *texts), 1))
-        return {"links": links, "cross_site_links": cross_site, "external": external, "bad": bad}
+        return {
+            "links": links,
+            "cross_site_links": cross_site,
+            "external": external,
+            "bad": self._bad_links(parsed, bad, targets),
+        }
+
+    def _bad_links(
+        self, parsed: ParsedPage, counts: Mapping[str, int], targets: Mapping[str, Target | BadUrl]
+    ) -> list[BadLink]:
+        first = parsed.first() if self.anchors and counts else {}
+        found = []
+        for href, count in counts.items():
+            reason = str(targets[href])
+            is_broken = not reason.startswith("scheme ")  # others, such as mailto, are in no table
+            anchor = parsed.link(first[href]).anchor if first and is_broken else None
+            found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
+        return found
 
 
 def _reason(response: WebResponse, parsed: ParsedPage) -> str:

@@ -50,7 +50,7 @@ def url_history(database: Database, crawl: NamedCrawl, targets: Sequence[Target]
 def bad_link_history(database: Database, crawl: NamedCrawl, raw: str) -> list[str] | None:
     """Return lines about the invalid URL *raw*; None if no page of *crawl* links to it."""
     statement = (
-        select(func.count(), func.min(page.c.url), func.min(bad_link.c.reason))
+        select(func.sum(bad_link.c["count"]), func.min(page.c.url), func.min(bad_link.c.reason))
         .join(page, page.c.id == bad_link.c.page_id)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl.id, bad_link.c.raw == raw)

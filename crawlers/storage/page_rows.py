@@ -59,7 +59,7 @@ def add_page_rows(
             changes.add(ExternalUrlRow(url_id, link.site, link.url, link.key), LinkContextRow(context_id, *texts))
         counts[pair] = counts.get(pair, 0) + count
     changes.add(*[ExternalLinkRow(page.id, *pair, count) for pair, count in counts.items()])
-    changes.add(*[BadLinkRow(page.id, bad.raw, bad.reason) for bad in page.bad])
+    changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
 
 
 def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]) -> None:

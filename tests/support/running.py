@@ -33,7 +33,7 @@ _TABLES = {
         SELECT p.url, u.site, u.url, c.anchor, c.context, c.position, c.rel, c.tag, e.count
         FROM external_link e LEFT JOIN page p ON p.id = e.page_id
         LEFT JOIN external_url u ON u.id = e.url_id LEFT JOIN link_context c ON c.id = e.context_id""",
-    "bad_link": "SELECT p.url, b.raw, b.reason FROM bad_link b LEFT JOIN page p ON p.id = b.page_id",
+    "bad_link": "SELECT p.url, b.raw, b.reason, b.count, b.anchor FROM bad_link b LEFT JOIN page p ON p.id = b.page_id",
     "external_url": "SELECT * FROM external_url",
     "link_context": "SELECT * FROM link_context",
     "site": """

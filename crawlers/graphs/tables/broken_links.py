@@ -29,7 +29,8 @@ _HOLDERS = """
     WHERE s.site_id = :site AND l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
 # Links with another scheme, such as mailto, are not broken.
 _BAD = """
-    SELECT b.raw, b.reason, p.url, p.level, count(*) FROM page p JOIN bad_link b ON b.page_id = p.id
+    SELECT b.raw, b.reason, p.url, p.level, sum(b.count), max(b.anchor {c})
+    FROM page p JOIN bad_link b ON b.page_id = p.id
     WHERE p.site_id = :site AND b.reason NOT LIKE 'scheme %' GROUP BY b.raw, b.reason, p.url, p.level
     ORDER BY b.raw {c}, p.level, p.url {c}, b.reason {c}"""
 
@@ -46,8 +47,8 @@ def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
                 url, status, reason = problems[ends[target_id]]
                 reason = f"redirects to {url}: {reason}"
             yield [target, status, reason, page, level, links, anchor]
-        for raw, reason, page, level, links in streamed(connection, _BAD, site=site_id):
-            yield [raw, None, reason, page, level, links, None]
+        for raw, reason, page, level, links, anchor in streamed(connection, _BAD, site=site_id):
+            yield [raw, None, reason, page, level, links, anchor]
 
 
 def _broken(connection: Connection, site_id: int) -> dict[int, int]:

@@ -469,11 +469,13 @@ pull = table(
 
 
 class BadLinkRow(NamedTuple):
-    """A link that is not a valid URL."""
+    """The links of a page with one text that is not a valid URL."""
 
     page_id: BigInt
     raw: str
     reason: str
+    count: Annotated[int, Integer(), DefaultClause("1")]  # type: ignore[assignment]  # hides the method of tuples
+    anchor: str | None  # of the first one; null if it is in no table of broken links
 
 
 bad_link = table("bad_link", metadata, BadLinkRow, INSERT, Index("bad_link_page", "page_id"))

@@ -221,6 +221,17 @@ def test_bad_links_keep_their_raw_text_and_the_reason():
     assert (page.links, page.external) == ([], [])
 
 
+@pytest.mark.parametrize(("anchors", "texts"), [(True, [None, "a b"]), (False, [None, None])])
+def test_bad_links_have_the_text_of_the_first_one_if_it_is_needed(anchors, texts):
+    body = '<a href="mailto:a@b.example">m</a> <a href="http://[">a <b>b</b></a> <a href=" http://[ ">c</a>'
+    reader = ResponseReader(LinkResolver(), TAGS, TYPES, anchors=anchors)
+    page = reader.read(WebResponse(HERE, 200, body.encode(), HTML), 7, 3, 0.0)
+    assert [(bad.raw, bad.count, bad.anchor) for bad in page.bad] == [
+        ("mailto:a@b.example", 1, texts[0]),
+        ("http://[", 2, texts[1]),
+    ]
+
+
 def test_long_bad_links_are_truncated():
     (bad,) = read(f'<a href="data:{"x" * 5000}">d</a>').bad
     assert (len(bad.raw), bad.reason) == (2000, "scheme data")

@@ -213,7 +213,7 @@ def test_feeds_have_every_response_as_json(crawled):
     (outside,) = home["external"]
     assert outside["url"] == "http://b.example/x"
     assert {"site", "anchor", "context", "position", "rel", "tag", "count"} == set(outside) - {"url"}
-    assert home["bad"] == [{"raw": "mailto:x@b.example", "reason": "scheme mailto"}]
+    assert home["bad"] == [{"raw": "mailto:x@b.example", "reason": "scheme mailto", "count": 1, "anchor": None}]
     assert (missing["state"], missing["reason"], missing["moved_to"]) == ("refused", "status 404", None)
     stored = project.query("SELECT content_hash FROM page WHERE url = :url", url=f"{origin}/")
     assert stored == [(home["content_hash"],)]

@@ -129,10 +129,15 @@ def test_links_of_a_page_are_one_row_per_target(database: Database) -> None:
 
 
 def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(database: Database) -> None:
-    write(database, ChangeSet(LinkRow(1, 2, 3), LinkRow(1, 3, 3), BadLinkRow(1, "old", ""), BadLinkRow(2, "other", "")))
-    write(database, ChangeSet(LinkRow(1, 2, 5), BadLinkRow(1, "new", ""), LostLink(1, 2), OutdatedBadLinks(1)))
+    write(
+        database,
+        ChangeSet(
+            LinkRow(1, 2, 3), LinkRow(1, 3, 3), BadLinkRow(1, "old", "", 1, None), BadLinkRow(2, "other", "", 1, None)
+        ),
+    )
+    write(database, ChangeSet(LinkRow(1, 2, 5), BadLinkRow(1, "new", "", 1, None), LostLink(1, 2), OutdatedBadLinks(1)))
     assert rows(database, LinkRow, "1, 2") == [(1, 2, 5), (1, 3, 3)]
-    assert rows(database, BadLinkRow, "1, 2") == [(1, "new", ""), (2, "other", "")]
+    assert rows(database, BadLinkRow, "1, 2") == [(1, "new", "", 1, None), (2, "other", "", 1, None)]
 
 
 def test_known_external_url_and_context_are_unchanged(database: Database) -> None:
@@ -176,8 +181,11 @@ def test_empty_change_set_writes_nothing(database: Database) -> None:
 def test_characters_that_a_database_rejects_are_replaced_and_others_kept(
     database: Database, given: str, kept: str
 ) -> None:
-    write(database, ChangeSet(PAGE, ENDED._replace(reason=given, title=given), BadLinkRow(1, given, "not a URL")))
-    assert rows(database, BadLinkRow) == [(1, kept, "not a URL")]
+    write(
+        database,
+        ChangeSet(PAGE, ENDED._replace(reason=given, title=given), BadLinkRow(1, given, "not a URL", 2, given)),
+    )
+    assert rows(database, BadLinkRow) == [(1, kept, "not a URL", 2, kept)]
     assert [(row.reason, row.title) for row in rows(database, EndedPage)] == [(kept, kept)]
 
 
@@ -186,6 +194,6 @@ def test_characters_that_a_database_rejects_are_replaced_and_others_kept(
 def test_both_databases_store_any_text_alike(database: Database, texts: list[str]) -> None:
     with database.write() as connection:
         connection.execute(text("DELETE FROM bad_link"))
-    write(database, ChangeSet(*(BadLinkRow(number, raw, "") for number, raw in enumerate(texts))))
+    write(database, ChangeSet(*(BadLinkRow(number, raw, "", 1, None) for number, raw in enumerate(texts))))
     kept = ["".join("\ufffd" if c == "\x00" or "\ud800" <= c <= "\udfff" else c for c in raw) for raw in texts]
     assert [row.raw for row in rows(database, BadLinkRow)] == kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,8 @@ def _definitions(url: str) -> set[Any]:
     with engine.connect() as connection:
         rows = connection.execute(text(DEFINITIONS[connection.dialect.name])).all()
     engine.dispose()
-    return {tuple(" ".join(str(value).split()) for value in row) for row in rows}
+    # SQLite adds a column with a blank before its comma.
+    return {tuple(re.sub(r" (?=[,)])", "", " ".join(str(value).split())) for value in row) for row in rows}
 
 
 def _created(url: str) -> set[Any]:

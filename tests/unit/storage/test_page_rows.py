@@ -80,5 +80,5 @@ def test_contexts_whose_texts_join_to_the_same_string_are_different() -> None:
 
 
 def test_bad_links_are_stored_as_written() -> None:
-    changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL")] * 2))
-    assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not a URL")] * 2
+    changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL", 2, "text")]))
+    assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not a URL", count=2, anchor="text")]

@@ -18,7 +18,10 @@ BODIES = {
     + f'<a href="/">up</a> <a href="/gone">a</a> <a href="/lost">b</a> <a href="{OUT}">z</a>',
     "/copy1": "<title>Copy</title>" + links("/deep"),
     "/copy2": "<title>Copy</title>" + links("/deep"),
-    "/deep": f'<a href="{OUT}x"><img></a> <a href="{OUT}x">text</a> <a href="/moved">m</a>',
+    "/deep": f'<a href="{OUT}x"><img></a> <a href="{OUT}x">text</a> <a href="/moved">m</a>'
+    + '<a href="http://[">=no <b>URL</b></a> <a href="http://[">again</a>'
+    + f'<a href="http://a.example:{"9" * 3000}">l</a>'
+    + "<a href='//user:secret@[x/'>named</a>",
     "/end": "<title>End</title>",
 }
 MOVED = {"/moved": "/moved2", "/moved2": "/end", "/lost": "/gone", "/away": OUT}
@@ -96,8 +99,12 @@ def test_every_page_that_holds_a_broken_link_is_listed(crawled):
         ("/gone", "404", "status 404", "/", "/gone"),
         ("/gone", "404", "status 404", "/a", "a"),
         ("/lost", "404", "redirects to /gone: status 404", "/a", "b"),
-        ("http://[::1", "", "not a URL", "/", ""),
+        ("//[x/", "", "not a URL", "/deep", "named"),
+        ("http://[", "", "not a URL", "/deep", "'=no URL"),
+        ("http://[::1", "", "not a URL", "/", "http://[::1"),
+        ("http://a.example:" + "9" * 1983, "", "not a URL", "/deep", "l"),
     ]
+    assert [row["links"] for row in crawled.rows("broken-links")] == ["1"] * 4 + ["2", "1", "1"]
 
 
 def test_only_texts_of_links_that_may_be_broken_stay_in_the_store(crawled):
@@ -141,7 +148,7 @@ def test_tables_are_written_again_from_the_store_with_the_same_bytes(crawled):
     ended = crawled.project.run("graph", "--folder", "again")
     assert ended.status == 0, ended.log
     assert crawled.files("again") == crawled.files()
-    assert f"again/{crawled.stem}.broken-links.csv: 4 broken links" in ended.output
+    assert f"again/{crawled.stem}.broken-links.csv: 7 broken links" in ended.output
 
 
 def test_command_writes_the_tables_that_are_named(crawled):
