@@ -171,6 +171,9 @@ COMMON_LOG_FILE = "logs/common_log.csv"  # one line per response; empty: no such
 ERROR_LOG_FILE = "logs/error_log.csv"  # one line per error; empty: no such log
 PROGRESS_ENABLED = None  # a live display; None: when standard error is a terminal
 PROGRESS_INTERVAL_SECONDS = 0.5  # seconds between two queries of the store
+LOG_JSON = False  # log lines are JSON objects, for programs that collect them
+METRICS_PORT = 0  # metrics for Prometheus, on the first free port from this one on; 0: none
+METRICS_ADDRESS = "127.0.0.1"  # at which they are served; the default is reached from this machine only
 FAIL_ON_UNAVAILABLE = False  # exit with status 3 if a listed site is not available; off: only if no page was read
 
 # Scrapy
@@ -199,6 +202,7 @@ EXTENSIONS = {
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,
     "crawlers.extensions.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
+    "crawlers.extensions.metrics_server.MetricsServer": 0,
     "crawlers.extensions.progress.Progress": 0,
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
     "crawlers.extensions.gc_tuning.GcTuning": 0,
@@ -214,6 +218,7 @@ DOWNLOADER_MIDDLEWARES = {
 ADDONS = {
     "crawlers.extensions.default_components.DefaultComponents": 0,  # keeps these components when a user adds others
     "crawlers.extensions.log_format.DebugDumps": 0,
+    "crawlers.extensions.json_log.JsonLog": 0,
 }
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
 ROBOTSTXT_OBEY = True

@@ -21,6 +21,7 @@ from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.setting_checks import check_effects
 from crawlers.errors import ConfigError, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
+from crawlers.extensions.json_log import prints_for_people
 from crawlers.inputs.program import suggested
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -111,8 +112,10 @@ class Command(ProjectCommand, ScrapyCrawl):
         if not isinstance(error, CrawlersError):
             return False
         message = suggested(str(error))
-        print(f"Error: {message}", file=sys.stderr)
-        if self.settings is not None and self.settings.get("LOG_FILE"):
+        assert self.settings is not None
+        if prints_for_people(self.settings):
+            print(f"Error: {message}", file=sys.stderr)
+        if self.settings.get("LOG_FILE") or not prints_for_people(self.settings):
             logger.error("%s", message)  # scrapyd shows this file, not standard error
         self.exitcode = 2
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
+from crawlers.algorithms.error_classes import error_class
 from crawlers.items import FEED, SITEMAP, Page, State
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class CrawlStats:
     def retried(self, page: Page, now: float) -> None:
         """Count a *page* that will be requested again."""
         self._stats.inc_value("pages/retried")
+        self._count_error(page)
         self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be retried")
 
     def rested(self) -> None:
@@ -54,6 +56,8 @@ class CrawlStats:
         else:
             state = State.MOVED if page.state is State.WAITING else page.state  # it redirects to another variant
             self._stats.inc_value(f"pages/{state.name.lower()}")
+        if page.state in (State.REFUSED, State.FAILED):
+            self._count_error(page)
         if lease.is_revisit:
             self._stats.inc_value("pages/again")
         if new:
@@ -63,6 +67,9 @@ class CrawlStats:
         is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # whose policy logs details
         if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
             logger.warning("%s is not available: %s", page.url, page.reason)
+
+    def _count_error(self, page: Page) -> None:
+        self._stats.inc_value(f"errors/{error_class(page.status, page.reason)}")
 
     def robots_failed(self, site: str, status: int, reason: str, now: float) -> None:
         """Count a robots.txt that can't be read; *status* is 0 if there was no response."""

@@ -18,6 +18,7 @@ from scrapy.exceptions import NotConfigured
 from crawlers import settings as defaults
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.json_log import prints_for_people
 from crawlers.inputs.program import program, suggested
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
@@ -74,7 +75,7 @@ class CrawlSummary:
             logger.warning("The results can't be summarised: %s", error)
             return
         # Without a time stamp on a terminal, where a person reads it; a log that goes elsewhere has it as well.
-        is_terminal = sys.stderr.isatty()
+        is_terminal = sys.stderr.isatty() and prints_for_people(settings)
         if is_terminal:
             print("", *lines, sep="\n", file=sys.stderr)
         if not is_terminal or settings.get("LOG_FILE"):

@@ -6,6 +6,7 @@ the frontier store.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.politeness import HostGate
-    from crawlers.frontier.protocols import Candidate, Counts, Decision, Earned, Position, SeenPage, SiteState
+    from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
 
@@ -115,6 +116,20 @@ class QueuedFrontier:
 
     def leased(self, page_id: int) -> Lease | None:
         return self._leases.get(page_id)
+
+    @property
+    def choices(self) -> Choices:
+        return self._schedule.choices
+
+    def site_ids(self) -> list[int]:
+        return list(self._schedule.sites)
+
+    def sum_of(self, site_ids: Iterable[int]) -> Counter[State]:
+        total: Counter[State] = Counter()
+        for site in (self._schedule.sites[number] for number in site_ids if number in self._schedule.sites):
+            for state, number in site.counts.items():
+                total[state] += number
+        return total
 
     # Adding sites and URLs ----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from crawlers.items import QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from crawlers.frontier.politeness import HostGate
@@ -106,6 +107,14 @@ class Acknowledged(NamedTuple):
 
     new: int  # URLs that were never seen before
     page: Page  # as it was stored: redirects in a loop have failed
+
+
+class Choices(NamedTuple):
+    """How often the site rule was asked for a site, by the outcome."""
+
+    chosen: int = 0
+    waited: int = 0  # for a better site, or for results
+    nothing_ready: int = 0
 
 
 Counts = dict[State, int]
@@ -217,6 +226,16 @@ class FrontierStatus(Protocol):
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""
+
+    @property
+    def choices(self) -> Choices:
+        """The choices of the site rule until now."""
+
+    def site_ids(self) -> list[int]:
+        """Return the numbers of the open sites. O(sites), but 20,000 take less than a millisecond."""
+
+    def sum_of(self, site_ids: Iterable[int]) -> Counter[State]:
+        """Return the numbers of pages by state, as `counts`, of those *site_ids* together that are open."""
 
 
 class CrawlFrontier(Frontier, SiteControl, FrontierStatus, Protocol):

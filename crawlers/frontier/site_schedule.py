@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
+from crawlers.frontier.protocols import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Set
@@ -43,6 +44,7 @@ class SiteSchedule:
         self._awaited: list[tuple[float, int]] = []  # (time, site id) of sites that are waited for until then
         self._paused = 0
         self._awake: set[int] = set()
+        self.choices = Choices()
 
     def open(self, site: SiteQueue, name: str) -> None:
         """Add *site* under its *name*; it sleeps until it is settled."""
@@ -65,7 +67,11 @@ class SiteSchedule:
             site = self.sites[cast("int", arm)]
             # Scores may have fallen since they were reported to the rule, which may then choose another site.
             if self.settle(site, now) and (not self._rule.weighs_pages or self._rule.select(now) == arm):
-                return None if self._must_wait(arm, now) else site
+                waits = self._must_wait(arm, now)
+                chosen, waited, nothing_ready = self.choices
+                self.choices = Choices(chosen + (not waits), waited + waits, nothing_ready)
+                return None if waits else site
+        self.choices = self.choices._replace(nothing_ready=self.choices.nothing_ready + 1)
         return None
 
     def _must_wait(self, arm: Hashable, now: float) -> bool:

@@ -12,8 +12,9 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -22,8 +23,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection
 
@@ -34,6 +34,14 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CHECK_S = 10.0  # between two checks of the store, also while nothing is written
+
+
+class Commits(NamedTuple):
+    """The commits of a writer."""
+
+    number: int = 0
+    seconds: float = 0.0  # of all, from the begin of their transactions
+    last_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -82,6 +90,7 @@ class Writer:
         self._taken = 0
         self._awaited = 0
         self._committed = 0
+        self.commits = Commits()  # written by the thread only
         self._failure: BaseException | None = None
         self._closing = False
         self._changed = threading.Condition()
@@ -202,9 +211,14 @@ class Writer:
             logger.exception("The store's writer stopped")
             self._fail(error)
 
-    def _transaction(self) -> AbstractContextManager[Connection]:
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
         self._check_at_times()
-        return self._database.write()
+        began = time.monotonic()
+        with self._database.write() as connection:
+            yield connection
+        took_s = time.monotonic() - began
+        self.commits = Commits(self.commits.number + 1, self.commits.seconds + took_s, took_s)
 
     def _check_at_times(self) -> None:
         if time.monotonic() - self._checked_at >= CHECK_S:

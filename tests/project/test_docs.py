@@ -21,6 +21,7 @@ from scrapy.spiderloader import SpiderLoader
 from crawlers import settings as ours
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.cli.without_crawl import WithoutCrawl
@@ -171,6 +172,9 @@ def _stats(trees: list[ast.Module]) -> set[str]:
                 found.add(str(name.value))
             elif isinstance(name, ast.JoinedStr):
                 text = ast.unparse(name)
+                if text == "f'errors/{error_class(page.status, page.reason)}'":
+                    found |= {f"errors/{kind}" for kind in ErrorClass}
+                    continue
                 state = re.fullmatch(r"f'([\w/]*)\{[\w.]*state\.name\.lower\(\)\}([\w/]*)'", text)
                 assert state, f"a stat whose name this test can't determine: {text}"
                 found |= {f"{state[1]}{one}{state[2]}" for one in STATES}

@@ -49,6 +49,15 @@ def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> No
     assert counts == counted
 
 
+@pytest.mark.parametrize(
+    ("state", "status", "counted"), [(State.REFUSED, 404, "client_error"), (State.FAILED, 0, "other")]
+)
+def test_errors_are_counted_by_their_class(state: State, status: int, counted: str) -> None:
+    crawl_stats, counts = stats(warns=False)
+    crawl_stats.ended(lease(1), Page(1, URL, 1, state, status, reason="anything"), 0, 0.0)
+    assert counts == {f"pages/{state.name.lower()}": 1, f"errors/{counted}": 1}
+
+
 def test_revisits_and_new_urls_are_counted() -> None:
     crawl_stats, counts = stats()
     crawl_stats.ended(lease(is_revisit=True), Page(1, URL, 0, State.DONE, 200), 3, 0.0)
@@ -78,5 +87,5 @@ def test_retried_page_is_an_error_in_the_log(tmp_path: Path) -> None:
     crawl_stats, counts = stats(errors=tmp_path / "errors.csv")
     crawl_stats.retried(Page(1, URL, 1, State.FAILED, reason="timeout"), 0.0)
     crawl_stats.close()
-    assert counts == {"pages/retried": 1}
+    assert counts == {"pages/retried": 1, "errors/timeout": 1}
     assert "timeout; will be retried" in (tmp_path / "errors.csv").read_text("utf-8")

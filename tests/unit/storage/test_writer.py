@@ -368,3 +368,22 @@ def test_cancelled_job_is_not_run_and_the_writer_continues(database: Database, m
         assert second.cancel()
     writer.flush()
     assert (called, first.done()) == (["first"], True)
+
+
+def test_commits_are_counted_and_timed(database: Database) -> None:
+    writer = Writer(database, batch_size=2)
+    assert writer.commits == (0, 0.0, 0.0)
+    for number in (1, 2):
+        writer.submit(changes(number))
+    writer.flush()
+    first = writer.commits
+
+    def fail(connection: Connection) -> None:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        writer.run(fail).result(PATIENCE_S)
+    assert writer.commits == first, "nothing was committed"
+    writer.close()
+    assert first.number == 1
+    assert first.seconds == first.last_s > 0

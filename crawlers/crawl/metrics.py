@@ -1,0 +1,226 @@
+"""The metrics of a worker for Prometheus: what they are called, and how a snapshot of the worker becomes their values.
+
+Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` for what only grows. Labels have few
+values, all known beforehand, because each value is a time series: no host, no URL, no text of a server.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    SummaryMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from crawlers.algorithms.error_classes import ErrorClass
+from crawlers.frontier.protocols import Choices
+from crawlers.items import State
+from crawlers.storage.writer import Commits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from prometheus_client.core import Metric as Family
+
+LABELS = ("crawl", "worker")  # of all metrics, before their own
+COUNTER, GAUGE, HISTOGRAM, SUMMARY = "counter", "gauge", "histogram", "summary"
+
+LATENESS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # limits of buckets
+
+
+class Lateness(NamedTuple):
+    """How late a timer fired: how often within each limit of `LATENESS_S`, and beyond all; and the sum."""
+
+    counts: tuple[int, ...] = (0,) * (len(LATENESS_S) + 1)
+    seconds: float = 0.0
+
+    def plus(self, late_s: float) -> Lateness:
+        """Return these and one more of *late_s* >= 0."""
+        bucket = bisect_left(LATENESS_S, late_s)
+        counts = (*self.counts[:bucket], self.counts[bucket] + 1, *self.counts[bucket + 1 :])
+        return Lateness(counts, self.seconds + late_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state of a worker at one moment; nobody changes it, so any thread may read it."""
+
+    labels: tuple[str, ...]  # the values of `LABELS`
+    mission: str
+    version: str
+    stats: Mapping[str, float] = field(default_factory=dict)  # those of docs/reference/stats.md that are counted yet
+    leases: int = 0
+    pages: Mapping[State, int] = field(default_factory=dict)  # of its sites; leased ones wait
+    choices: Choices = field(default_factory=Choices)
+    lateness: Lateness = field(default_factory=Lateness)
+    unwritten: int = 0  # change sets and jobs
+    commits: Commits = field(default_factory=Commits)
+    oldest_found_at: float | None = None  # seconds since 1970, of the URL that has waited longest
+
+
+Values = dict[tuple[str, ...], float]  # by the values of the metric's own labels
+
+
+class Metric(NamedTuple):
+    """A metric: *values* of a snapshot at a time in seconds since 1970; the stats that are not counted yet are 0."""
+
+    name: str  # with `_total`, and without `_bucket`, `_sum` and `_count`
+    kind: str
+    help: str
+    labels: tuple[str, ...]
+    values: Callable[[Snapshot, float], Values]
+
+
+def _stat(name: str, stat: str, text: str) -> Metric:
+    return Metric(name, COUNTER, text, (), lambda snapshot, now: {(): snapshot.stats.get(stat, 0)})
+
+
+def _stats(name: str, label: str, stats: Mapping[str, str], text: str) -> Metric:
+    """Return a counter of several *stats*, by the value of its *label*."""
+    by_value = {(value,): stat for value, stat in stats.items()}
+    return Metric(
+        *(name, COUNTER, text, (label,)),
+        lambda snapshot, now: {value: snapshot.stats.get(stat, 0) for value, stat in by_value.items()},
+    )
+
+
+PAGE_STATES = [*(state.name.lower() for state in State if state is not State.WAITING), "not_modified"]
+
+METRICS = (
+    Metric(
+        "crawlers_worker_info",
+        GAUGE,
+        "1 while the worker runs; mission and version are labels.",
+        ("mission", "version"),
+        lambda snapshot, now: {(snapshot.mission, snapshot.version): 1},
+    ),
+    _stats(
+        "crawlers_pages_total",
+        "state",
+        {state: f"pages/{state}" for state in PAGE_STATES},
+        "Pages that ended, by state; not_modified are revisits that the server answered with 304.",
+    ),
+    _stat("crawlers_urls_found_total", "pages/found", "URLs that were first seen on pages of this worker."),
+    _stat("crawlers_retries_total", "pages/retried", "Responses and failures after which the URL was queued again."),
+    _stats(
+        "crawlers_errors_total",
+        "reason",
+        {kind: f"errors/{kind}" for kind in ErrorClass},
+        "Downloads that were refused or failed, those that are retried included, by the class of the reason.",
+    ),
+    _stat("crawlers_robots_errors_total", "robots/failed", "robots.txt files that could not be read."),
+    _stat("crawlers_received_bytes_total", "downloader/response_bytes", "Bytes of responses, as transferred."),
+    _stat("crawlers_sent_bytes_total", "downloader/request_bytes", "Bytes of requests."),
+    _stat("crawlers_requests_total", "downloader/request_count", "Requests, those for robots.txt included."),
+    _stat("crawlers_reward_total", "harvest/reward", "Rewards of pages, by REWARD; 0 if the mission counts none."),
+    _stats(
+        "crawlers_documents_total",
+        "outcome",
+        {"new": "news/documents", "changed": "news/changed", "duplicate": "news/duplicates"},
+        "Articles of a news crawl.",
+    ),
+    Metric(
+        "crawlers_urls",
+        GAUGE,
+        "URLs of the sites of this worker, by state; leased ones are in flight.",
+        ("state",),
+        lambda snapshot, now: _urls(snapshot),
+    ),
+    Metric(
+        "crawlers_oldest_waiting_url_age_seconds",
+        GAUGE,
+        "Age of the URL of the crawl that has waited longest since it was found; missing if none waits.",
+        (),
+        lambda snapshot, now: (
+            {} if snapshot.oldest_found_at is None else {(): max(0.0, now - snapshot.oldest_found_at)}
+        ),
+    ),
+    Metric(
+        "crawlers_rule_decisions_total",
+        COUNTER,
+        "Times that the site rule was asked for a site, by outcome.",
+        ("outcome",),
+        lambda snapshot, now: {(name,): number for name, number in snapshot.choices._asdict().items()},
+    ),
+    Metric(
+        "crawlers_reactor_lateness_seconds",
+        HISTOGRAM,
+        "How late a timer of 0.1 s fires: so long a computation kept the worker from its downloads.",
+        (),
+        lambda snapshot, now: _lateness(snapshot.lateness),
+    ),
+    Metric(
+        "crawlers_writer_queue_changes",
+        GAUGE,
+        "Change sets that are submitted to the writer and not committed; a page is one.",
+        (),
+        lambda snapshot, now: {(): snapshot.unwritten},
+    ),
+    Metric(
+        "crawlers_commit_seconds",
+        SUMMARY,
+        "Durations of the writer's transactions: their number and sum.",
+        (),
+        lambda snapshot, now: {("count",): snapshot.commits.number, ("sum",): snapshot.commits.seconds},
+    ),
+    Metric(
+        "crawlers_last_commit_seconds",
+        GAUGE,
+        "Duration of the writer's last transaction.",
+        (),
+        lambda snapshot, now: {(): snapshot.commits.last_s},
+    ),
+)
+
+
+def _urls(snapshot: Snapshot) -> Values:
+    pages: Values = {(state.name.lower(),): snapshot.pages.get(state, 0) for state in State}
+    waiting = max(0, snapshot.pages.get(State.WAITING, 0) - snapshot.leases)  # the sum is older than the leases
+    return {**pages, ("waiting",): waiting, ("leased",): snapshot.leases}
+
+
+def _lateness(lateness: Lateness) -> Values:
+    limits = (*map(str, LATENESS_S), "+Inf")
+    counts: Values = {(le,): number for le, number in zip(limits, accumulate(lateness.counts), strict=True)}
+    return {**counts, ("sum",): lateness.seconds}
+
+
+class SnapshotCollector(Collector):
+    """Collects the metrics of the snapshot that *last* returns; none if it is None. *clock*: seconds since 1970."""
+
+    def __init__(self, last: Callable[[], Snapshot | None], clock: Callable[[], float]) -> None:
+        self._last = last
+        self._clock = clock
+
+    def collect(self) -> Iterator[Family]:
+        snapshot = self._last()
+        if snapshot is not None:
+            yield from families(snapshot, self._clock())
+
+
+def families(snapshot: Snapshot, now: float) -> Iterator[Family]:
+    """Yield the metrics with the values of *snapshot*, *now* in seconds since 1970."""
+    for metric in METRICS:
+        values = metric.values(snapshot, now)
+        if metric.kind == SUMMARY:
+            summary = SummaryMetricFamily(metric.name, metric.help, labels=LABELS)
+            summary.add_metric(snapshot.labels, int(values["count",]), values["sum",])
+            yield summary
+        elif metric.kind == HISTOGRAM:
+            histogram = HistogramMetricFamily(metric.name, metric.help, labels=LABELS)
+            buckets = [(le, value) for (le,), value in values.items() if le != "sum"]
+            histogram.add_metric(snapshot.labels, buckets, values["sum",])
+            yield histogram
+        else:
+            kind = CounterMetricFamily if metric.kind == COUNTER else GaugeMetricFamily
+            family = kind(metric.name, metric.help, labels=(*LABELS, *metric.labels))
+            for own, value in values.items():
+                family.add_metric((*snapshot.labels, *own), value)
+            yield family

@@ -1,0 +1,110 @@
+"""The log as JSON, one object a line, if LOG_JSON is set; Scrapy has no setting for it.
+
+Scrapy makes its handler anew for each crawler, with a formatter of its own, and writes to it before. So the handler is
+ours: it is installed before Scrapy would install one, and again with the settings of the crawler.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING
+
+from pythonjsonlogger.core import RESERVED_ATTRS, LogData
+from pythonjsonlogger.json import JsonFormatter
+from scrapy.utils.log import TopLevelFormatter
+
+from crawlers.inputs.crawl_name import crawl_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+HANDLER = "crawlers-json"  # its name
+VALUES = (str, int, float, bool, NoneType, datetime)
+
+
+class JsonLines(JsonFormatter):
+    """Formats a record as one line of JSON, with the same *fields* in all of them.
+
+    Of what was given as `extra`, values stay and objects, such as items, are left out.
+    """
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        super().__init__(
+            ["levelname", "name", "message"],
+            rename_fields={"levelname": "level", "name": "logger", "exc_info": "exception"},
+            timestamp="time",
+            defaults={"time": None},  # makes it the first field
+            static_fields=dict(fields),
+            reserved_attrs=[*RESERVED_ATTRS, "spider"],  # Scrapy adds the object
+        )
+
+    def process_log_record(self, log_data: LogData) -> LogData:
+        return {name: value for name, value in log_data.items() if isinstance(value, VALUES)}
+
+
+class JsonLog:
+    """An add-on. The fields `crawl` and `spider` are in all lines from the time when *crawler* has a spider."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        if not settings.getbool("LOG_JSON") or not settings.getbool("LOG_INSTALL_ROOT_HANDLER"):
+            return
+        settings.set("LOG_INSTALL_ROOT_HANDLER", False, "cmdline")
+        if settings.get("LOG_FILE") and not settings.getbool("LOG_FILE_APPEND"):
+            Path(settings["LOG_FILE"]).write_bytes(b"")
+        install(settings, {})
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        spider = self._crawler.spider
+        if spider is not None and any(handler.name == HANDLER for handler in logging.root.handlers):
+            install(settings, {"crawl": crawl_name(settings, spider), "spider": spider.name})
+
+
+def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
+    """Let the root logger write JSON where Scrapy's settings say, instead of an earlier call. All lines have *fields*.
+
+    >>> from scrapy.settings import Settings
+    >>> install(Settings({"LOG_ENABLED": False}), {"crawl": "night"})
+    >>> remove()
+    """
+    handler: logging.Handler
+    if settings.get("LOG_FILE"):
+        handler = logging.FileHandler(settings["LOG_FILE"], encoding=settings.get("LOG_ENCODING"))
+    elif settings.getbool("LOG_ENABLED"):
+        handler = logging.StreamHandler()
+    else:
+        handler = logging.NullHandler()
+    handler.name = HANDLER
+    handler.setFormatter(JsonLines(fields))
+    handler.setLevel(settings.get("LOG_LEVEL"))
+    if settings.getbool("LOG_SHORT_NAMES"):
+        handler.addFilter(TopLevelFormatter(["scrapy"]))
+    remove()
+    logging.root.setLevel(logging.NOTSET)
+    logging.root.addHandler(handler)
+
+
+def remove() -> None:
+    """Undo `install`."""
+    for handler in [handler for handler in logging.root.handlers if handler.name == HANDLER]:
+        logging.root.removeHandler(handler)
+        handler.close()
+
+
+def prints_for_people(settings: BaseSettings) -> bool:
+    """Return whether messages may be printed to standard error, because it is not a log of JSON."""
+    return bool(settings.get("LOG_FILE")) or not settings.getbool("LOG_JSON")

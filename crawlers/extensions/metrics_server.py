@@ -1,0 +1,120 @@
+"""Serves the metrics of this worker to Prometheus, from a thread of its own that sees only the last snapshot.
+
+The library is imported when it is needed, because the import takes some 25 milliseconds.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import call_later, run_in_thread
+from scrapy.utils.defer import deferred_from_coro
+
+from crawlers.errors import ConfigError
+from crawlers.extensions.crawl_owner import owner_of
+
+if TYPE_CHECKING:
+    from threading import Thread
+    from typing import Self
+    from wsgiref.simple_server import WSGIServer
+
+    from prometheus_client import CollectorRegistry
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
+
+    from crawlers.crawl.measuring import Measuring
+    from crawlers.crawl.metrics import Snapshot
+
+logger = logging.getLogger(__name__)
+
+TICK_S = 0.1
+PORTS = 100  # that are tried: one for each worker of a machine
+MAX_PORT = 65_535
+
+
+class MetricsServer:
+    """Listens at *address* on the first free port from *port* on. Raises `ConfigError` if there is none."""
+
+    def __init__(self, crawler: Crawler, address: str, port: int) -> None:
+        from prometheus_client import CollectorRegistry, ProcessCollector
+
+        from crawlers.crawl.metrics import SnapshotCollector
+
+        self._crawler = crawler
+        self._measuring: Measuring | None = None  # None: the crawl has not begun
+        self._call: CallLaterResult | None = None
+        registry = CollectorRegistry()
+        registry.register(SnapshotCollector(self._last, time.time))
+        ProcessCollector(registry=registry)
+        self._server, self._thread = _listening(registry, address, port)
+        host = f"[{address}]" if ":" in address else address
+        self.url = f"http://{host}:{self._server.server_port}/metrics"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        port = crawler.settings.getint("METRICS_PORT")
+        if not port:
+            raise NotConfigured  # not requested, so that no warning is needed
+        server = cls(crawler, crawler.settings.get("METRICS_ADDRESS"), port)
+        crawler.signals.connect(server._opened, signals.spider_opened)
+        crawler.signals.connect(server._closed, signals.spider_closed)
+        return server
+
+    def _last(self) -> Snapshot | None:
+        return None if self._measuring is None else self._measuring.snapshot
+
+    def _opened(self) -> None:
+        from crawlers.crawl.measuring import Measuring
+
+        owner, spider, stats = owner_of(self._crawler), self._crawler.spider, self._crawler.stats
+        if not owner.has_begun:
+            return
+        assert spider is not None
+        self._measuring = Measuring(owner.crawl, spider.name, stats.get_stats, time.monotonic)
+        logger.info("Metrics for Prometheus are served at %s", self.url)
+        self._wait()
+
+    def _wait(self) -> None:
+        self._call = call_later(TICK_S, self._tick, time.monotonic() + TICK_S)
+
+    def _tick(self, due_at: float) -> None:
+        assert self._measuring is not None
+        self._measuring.step(max(0.0, time.monotonic() - due_at))
+        if self._measuring.needs_query:
+            deferred_from_coro(self._measuring.query())
+        self._wait()
+
+    async def _closed(self) -> None:
+        if self._call is not None:
+            self._call.cancel()
+        await run_in_thread(self.close)
+
+    def close(self) -> None:
+        """End the thread, which takes up to half a second."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _listening(registry: CollectorRegistry, address: str, port: int) -> tuple[WSGIServer, Thread]:
+    """Return a running server on the first free port from *port* on, and its thread."""
+    from prometheus_client import start_http_server
+
+    if port > MAX_PORT:
+        raise ConfigError(f"METRICS_PORT={port} is out of range; write a port up to {MAX_PORT}, or 0 for no metrics")
+    last = min(port + PORTS - 1, MAX_PORT)
+    for number in range(port, last + 1):
+        try:
+            return start_http_server(number, address, registry)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise ConfigError(
+                    f"METRICS_ADDRESS={address}: port {number} can't be opened: {error.strerror or error}; name an "
+                    "address of this machine, and a port that you may use"
+                ) from error
+    raise ConfigError(f"METRICS_PORT={port}: no port from {port} to {last} of {address} is free; name another one")

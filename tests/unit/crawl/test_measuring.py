@@ -1,0 +1,110 @@
+"""A crawl is measured in small steps, and its snapshots never change."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.crawl import measuring
+from crawlers.crawl.measuring import QUERY_S, SUM_S, Measuring
+from crawlers.frontier.protocols import Choices
+from crawlers.items import SiteLimits, State
+from tests.support.opened_crawl import NOW, OpenedCrawl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Measured:
+    """A crawl of three sites, and the measuring of it at a time that the test sets."""
+
+    def __init__(self, url: str, **settings: Any) -> None:
+        sites = [SiteLimits(f"http://{name}.test") for name in "abc"]
+        self.opened = OpenedCrawl(url, mission={"sites": sites}, **settings)
+        self.now = 0.0
+        self.measuring = Measuring(self.opened.crawl, "sitegraph", lambda: self.opened.stats, lambda: self.now)
+
+    def step(self, now: float, late_s: float = 0.0) -> None:
+        self.now = now
+        self.measuring.step(late_s)
+
+    def query(self) -> None:
+        asyncio.run(self.measuring.query())
+
+
+@pytest.fixture
+def measured(sqlite_url: str) -> Iterator[Measured]:
+    measured = Measured(sqlite_url)
+    yield measured
+    measured.opened.kill()
+
+
+def test_first_snapshot_is_complete(measured: Measured) -> None:
+    snapshot = measured.measuring.snapshot
+    assert snapshot.labels == ("test", "")
+    assert snapshot.pages == {State.WAITING: 3}
+
+
+def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:
+    lease = measured.opened.lease()
+    measured.step(0.9)
+    assert measured.measuring.snapshot.leases == 0
+    measured.step(1.0)
+    assert measured.measuring.snapshot.leases == 1
+    measured.opened.end(lease, "/x", state=State.REFUSED, status=404)
+    before = measured.measuring.snapshot
+    measured.opened.crawl.session.writer.flush()
+    measured.step(2.0)
+    after = measured.measuring.snapshot
+    assert (before.stats, before.leases) == ({}, 1), "a snapshot never changes"
+    assert after.stats == {"pages/refused": 1, "pages/found": 1, "errors/client_error": 1}
+    assert (after.leases, after.unwritten) == (0, 0)
+    assert after.choices == Choices(1, 0, 0)
+    assert after.commits.number >= 1
+
+
+def test_pages_are_counted_in_slices_of_the_sites(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "SITES", 2)
+    measured.opened.end(measured.opened.lease())
+    measured.step(SUM_S - 0.1)
+    measured.step(SUM_S)
+    assert measured.measuring.snapshot.pages == {State.WAITING: 3}, "the count is not complete"
+    measured.step(SUM_S + 0.1)
+    assert measured.measuring.snapshot.pages == {State.WAITING: 2, State.DONE: 1}
+    measured.opened.end(measured.opened.lease())
+    measured.step(2 * SUM_S)
+    assert measured.measuring.snapshot.pages[State.WAITING] == 2, "the next one begins later"
+
+
+def test_lateness_is_recorded(measured: Measured) -> None:
+    measured.step(1.0, late_s=0.75)
+    lateness = measured.measuring.snapshot.lateness
+    assert (sum(lateness.counts), lateness.seconds) == (1, 0.75)
+
+
+def test_store_is_queried_seldom(measured: Measured) -> None:
+    assert measured.measuring.needs_query
+    measured.opened.crawl.session.writer.flush()
+    measured.query()
+    assert measured.measuring.snapshot.oldest_found_at == NOW
+    assert not measured.measuring.needs_query
+    measured.now = QUERY_S
+    assert measured.measuring.needs_query
+
+
+def test_store_that_can_not_be_read_ends_nothing(measured: Measured) -> None:
+    measured.opened.crawl.session.writer.flush()
+    measured.query()
+    with measured.opened.crawl.session.database.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE page RENAME TO lost")
+    measured.query()
+    assert measured.measuring.snapshot.oldest_found_at is None
+    assert not measured.measuring.needs_query
+
+
+def test_closed_crawl_is_not_queried(sqlite_url: str) -> None:
+    measured = Measured(sqlite_url)
+    measured.opened.close()
+    assert not measured.measuring.needs_query

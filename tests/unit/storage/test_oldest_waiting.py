@@ -1,0 +1,40 @@
+"""The oldest waiting URL is found without a look at all of them."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.oldest_waiting import oldest_waiting
+from crawlers.storage.schema.tables import NewPage
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+
+def page(number: int, site_id: int, state: State = State.WAITING, level: int = 0, group: int = 0) -> NewPage:
+    """Return a page that was found at the time of its number."""
+    fields = (f"http://a.test/{number}", 0, level, 0, float(level), int(state), None, None, None)
+    return NewPage(number, site_id, number, *fields, float(number), float(number), group)
+
+
+def test_oldest_url_is_that_of_the_crawl_and_still_waits(database: Database) -> None:
+    sites = [crawls.SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc"]
+    one, two = (crawls.begin(database, name, "sitegraph", sites, {}, 0.0) for name in ("one", "two"))
+    assert oldest_waiting(database, one.id) is None
+    rng = random.Random(1)
+    rows = [
+        page(number, rng.choice(run.sites).id, rng.choice([State.WAITING, State.DONE]), rng.randrange(4), group)
+        for number, group, run in ((number, number % 3, rng.choice([one, two])) for number in range(5, 300))
+    ]
+    with database.write() as connection:
+        write_changes(connection, ChangeSet(*rows))
+    for run in (one, two):
+        ids = {row.id for row in run.sites}
+        assert oldest_waiting(database, run.id) == min(
+            row.found_at for row in rows if row.site_id in ids and row.state == State.WAITING
+        )
