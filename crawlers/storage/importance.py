@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from crawlers.algorithms.ranking.opic import OPIC
+from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 
 if TYPE_CHECKING:
@@ -102,10 +102,10 @@ def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
     settings = {row.name: row.value for row in rows}
     if settings.get("ORDER") not in KEEPERS:
         return None
-    ticks, _, _, _, *offsets, _, read = json.loads(rows[0].totals)  # see OPIC.totals
-    window = ENDLESS if settings["ORDER"] == "opic" else float(settings["AOPIC_WINDOW_VISITS"]) * read
-    totals = Totals(ticks, window, (offsets[0], offsets[1]))
-    weight = connection.execute(text(_SUM), {"crawl": crawl_id, **totals.values}).scalar() if read else None
+    own = OPICTotals(*json.loads(rows[0].totals))
+    window = ENDLESS if settings["ORDER"] == "opic" else float(settings["AOPIC_WINDOW_VISITS"]) * own.read
+    totals = Totals(own.ticks, window, (own.offset_new, own.offset_read))
+    weight = connection.execute(text(_SUM), {"crawl": crawl_id, **totals.values}).scalar() if own.read else None
     return totals._replace(weight=weight) if weight else None
 
 

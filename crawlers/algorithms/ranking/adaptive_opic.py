@@ -38,7 +38,7 @@ class AdaptiveOPIC(OPIC):
         self._window = window
 
     def _new_history(self, page: int, cash: float) -> float:
-        fetched = self._waiting[1] + (self._queues[page] == 0)
+        fetched = self._waiting[1] + (self._queues[page] == 0) + (self._others.read if self._others else 0)
         part = (self.ticks - self._visited[page]) / (self._window * fetched)  # S/T
         return cash / part if part >= 1.0 else self._histories[page] * (1.0 - part) + cash
 

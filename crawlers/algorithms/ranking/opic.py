@@ -4,6 +4,9 @@ A virtual page gets a share of every payment, and everything that a page without
 to all pages. That takes O(1): the total that it gave to each page of a queue is one number, the *offset* of the queue,
 and only the *key* of each page is stored, which is its cash minus the offset.
 
+The pages of a crawl can be divided among several workers, each with an `OPIC` of its own for its part of the pages. The
+virtual page is common to all of them: see `share`.
+
 References
 ----------
 .. [1] Abiteboul, Preda, Cobena (2003), Adaptive On-Line Page Importance Computation, WWW 2003. The offsets are our own.
@@ -14,12 +17,12 @@ from __future__ import annotations
 import math
 from array import array
 from struct import pack
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import xxhash
 
 from crawlers.algorithms.ranking.aliases import Aliases
-from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.ranking.page_scores import GONE, Part
 from crawlers.algorithms.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
@@ -30,6 +33,22 @@ Policy = Literal["greedy", "cyclic", "random"]
 _UNKNOWN = -2  # the queue of undiscovered pages
 # In times the mean cash: offsets only grow, and the larger they are, the fewer digits remain for cash, here 7 of 16.
 _REBASE = 1e9
+
+
+class OPICTotals(NamedTuple):
+    """The totals of all pages, or of those of one worker."""
+
+    ticks: float  # pages fetched, revisits included
+    virtual: float  # cash of the virtual page
+    history: float  # sum of the histories of all pages
+    found: float  # pages found, including those that are gone
+    offset_new: float
+    offset_read: float
+    new: float  # pages that were never fetched
+    read: float
+    # Cash that the pages of this worker paid to the virtual page of all workers, and what they got from it.
+    paid: float = 0.0
+    taken: float = 0.0
 
 
 class OPIC:
@@ -72,7 +91,11 @@ class OPIC:
         self._waiting = [0, 0]  # by queue: pages
         self._found = 0  # pages found, including those that are gone
         self._history = 0.0  # sum of the histories of all pages
-        self.ticks = 0
+        self.ticks = 0  # of all workers, as far as they are known
+        # If pages are divided among workers: sums of the others, and the cash exchanged with the virtual page of all.
+        self._others: _Others | None = None
+        self._paid = 0.0
+        self._taken = 0.0
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._keys = PageValues(array("d", [0.0]))
         self._histories = PageValues(array("d", [0.0]))
@@ -96,11 +119,11 @@ class OPIC:
             self._waiting[0] += 1
             self._found += queue == _UNKNOWN
 
-    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Pay the cash of *page* to the targets of *links* in equal parts; return those that got some.
 
         Ignored if *page* does not wait. A target that has moved is replaced by its representative. A page pays nothing
-        to itself.
+        to itself. *elsewhere* further targets are pages of other workers: they are paid by messages, see `carries`.
         """
         queue = self._queues[page]
         if queue < 0:
@@ -117,8 +140,8 @@ class OPIC:
         self._queues[page] = 1
         self._keys[page] = -self._offsets[1]
         targets = self._targets(page, links)
-        if targets:
-            share = cash * (1.0 - self._virtual_share) / len(targets)
+        if targets or elsewhere:
+            share = self._share_of_link(cash, len(targets) + elsewhere)
             keys = self._keys
             for target in targets:
                 keys[target] += share
@@ -171,8 +194,18 @@ class OPIC:
         """Return the history of *page*, which is being fetched and pays *cash*."""
         return self._histories[page] + cash
 
+    def _share_of_link(self, cash: float, targets: int) -> float:
+        return cash * (1.0 - self._virtual_share) / targets
+
     def _give(self) -> None:
-        """Distribute all cash of the virtual page."""
+        """Distribute all cash of the virtual page, or pay it to that of all workers."""
+        if self._others is None:
+            self._distribute()
+        else:
+            self._paid += self._virtual
+            self._virtual = 0.0
+
+    def _distribute(self) -> None:
         new, old = self._waiting
         weight = self._uncrawled_weight
         if not new:
@@ -187,6 +220,112 @@ class OPIC:
             self._offsets[1] += share
             self._virtual = 0.0
 
+    # Pages of several workers ------------------------------------------------------------------------
+
+    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+        """Return the cash that each of the messages to *elsewhere* targets carries if *page* is `fetched` now.
+
+        The arguments are those of the call of `fetched` that follows.
+        """
+        if self._queues[page] < 0 or not elsewhere:
+            return 0.0
+        return self._share_of_link(self.cash(page), len(self._targets(page, links)) + elsewhere)
+
+    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+        """Add the cash that a message *carried* to *page*, or to the page of which it is an alias; return that page.
+
+        The virtual page gets it if that page is unknown or gone. The *value* of the link does not matter.
+        """
+        heir = self._aliases.representative(page)
+        if self._queues[heir] < 0:
+            self._virtual += carried
+            self._give()
+            return ()
+        self._keys[heir] += carried
+        return (heir,)
+
+    def moved_away(self, page: int) -> float:
+        """Record that *page* is an alias of a page of another worker; return its cash, which a message carries there.
+
+        Its history is dropped, and later links to *page* are not paid.
+        """
+        if self._queues[page] == _UNKNOWN:
+            return 0.0
+        cash, history = self._leave(page)
+        self._history -= history
+        return cash
+
+    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+        """Take what the virtual page of all workers gave to this worker's pages, and what the others did meanwhile.
+
+        *others* are the totals of all other workers, also of those that have ended; *given* is the cash that `hand_out`
+        has given to this worker since it began. From the first call on, the cash of the virtual page is paid to that of
+        all workers. Returns no pages: the offsets rise for all.
+        """
+        before = self._others or _Others()
+        now = _Others()
+        for totals in others:
+            one = OPICTotals(*totals)
+            now = _Others(now.ticks + int(one.ticks), now.found + int(one.found), now.read + int(one.read))
+        self._others = now
+        self.ticks += now.ticks - before.ticks
+        self._virtual += given - self._taken
+        self._taken = given
+        if self.pages:
+            self._distribute()
+        self._give()
+        return ()
+
+    def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
+        """Return the cash that the virtual page has given to each active worker, when it has distributed all it has.
+
+        *parts* describes the pages of every worker that ever had any. The cash of those that ended belongs to the
+        virtual page. Nothing is given as long as no active worker has pages.
+        """
+        totals = {number: OPICTotals(*part.totals) for number, part in parts.items()}
+        active = {number: one for number, one in totals.items() if parts[number].is_active}
+        new, read = sum(one.new for one in active.values()), sum(one.read for one in active.values())
+        weight = self._uncrawled_weight if new else 1.0
+        of_new, of_read = (1.0, 0.0) if math.isinf(weight * new) else (weight, 1.0)
+        whole = of_new * new + of_read * read
+        cash = pooled(parts) / whole if whole else 0.0
+        return {
+            number: parts[number].given + cash * (of_new * one.new + of_read * one.read)
+            for number, one in active.items()
+        }
+
+    def base(self) -> list[float]:
+        """Return the offsets, to which records are relative: `came` needs them when another worker gets the pages."""
+        return list(self._offsets)
+
+    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+        """Add a page of another worker, or of an earlier run, whose *record* is relative to *base*."""
+        self.recall(page, queue, record)
+        if queue >= 0:
+            self._keys[page] += base[queue] - self._offsets[queue]
+            self._waiting[queue] += 1
+        self._history += self._histories[page]
+
+    def left(self, pages: Iterable[int]) -> None:
+        """Forget *pages*, which are another worker's from now on, with their cash."""
+        for page in pages:
+            queue = self._queues[page]
+            if queue >= 0:
+                self._waiting[queue] -= 1
+            self._history -= self._histories[page]
+            self._queues[page] = _UNKNOWN
+            self._keys[page] = self._histories[page] = 0.0
+
+    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
+        """Begin without pages and without cash.
+
+        With *ended*, this worker is alone, and goes on with the virtual page of workers that have all ended.
+        """
+        sums = [OPICTotals(*part.totals) for part in (ended or {}).values()]
+        self._virtual = pooled(ended) if ended else 0.0
+        self.ticks = int(sum(one.ticks for one in sums))
+        self._found = int(sum(one.found for one in sums))
+
     # Queries -----------------------------------------------------------------------------------------
 
     def score(self, page: int) -> float:
@@ -197,7 +336,7 @@ class OPIC:
         if self._policy == "cyclic":
             return -visited
         drawn = xxhash.xxh3_64_intdigest(pack("<qqd", self._seed, page, visited)) >> 11  # 53 bits, as in a double
-        return -visited + self._found * math.log1p(-drawn / 2.0**53)
+        return -visited + (self._found + (self._others.found if self._others else 0)) * math.log1p(-drawn / 2.0**53)
 
     def queue(self, page: int) -> int:
         """Return 0 for a page never fetched, 1 for a fetched one, or `GONE`."""
@@ -269,12 +408,37 @@ class OPIC:
             self._aliases.add(page, int(alias))
 
     def totals(self) -> list[float]:
-        """Return ticks, cash of the virtual page, total history, pages found, and by queue: offsets, waiting pages."""
-        return [float(self.ticks), self._virtual, self._history, float(self._found), *self._offsets, *self._waiting]
+        """Return the numbers of `OPICTotals`."""
+        ticks = self.ticks - (self._others.ticks if self._others else 0)
+        counts = (*self._offsets, *self._waiting, self._paid, self._taken)
+        return list(OPICTotals(float(ticks), self._virtual, self._history, float(self._found), *counts))
 
     def recall_totals(self, totals: Sequence[float]) -> None:
         """Restore the totals."""
-        ticks, self._virtual, self._history, found, *rest = totals
-        self.ticks, self._found = int(ticks), int(found)
-        self._offsets = list(rest[:2])
-        self._waiting = [int(pages) for pages in rest[2:]]
+        own = OPICTotals(*totals)
+        self.ticks, self._found = int(own.ticks), int(own.found)
+        self._virtual, self._history = own.virtual, own.history
+        self._offsets = [own.offset_new, own.offset_read]
+        self._waiting = [int(own.new), int(own.read)]
+        self._paid, self._taken = own.paid, own.taken
+
+
+class _Others(NamedTuple):
+    """Sums over the other workers."""
+
+    ticks: int = 0
+    found: int = 0
+    read: int = 0
+
+
+def pooled(parts: Mapping[int, Part]) -> float:
+    """Return the cash of the virtual page of all workers: what they paid to it, minus what it gave, see `hand_out`.
+
+    It has no row of its own, so that no worker writes a row of another one: every worker only counts what it paid and
+    took. The virtual cash of workers that ended, and what they were given but did not take, belongs to it.
+    """
+    cash = []
+    for part in parts.values():
+        own = OPICTotals(*part.totals)
+        cash += [own.paid, -part.given] if part.is_active else [own.paid, own.virtual, -own.taken]
+    return math.fsum(cash)

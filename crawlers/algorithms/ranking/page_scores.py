@@ -11,14 +11,22 @@ Both suffice to continue a killed crawl exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 OTHER = 0  # the queue of pages never fetched of which nothing else is known
 REVISIT = 1  # the queue of pages that wait for a revisit
 GONE = -1  # pages that will not be fetched (again)
+
+
+class Part(NamedTuple):
+    """A worker's part of the pages of a crawl."""
+
+    totals: Sequence[float]
+    is_active: bool
+    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `SharedScores.hand_out`
 
 
 class PageScores(Protocol):
@@ -75,3 +83,51 @@ class PageScores(Protocol):
 
     def recall_totals(self, totals: Sequence[float]) -> None:
         """Restore the totals, before any page."""
+
+
+@runtime_checkable
+class SharedScores(PageScores, Protocol):
+    """The scores of a part of the pages of a crawl, which are divided among workers.
+
+    A link to a page of another worker is a message. It carries one number, and the value of the link. Totals are those
+    of a worker; what concerns all workers is exchanged once in a while, by `share`.
+    """
+
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
+        """As in `PageScores`; *page* has links to *elsewhere* more pages, which are other workers'."""
+
+    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+        """Return the number that each message of *page* carries; called before `fetched` with its arguments."""
+
+    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+        """Record a link to *page* from a page of another worker, with the *value* in [0, 1] of the link.
+
+        Returns the pages whose record changed.
+        """
+
+    def moved_away(self, page: int) -> float:
+        """Record that *page* is an alias of a page of another worker; return the number that a message carries."""
+
+    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+        """Take up the totals of all *others*, and what this worker was *given* by `hand_out` since it began.
+
+        Returns the pages whose record changed.
+        """
+
+    def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
+        """Return what each active worker is given by all workers together, from the beginning until now.
+
+        Reads no state of this worker, so any thread may call it.
+        """
+
+    def base(self) -> list[float]:
+        """Return the numbers to which records are relative, for `came`."""
+
+    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+        """Add a page of another worker, or of an earlier run, whose *record* is relative to *base*."""
+
+    def left(self, pages: Iterable[int]) -> None:
+        """Forget *pages*, which are another worker's from now on."""
+
+    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
+        """Begin without pages; with *ended*, all earlier workers have ended, and this one goes on alone."""

@@ -16,7 +16,7 @@ References
 from __future__ import annotations
 
 from array import array
-from math import exp, log1p
+from math import exp, inf, log1p
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.page_scores import GONE
@@ -24,8 +24,9 @@ from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.algorithms.topic.vectors import distance_relevance
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from crawlers.algorithms.ranking.page_scores import Part
     from crawlers.algorithms.topic.vectors import Weights
 
 
@@ -59,10 +60,11 @@ class TopicScores:
             self._levels[page] = level
         self._queues[page] = 0
 
-    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Record that *page* was read; *links* are its targets, each with R_a of the link; return the waiting ones.
 
-        Ignored if *page* does not wait, so that nothing is added twice.
+        Ignored if *page* does not wait, so that nothing is added twice. A page gives its TR to each target undivided,
+        so it does not matter that *elsewhere* other ones are other workers'.
         """
         queues, anchors, ranks = self._queues, self._anchors, self._ranks
         if queues[page] < 0:
@@ -94,6 +96,54 @@ class TopicScores:
         """Record that *page* will not be fetched (again); its values are kept."""
         if self._queues[page] != _UNKNOWN:
             self._queues[page] = GONE
+
+    # Pages of several workers ------------------------------------------------------------------------
+
+    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+        """Return ln TR of *page*, which is added to that of its targets; -inf, which adds nothing, if it was read."""
+        return self._ranks[page] if self._queues[page] >= 0 else -inf
+
+    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+        """Record a link with R_a = *value* to *page* from a page whose ln TR the message *carried*."""
+        if self._queues[page] != 0:
+            return ()
+        self._anchors[page] = max(self._anchors[page], value)
+        self._ranks[page] = rank = _log_sum(self._ranks[page], carried)
+        self._most = max(self._most, _log1p_exp(rank))
+        return (page,)
+
+    def moved_away(self, page: int) -> float:
+        """Record that *page* is an alias of a page of another worker; return its ln TR."""
+        self.gone(page)
+        return self._ranks[page]
+
+    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+        """Take up the greatest ln(1 + TR) of all workers."""
+        self._most = max([self._most, *(most for (most,) in others)])
+        return ()
+
+    def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
+        """Return nothing: there is no cash."""
+        return {}
+
+    def base(self) -> list[float]:
+        """Return nothing: records are absolute."""
+        return []
+
+    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+        """Add a page of another worker, or of an earlier run."""
+        self.recall(page, queue, record)
+
+    def left(self, pages: Iterable[int]) -> None:
+        """Forget *pages*."""
+        for page in pages:
+            self._queues[page] = _UNKNOWN
+
+    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
+        """Begin without pages."""
+        self.share([part.totals for part in (ended or {}).values()], 0.0)
+
+    # Queries -----------------------------------------------------------------------------------------
 
     def parts(self, page: int) -> tuple[float, float, float]:
         """Return R_a, R_d and the normalised TR of *page*, each in [0, 1]."""
@@ -138,7 +188,7 @@ class TopicScores:
 
 
 def _log_sum(a: float, b: float) -> float:
-    """Return ln(e^a + e^b)."""
+    """Return ln(e^a + e^b); *a* is finite."""
     return max(a, b) + log1p(exp(-abs(a - b)))
 
 

@@ -1,0 +1,199 @@
+"""Pages that are divided among workers: no cash is lost or created, and importance is that of one process."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.ranking.importance import Walk, estimate, exact, l1
+from bench.simulators.scale_free import copy_model
+from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.ranking.opic import OPIC
+from crawlers.algorithms.ranking.page_scores import GONE, Part, SharedScores
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import Weights
+from tests.support.divided_opic import DividedOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+weights = st.sampled_from([1.0, 3.0, math.inf])
+
+
+def divided(pages: int, workers: int, rng: random.Random, make: Callable[[], OPIC]) -> DividedOPIC:
+    web = {page: dict.fromkeys(targets, 1.0) for page, targets in copy_model(pages, rng).items()}
+    crawl = DividedOPIC(web, workers, make)
+    for page in web:
+        crawl.found(page, rng.randint(1, workers))
+    return crawl
+
+
+# Cash ------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 5), weights, st.integers(0, 2**32).map(random.Random))
+def test_workers_that_come_and_go_neither_lose_nor_create_cash(workers: int, weight: float, rng: random.Random) -> None:
+    crawl = divided(30, workers, rng, lambda: AdaptiveOPIC(uncrawled_weight=weight))
+    pages, last = list(crawl.web), workers
+    for _ in range(60):
+        worker = rng.choice(list(crawl.parts))
+        match rng.randint(0, 9):
+            case 0:
+                crawl.take_messages(worker)
+            case 1 | 2:
+                crawl.round(worker)
+            case 3:
+                crawl.gives_up(rng.sample(pages, 3))
+            case 4 | 5:
+                crawl.claims(worker, pages)
+            case 6 if len(crawl.parts) > 1:
+                crawl.ends(worker)
+            case 7 if len(crawl.parts) < 5:
+                last += 1
+                crawl.join(last)
+            case _:
+                page = rng.choice(pages)
+                if crawl.owner[page]:
+                    rng.choice([crawl.fetched, crawl.fetched, crawl.fetched, lambda p: crawl.part(p).gone(p)])(page)
+        assert crawl.total_cash() == pytest.approx(1.0, abs=1e-9)
+
+
+@given(st.integers(2, 5), st.integers(0, 2**32).map(random.Random))
+def test_virtual_page_gives_the_same_to_every_page_of_every_worker(workers: int, rng: random.Random) -> None:
+    crawl = divided(40, workers, rng, OPIC)
+    for page in rng.choices(list(crawl.web), k=50):
+        crawl.fetched(page)
+    before = {page: crawl.part(page).cash(page) for page in crawl.web}
+    for worker in rng.sample(list(crawl.parts), workers):
+        crawl.round(worker)
+    for worker in crawl.parts:
+        crawl.round(worker)
+    gains = [crawl.part(page).cash(page) - before[page] for page in crawl.web]
+    assert gains == pytest.approx([gains[0]] * 40, abs=1e-12)
+    assert gains[0] > 0.0
+    assert sum(gains) + sum(before.values()) + sum(message.cash for message in crawl.messages) == pytest.approx(1.0)
+
+
+def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_to_all() -> None:
+    scores = OPIC()
+    for page in (1, 2, 3):
+        scores.found(page, 0)
+    scores.share([], 0.0)
+    scores.moved(2, 3)
+    scores.gone(1)
+    assert list(scores.received(2, 0.25, 1.0)) == [3]
+    assert scores.received(1, 0.5, 1.0) == ()
+    assert scores.totals()[8] == pytest.approx(0.5 + 1 / 3), "what the virtual page of all workers got"
+    assert scores.cash(3) == pytest.approx(0.25 + 2 / 3)
+
+
+def test_page_that_moved_to_another_worker_takes_its_cash_along() -> None:
+    scores = OPIC()
+    for page in (1, 2):
+        scores.found(page, 0)
+    scores.share([], 0.0)
+    assert scores.moved_away(1) == 0.5
+    assert scores.moved_away(1) == 0.0
+    assert (scores.total_cash(), scores.pages) == (0.5, 1)
+
+
+# Importance ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "exchange_p", "apart", "error"),
+    [
+        (OPIC, 0.05, 0.01, 0.012),  # alone, the error is 0.0068
+        (
+            AdaptiveOPIC,
+            0.2,
+            0.09,
+            0.08,
+        ),  # alone 0.040; the window is 20 times as long as the time between two exchanges
+        (lambda: AdaptiveOPIC(window=8.0), 0.2, 0.02, 0.02),  # alone 0.0096
+    ],
+)
+def test_importance_is_that_of_one_process(
+    make: Callable[[], OPIC], exchange_p: float, apart: float, error: float
+) -> None:
+    pages, fetches, rng = 200, 12_000, random.Random(4)
+    crawl = divided(pages, 4, rng, make)
+    for tick in range(fetches):
+        worker = rng.randint(1, 4)
+        crawl.fetched(crawl.best(worker))
+        if rng.random() < exchange_p:
+            crawl.take_messages(worker)
+        if rng.random() < exchange_p:
+            crawl.round(worker)
+        if tick % 500 == 0:
+            crawl.gives_up(rng.sample(range(1, pages + 1), 10))
+            crawl.claims(worker, crawl.web)
+    links = {page: list(targets) for page, targets in crawl.web.items()}
+    alone = make()
+    Walk(alone, links).fetch(fetches)
+    shared, single = estimate(crawl.weights().__getitem__, pages), estimate(alone.weight, pages)
+    assert l1(shared, single / single.sum()) < apart
+    assert l1(shared, exact(links)) < error
+
+
+def test_importance_is_wrong_if_the_cash_of_messages_is_lost() -> None:
+    crawl = divided(200, 4, random.Random(4), OPIC)
+    rng = random.Random(1)
+    for _ in range(12_000):
+        worker = rng.randint(1, 4)
+        crawl.fetched(crawl.best(worker))
+        crawl.messages.clear()
+        crawl.round(worker)
+    truth = exact({page: list(targets) for page, targets in crawl.web.items()})
+    assert l1(estimate(crawl.weights().__getitem__, 200), truth) > 0.2
+
+
+# Topics ----------------------------------------------------------------------------------------------
+
+
+def test_topic_scores_of_divided_pages_are_those_of_one_process() -> None:
+    weights = Weights(0.5, 0.3, 0.2)
+    one, here, there = TopicScores(weights), TopicScores(weights), TopicScores(weights)
+    for scores in (one, here):
+        scores.found(1, 0)
+        scores.found(2, 1)
+    for scores in (one, there):
+        scores.found(3, 1)
+        scores.found(4, 2)
+    one.fetched(1, {2: 0.25, 3: 0.75})
+    carried = here.carries(1, {2: 0.25}, 1)
+    here.fetched(1, {2: 0.25}, 1)
+    assert list(there.received(3, carried, 0.75)) == [3]
+    one.fetched(3, {2: 0.5, 4: 0.5})
+    carried = there.carries(3, {4: 0.5}, 1)
+    there.fetched(3, {4: 0.5}, 1)
+    here.received(2, carried, 0.5)
+    for scores, other in ((here, there), (there, here)):
+        scores.share([other.totals()], 0.0)
+    assert here.parts(2) == one.parts(2)
+    assert there.parts(4) == one.parts(4)
+    assert there.received(3, 1.0, 1.0) == (), "it was read"
+
+
+def test_pages_of_a_topic_come_and_leave() -> None:
+    first, second = (TopicScores(Weights(0.5, 0.3, 0.2)) for _ in range(2))
+    first.found(1, 0)
+    first.found(2, 3)
+    first.received(2, 2.0, 0.5)
+    second.begin_part()
+    second.came(2, first.queue(2), first.record(2), first.base())
+    second.share([first.totals()], 0.0)
+    assert second.parts(2) == first.parts(2)
+    first.left([2])
+    assert first.queue(2) == GONE
+    assert first.hand_out({1: Part(first.totals(), True)}) == {}
+
+
+def test_orders_whose_pages_can_be_divided() -> None:
+    assert isinstance(OPIC(), SharedScores)
+    assert isinstance(TopicScores(Weights(0.5, 0.3, 0.2)), SharedScores)
