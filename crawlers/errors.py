@@ -4,7 +4,10 @@
     ├── ConfigError         our side: invalid user input
     │   └── StoreVersionError   a database that another version of this program wrote
     ├── FrontierError       our side: the frontier was used against its contract
-    ├── StoreError          our side: the store failed while the crawl ran (disk full, connection lost)
+    ├── StoreError          our side: the store failed while the crawl ran (disk full, file removed)
+    │   ├── StoreUnavailable    the store can't be reached now, and may come back
+    │   └── ClaimsLost          this worker was declared lost, so it may store nothing
+    ├── CrawlEnded          our side: a crawl that a process wanted to join again has ended
     ├── UnreachedError      the web's side: a crawl ended, but its sites could not be read
     ├── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
     └── BadBody             the web's side: a body beyond the limits of decompression, likewise
@@ -34,6 +37,21 @@ class FrontierError(CrawlersError):
 
 class StoreError(CrawlersError):
     """The store failed while the crawl ran; committed data is safe."""
+
+
+class StoreUnavailable(StoreError):
+    """The store can't be reached now: the server was stopped, the connection was cut, another process locks the file.
+
+    Committed data is safe, and a worker that begins again when the store is back loses nothing.
+    """
+
+
+class ClaimsLost(StoreError):
+    """The worker was declared lost, because it froze or was cut off, so its sites may be crawled by others now."""
+
+
+class CrawlEnded(CrawlersError):
+    """The crawl that a worker belonged to ended before it could join it again, so nothing is left to do."""
 
 
 class UnreachedError(CrawlersError):

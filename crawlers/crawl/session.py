@@ -35,7 +35,7 @@ from crawlers.storage.crawls import count_excluded, found_site
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
-from crawlers.storage.locks import CrawlLock
+from crawlers.storage.locks import WorkerLock
 from crawlers.storage.own_links import adopt_links, own_urls
 from crawlers.storage.pulls import downloads_of, pulls_of
 from crawlers.storage.queries import sites_of
@@ -136,12 +136,9 @@ class CrawlSession:
         self.name = crawl_name(settings, mission)
         self.database = Database(settings.get("DATABASE_URL"))
         self.reader = ReaderThreads()
-        self._lock: CrawlLock | None = None
+        self._lock: WorkerLock | None = None
         self._writer: Writer | None = None
         try:
-            unfinished = crawls.unfinished(self.database, self.name)
-            if unfinished is not None:
-                self._lock = CrawlLock(self.database, unfinished, self.name)
             wanted = [self._site_row(site_limits) for site_limits in mission.sites]
             self.row = crawls.begin(
                 self.database,
@@ -152,12 +149,10 @@ class CrawlSession:
                 now,
                 keeps=mission.keeping(),
                 selection=selection,
+                hold=self._hold,
+                can_be_joined=False,
             )
             self._has_grown = self.row.has_grown
-            if self._lock is not None and self.row.id != unfinished:
-                self._lock.release()  # that crawl has ended in the meantime
-                self._lock = None
-            self._lock = self._lock or CrawlLock(self.database, self.row.id, self.name)
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
@@ -194,6 +189,9 @@ class CrawlSession:
         except BaseException:
             self.close_all()
             raise
+
+    def _hold(self, worker_id: int) -> None:
+        self._lock = WorkerLock(self.database, worker_id)
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
         return crawls.SiteRow(
@@ -297,7 +295,7 @@ class CrawlSession:
         if name in self.row.excluded:
             raise FrontierError(f"{name} is a site of the crawl that the host list omits")
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
-        self.writer.submit(found_site(self.row.id, row))
+        self.writer.submit(found_site(self.row.id, row, self.row.worker_id))
         return row
 
     def commit(self) -> None:
@@ -320,7 +318,7 @@ class CrawlSession:
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
         """Record the end of the run; return whether the crawl is finished. Raises `StoreError`."""
         finished = finished and not crawls.is_waiting(self.database, self.row.id)
-        crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now)
+        crawls.end(self.database, self.row.id, finished=finished, reason=reason, now=now, worker_id=self.row.worker_id)
         return finished
 
     def close_all(self) -> None:

@@ -85,10 +85,9 @@ class SitePolicies:
             SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
         )
         self._apply_delay(row.id, row.site)
-        asked_until = None if row.is_new else self._session.row.asked_until
-        if asked_until is not None:
+        if row.asked_at is not None:
             rest_until = row.rest_until if row.rest_until is not None else -math.inf
-            self._session.frontier.gate(row.id).resumed(asked_until, rest_until, now)
+            self._session.frontier.gate(row.id).resumed(row.asked_at, rest_until, now)
 
     def id_of(self, site: str, now: float) -> int:
         """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""

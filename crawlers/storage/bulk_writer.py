@@ -43,6 +43,9 @@ def write_changes(connection: Connection, changes: ChangeSet) -> None:
         if write.mode in (UPDATE, UPSERT):
             # An UPDATE applies an arbitrary one of several matching rows, so only the last row of each key is kept.
             rows = list({row[: write.key]: row for row in rows}.values())
+        if write.mode is INSERT_NEW and connection.dialect.name == "postgresql":
+            # Two workers that insert the same new rows, such as external URLs, wait for each other: in one order only.
+            rows = sorted(rows, key=lambda row: row[: write.key])
         statement = _statement(kind, connection.dialect.name)
         connection.exec_driver_sql(statement, (_storable(json.dumps(rows, ensure_ascii=False)),))
 

@@ -6,17 +6,24 @@ An interrupted crawl of a name is resumed; a finished one is followed by a new c
 from __future__ import annotations
 
 import json
+import os
+import platform
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import String, bindparam, cast, delete, func, insert, literal, select, text, update
 
+from crawlers import __version__
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, CrawlEnded
 from crawlers.items import State
+from crawlers.storage import workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.joining import Command, check_joining, check_mission
+from crawlers.storage.locks import is_free
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import (
@@ -35,7 +42,7 @@ from crawlers.storage.topic.topics import TOPIC
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection, Row
 
     from crawlers.storage.database import Database
 
@@ -89,6 +96,7 @@ class SiteRow:
     robots_text: str | None = None
     robots_at: float | None = None
     rest_until: float | None = None  # the host has requested a pause until then
+    asked_at: float | None = None  # requests may have been sent until then; None: none were
     is_new: bool = False  # the row was inserted just now and has no pages yet
     folder: str = ""  # /path/ below which the crawl stays; "": the whole site
     aliases: tuple[str, ...] = ()  # further addresses of its pages, scheme://host[:port]
@@ -107,22 +115,18 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class CrawlRow:
-    """A running crawl; *resumed* if it began in an earlier run."""
+    """A running crawl, as one of its workers begins; *resumed* if it began in an earlier run, or in another worker."""
 
     id: int
     name: str
     resumed: bool
-    asked_until: float | None  # earlier runs may have sent requests until then; None: there was none
-    sites: tuple[SiteRow, ...]
+    sites: tuple[SiteRow, ...]  # that this worker holds
     excluded: frozenset[str]  # sites of earlier runs that the host list omits
+    worker_id: int
+    run_started_at: float  # when a worker began or resumed it while no other was active
+    others: int  # further active workers: this one has joined them
     # URLs were selected after pages to which they link were read, so that levels may be too deep.
     has_grown: bool = False
-
-
-def unfinished(database: Database, name: str) -> int | None:
-    """Return the number of the unfinished crawl *name*; None if there is none."""
-    with database.read() as connection:
-        return _unfinished(connection, name)
 
 
 def _unfinished(connection: Connection, name: str) -> int | None:
@@ -142,39 +146,90 @@ def begin(
     *,
     keeps: Callable[[SiteRow], bool] | None = None,
     selection: Selection | None = None,
+    hold: Callable[[int], object] = lambda _: None,
+    can_be_joined: bool = True,
+    share: int = 1,
+    rejoins: int | None = None,
 ) -> CrawlRow:
-    """Resume the crawl *name*, or begin a new one.
+    """Resume the crawl *name*, or begin a new one; if other workers are active, join it and change nothing of it.
 
     *sites* have id 0 and today's limits. If there are none, a resumed crawl includes all its sites; otherwise it
     includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded. If the *selection*
     of a site changed, its waiting pages are rejected or wait as if it had always applied.
 
-    Raises `ConfigError` if the unfinished crawl of that name has another mission or other fixed settings.
+    *hold* takes the `WorkerLock` of the new worker, whose number is its argument. Without others it claims all sites,
+    or if *share* processes are started at once, one of *share* parts. *can_be_joined* is false for missions of which
+    one process runs a crawl. *rejoins* is the number of the crawl that this process belonged to before.
+
+    Raises `ConfigError` if the unfinished crawl of that name has another mission or other fixed settings, or is run by
+    others and can't be joined; and `CrawlEnded` if the crawl *rejoins* has ended.
     """
     with database.write() as connection:
         if not database.is_sqlite:  # SQLite has one writer at a time, so no other process can begin this crawl now
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": name})
-        crawl_id = _unfinished(connection, name)
+        server_now = workers.server_time(connection)
+        ahead_s = now - server_now
+        crawl_id = _undisturbed(database, connection, name, server_now)
+        if rejoins is not None and (crawl_id != rejoins or workers.finisher(connection, rejoins) is not None):
+            raise CrawlEnded(f"the crawl {name} has ended, so there is nothing left to do")
         resumed = crawl_id is not None
-        ended_at: float | None = None
         if crawl_id is None:
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)
+        others = workers.active(connection, crawl_id)
+        opened: list[SiteRow] | None = None
+        if others:
+            command = Command(name, mission, manifest.get("settings", {}), frozenset(one.site for one in sites))
+            check_joining(connection, crawl_id, others, command, can_be_joined=can_be_joined)
         else:
-            ended_at = _resume(connection, crawl_id, name, mission, manifest)
-        listed = {wanted.site for wanted in sites}
-        others = [found for found in _found(connection, crawl_id) if found.site not in listed]
-        kept = [found for found in others if not sites or (keeps is not None and keeps(found))]
-        connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(is_open=False))
-        rows = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=ended_at is not None)
-        if selection is not None and _reselect_all(connection, crawl_id, rows, selection, now):
-            write_changes(connection, grown(crawl_id))
+            ended_at = _resume(connection, crawl_id, name, mission, manifest) if resumed else None
+            # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
+            asked_at = None if not resumed else now if ended_at is None else min(ended_at, now)
+            has_budget = bool(manifest.get("settings", {}).get("PAGE_BUDGET"))
+            earlier_pulls = workers.uncounted_pulls(connection, crawl_id) if resumed and has_budget else 0
+            _begin_run(
+                connection, crawl_id, server_now, None if asked_at is None else asked_at - ahead_s, earlier_pulls
+            )
+            found = _found(connection, crawl_id)
+            listed = {wanted.site for wanted in sites}
+            kept = [
+                one for one in found if one.site not in listed and (not sites or (keeps is not None and keeps(one)))
+            ]
+            opened = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=ended_at is not None)
+            opened = [row if row.is_new else replace(row, asked_at=asked_at) for row in opened]
+            if selection is not None and _reselect_all(connection, crawl_id, opened, selection, now):
+                write_changes(connection, grown(crawl_id))
+        worker_id = workers.join(connection, crawl_id, platform.node(), os.getpid(), __version__, server_now)
+        hold(worker_id)
+        held = frozenset(workers.claim_share(connection, crawl_id, worker_id, len(others), share))
+        rows = site_rows(connection, held, ahead_s) if opened is None else [row for row in opened if row.id in held]
+        excluded = frozenset(one.site for one in _found(connection, crawl_id, ~site.c.is_open))
         has_grown = _has_grown(connection, crawl_id)
+        started_at = connection.execute(select(crawl.c.run_started_at).where(crawl.c.id == crawl_id)).scalar_one()
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
-    rows.sort(key=lambda row: row.id)
-    excluded = frozenset(found.site for found in others).difference(found.site for found in kept)
-    # A killed run may have sent a request just now; a clock that was set back must not make a crawl wait.
-    asked_until = (now if ended_at is None else min(ended_at, now)) if resumed else None
-    return CrawlRow(crawl_id, name, resumed, asked_until, tuple(rows), excluded, has_grown)
+    in_order = tuple(sorted(rows, key=lambda row: row.id))
+    run = (worker_id, started_at + ahead_s, len(others))
+    return CrawlRow(crawl_id, name, resumed, in_order, excluded, *run, has_grown)
+
+
+def _undisturbed(database: Database, connection: Connection, name: str, now: float) -> int | None:
+    """Return the unfinished crawl *name* without its dead workers, and keep others from beginning or ending it."""
+    crawl_id = _unfinished(connection, name)
+    while crawl_id is not None:
+        workers.lose_dead(connection, crawl_id, now, None, partial(is_free, database), waits=True)
+        workers.lock_crawl(connection, crawl_id)
+        still = _unfinished(connection, name)
+        if still == crawl_id:
+            break
+        crawl_id = still  # its last worker has ended it in the meantime
+    return crawl_id
+
+
+def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: float | None, earlier_pulls: int) -> None:
+    """Let nobody hold any site of the crawl, to which requests may have been sent until *asked_at*."""
+    nobody_s = {"is_open": False, "worker_id": None, "asked_at": asked_at}
+    connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(**nobody_s))
+    began = {"control": None, "finisher_id": None, "run_started_at": now, "earlier_pulls": earlier_pulls}
+    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**began))
 
 
 def _has_grown(connection: Connection, crawl_id: int) -> bool:
@@ -196,12 +251,8 @@ def _resume(
 
     Raises `ConfigError`.
     """
-    known = connection.execute(select(crawl.c.mission, crawl.c.ended_at).where(crawl.c.id == crawl_id)).one()
-    if known.mission != mission:
-        raise ConfigError(
-            f"CRAWL={name} is an unfinished crawl of the mission {known.mission}, not {mission}; give this crawl "
-            "another name: -s CRAWL=another"
-        )
+    check_mission(connection, crawl_id, name, mission)
+    ended_at = connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar()
     of_crawl = crawler_setting.c.crawl_id == crawl_id
     recorded = dict(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value).where(of_crawl)).all())
     settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
@@ -220,13 +271,55 @@ def _resume(
     if settings:
         connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name.in_(settings)))
         _record(connection, crawl_id, settings)
-    return None if known.ended_at is None else float(known.ended_at)
+    return None if ended_at is None else float(ended_at)
 
 
-def _found(connection: Connection, crawl_id: int) -> list[SiteRow]:
+def _found(connection: Connection, crawl_id: int, *conditions: ColumnElement[bool]) -> list[SiteRow]:
     columns = (site.c.id, site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
-    rows = connection.execute(select(*columns).where(site.c.crawl_id == crawl_id).order_by(site.c.id))
+    rows = connection.execute(select(*columns).where(site.c.crawl_id == crawl_id, *conditions).order_by(site.c.id))
     return [SiteRow(*row) for row in rows]
+
+
+def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float = 0.0) -> list[SiteRow]:
+    """Return the rows of open sites by their *numbers*, in this order.
+
+    `asked_at` is by a clock that is *ahead_s* before that of the server.
+    """
+    in_order = sorted(numbers)
+    rows: list[Row[Any]] = []
+    for first in range(0, len(in_order), MAX_NAMES):
+        some = select(site).where(site.c.id.in_(in_order[first : first + MAX_NAMES])).order_by(site.c.id)
+        rows += connection.execute(some).all()
+    has_homes = [row for row in rows if row.home_addresses]
+    owners: dict[str, str] = {}
+    if has_homes:
+        of_crawl = select(site.c.site, site.c.aliases).where(site.c.crawl_id == has_homes[0].crawl_id, site.c.is_open)
+        for name, aliases in connection.execute(of_crawl):
+            owners |= dict.fromkeys((name, *(aliases or "").split()), name)
+    return [
+        SiteRow(
+            row.id,
+            row.site,
+            row.parallel,
+            row.max_level,
+            row.delay_s,
+            row.start_url,
+            row.robots_status,
+            row.robots_text,
+            row.robots_at,
+            row.rest_until,
+            None if row.asked_at is None else row.asked_at + ahead_s,
+            folder=row.folder or "",
+            aliases=tuple((row.aliases or "").split()),
+            home_addresses=_own_homes(row.site, row.home_addresses, owners),
+        )
+        for row in rows
+    ]
+
+
+def _own_homes(name: str, home_addresses: str | None, owners: Mapping[str, str]) -> tuple[str, ...]:
+    # An address that the host list names now is that of a site of its own.
+    return tuple(home for home in (home_addresses or "").split() if owners.get(home, name) == name)
 
 
 def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Mapping[str, Any], now: float) -> int:
@@ -370,8 +463,7 @@ def open_sites(
         if row.availability is not None and try_again:
             _retry_home_page(connection, row.id, now)
         known_of_it = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at", "rest_until")}
-        # An address that the host list names now is that of a site of its own.
-        homes = tuple(home for home in (row.home_addresses or "").split() if owners.get(home, one.site) == one.site)
+        homes = _own_homes(one.site, row.home_addresses, owners)
         rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
     if inserted:
         connection.execute(insert(site), inserted)
@@ -398,11 +490,12 @@ def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
         connection.execute(insert(seed), rows)
 
 
-def found_site(crawl_id: int, row: SiteRow) -> ChangeSet:
-    """Return the rows that add a site, discovered during the crawl, to the crawl."""
+def found_site(crawl_id: int, row: SiteRow, worker_id: int | None = None) -> ChangeSet:
+    """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now."""
     limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
     return ChangeSet(
-        FoundSeed(row.site, row.start_url or f"{row.site}/"), FoundSite(row.id, crawl_id, row.site, *limits)
+        FoundSeed(row.site, row.start_url or f"{row.site}/"),
+        FoundSite(row.id, crawl_id, row.site, *limits, worker_id),
     )
 
 
@@ -441,8 +534,19 @@ def drop_anchors(database: Database, crawl_id: int) -> None:
         connection.execute(delete(link_anchor).where(link_anchor.c.target_id.in_(targets)))
 
 
-def end(database: Database, crawl_id: int, *, finished: bool, reason: str, now: float) -> None:
-    """Record that the crawl has stopped; an unfinished crawl can be resumed later."""
+def end(
+    database: Database, crawl_id: int, *, finished: bool, reason: str, now: float, worker_id: int | None = None
+) -> bool:
+    """Record that the crawl has stopped; an unfinished crawl can be resumed later.
+
+    If *worker_id* is not the last active worker, only that one ends, and False is returned. Raises `ClaimsLost`.
+    """
     state = FINISHED if finished else INTERRUPTED
     with database.write() as connection:
+        if worker_id is not None:
+            server_now = workers.server_time(connection)
+            if not workers.leave(connection, worker_id, server_now):
+                return False
+            workers.finish(connection, worker_id, server_now)
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=state, ended_at=now, reason=reason))
+    return True

@@ -21,7 +21,7 @@ from sqlalchemy.exc import (
     OperationalError,
 )
 
-from crawlers.errors import ConfigError, StoreError
+from crawlers.errors import ConfigError, StoreError, StoreUnavailable
 from crawlers.storage.schema import migrations
 
 if TYPE_CHECKING:
@@ -38,6 +38,22 @@ SERVER_TIMEOUTS = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
+}
+# Exceptions of psycopg, which is an extra, for what has nothing to do with the statement and may pass. Its base class
+# is that of connections that failed without a code; a deadlock or the end of an idle transaction leaves nothing behind.
+_PASSING = {
+    "OperationalError",
+    "AdminShutdown",
+    "CrashShutdown",
+    "CannotConnectNow",
+    "ConnectionException",
+    "ConnectionFailure",
+    "ConnectionDoesNotExist",
+    "ConnectionTimeout",
+    "SqlclientUnableToEstablishSqlconnection",
+    "TooManyConnections",
+    "DeadlockDetected",
+    "IdleInTransactionSessionTimeout",
 }
 
 
@@ -94,13 +110,19 @@ class Database:
 
     @contextmanager
     def store_errors(self) -> Iterator[None]:
-        """Turn full disks, lost connections, files and tables into `StoreError`; other errors are our bugs."""
+        """Turn full disks, lost connections, files and tables into `StoreError`; other errors are our bugs.
+
+        What may pass, such as a server that was stopped, is `StoreUnavailable`.
+        """
         try:
             yield
         except DBAPIError as error:
-            if type(error) not in (OperationalError, DatabaseError, InterfaceError) and not _misses_table(error):
+            may_pass = _may_pass(error)
+            if not (
+                may_pass or _misses_table(error) or type(error) in (OperationalError, DatabaseError, InterfaceError)
+            ):
                 raise
-            raise StoreError(
+            raise (StoreUnavailable if may_pass else StoreError)(
                 f"{self.name} failed: {_cause(error)}; {_remedy(error)}, then run the same command again"
             ) from error
 
@@ -180,6 +202,12 @@ def _problem(error: DatabaseError) -> str:
     return f": {_cause(error)}; check that the file and its folder can be read and written"
 
 
+def _may_pass(error: DBAPIError) -> bool:
+    if isinstance(error.orig, sqlite3.Error):
+        return _sqlite_kind(error.orig) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return error.connection_invalidated or type(error.orig).__name__ in _PASSING
+
+
 def _misses_table(error: DBAPIError) -> bool:
     return type(error.orig).__name__ == "UndefinedTable"  # of psycopg, which is an extra
 
@@ -190,6 +218,8 @@ def _remedy(error: DBAPIError) -> str:
             return "committed data is safe in the other tables: restore the lost one"
         return "committed data is safe: check that the server runs and has free space"
     kind = _sqlite_kind(error.orig)
+    if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "committed data is safe: let the other process end its transaction"
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
         return "committed data is safe: make the file and its folder writable"
     if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

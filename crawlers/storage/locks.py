@@ -1,5 +1,5 @@
-"""Ensures that only one process at a time runs a crawl, by a lock that the operating system or the server
-releases when the process dies."""
+"""The lock that a worker holds for its life: operating system or server release it when the process dies, however it
+dies. So a worker whose lock is free is dead; one that froze, or was cut off, keeps it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 
-from crawlers.errors import ConfigError
+from crawlers.errors import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,44 +20,36 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 _ADVISORY_SPACE = 0x6372_6177  # "craw": keeps our advisory locks apart from those of other programs
+_SPACE_AND_WORKER = "SELECT pg_try_advisory_lock(:space, :worker)"
+_IS_HELD = """
+    SELECT count(*) FROM pg_locks
+    WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid::bigint = :space AND objid::bigint = :worker
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 
 
-class CrawlLock:
-    """A lock, held from construction until `release`. Raises `ConfigError` if another process holds it."""
+class WorkerLock:
+    """The lock of a worker, held from construction until `release`. Raises `StoreError` if another process holds it.
 
-    def __init__(self, database: Database, crawl_id: int, name: str) -> None:
+    Take it before the row of the worker is committed: whoever sees an active worker with a free lock declares it lost.
+    """
+
+    def __init__(self, database: Database, worker_id: int) -> None:
         self._file: IO[bytes] | None = None
         self._connection: Connection | None = None
-        path = database.path
-        held = self._lock_file(path, crawl_id) if path else self._lock_server(database, crawl_id)
-        if not held:
-            raise ConfigError(
-                f"CRAWL={name} in {database.name} is being run by another process; wait for it, stop it, or "
-                "give this crawl another name: -s CRAWL=another"
-            )
+        with database.store_errors():
+            if database.path:
+                self._path = _path(database.path, worker_id)
+                self._file = _locked(self._path)
+                is_held = self._file is not None or not _has_file_locks()
+            else:
+                is_held = self._lock_server(database, worker_id)
+        if not is_held:
+            raise StoreError(f"{database.name}: another process holds the lock of worker {worker_id}; please report it")
 
-    def _lock_file(self, path: Path, crawl_id: int) -> bool:
-        self._path = path.with_name(f"{path.name}.crawl{crawl_id}.lock")
-        try:
-            import fcntl
-        except ImportError:  # Windows: an exclusive open is not worth a dependency
-            return True
-        while True:
-            file = self._path.open("ab")
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                file.close()
-                return False
-            if _is_at(self._path, file):
-                self._file = file
-                return True
-            file.close()  # its holder removed it between the two calls, so this lock excludes no other process
-
-    def _lock_server(self, database: Database, crawl_id: int) -> bool:
+    def _lock_server(self, database: Database, worker_id: int) -> bool:
         self._connection = database.engine.connect()
         held = self._connection.execute(
-            text("SELECT pg_try_advisory_lock(:space, :crawl)"), {"space": _ADVISORY_SPACE, "crawl": crawl_id}
+            text(_SPACE_AND_WORKER), {"space": _ADVISORY_SPACE, "worker": worker_id}
         ).scalar()
         self._connection.commit()  # the lock belongs to the session, not to the transaction
         if not held:
@@ -65,7 +58,7 @@ class CrawlLock:
         return bool(held)
 
     def is_held(self) -> bool:
-        """Whether the lock still excludes other processes. Raises `DBAPIError` if the server is not accessible."""
+        """Whether other processes still see the lock. Raises `DBAPIError` if the server is not accessible."""
         if self._file is not None:
             return _is_at(self._path, self._file)
         if self._connection is not None:  # the lock belongs to this session
@@ -74,15 +67,69 @@ class CrawlLock:
         return True
 
     def release(self) -> None:
+        """Release the lock, if it is held."""
         if self._file is not None:
             with suppress(OSError):
                 self._path.unlink()
             self._file.close()
             self._file = None
         if self._connection is not None:
+            with suppress(SQLAlchemyError):  # at once: the server notices the end of a connection a moment later
+                self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
             self._connection.invalidate()  # a connection returned to the pool would keep the lock
             self._connection.close()
             self._connection = None
+
+
+def is_free(database: Database, worker_id: int) -> bool:
+    """Return whether nobody holds the lock of a worker, because its process has died. Raises `StoreError`.
+
+    Without file locks (on Windows) every worker of an SQLite file seems dead.
+    """
+    if database.path:
+        path = _path(database.path, worker_id)
+        if not _has_file_locks() or not path.exists():
+            return True
+        file = _locked(path)
+        if file is None:
+            return False
+        with suppress(OSError):
+            path.unlink()  # of a process that was killed
+        file.close()
+        return True
+    with database.read() as connection:
+        # Whoever tried to take it would seem to be its holder to others for a moment.
+        return not connection.execute(text(_IS_HELD), {"space": _ADVISORY_SPACE, "worker": worker_id}).scalar()
+
+
+def _path(database: Path, worker_id: int) -> Path:
+    return database.with_name(f"{database.name}.worker{worker_id}.lock")
+
+
+def _has_file_locks() -> bool:
+    try:
+        import fcntl  # noqa: F401
+    except ImportError:  # Windows: an exclusive open is not worth a dependency
+        return False
+    return True
+
+
+def _locked(path: Path) -> IO[bytes] | None:
+    """Return the locked file; None if another process has locked it, or there are no file locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    while True:
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            return None
+        if _is_at(path, file):
+            return file
+        file.close()  # its holder removed it between the two calls, so this lock excludes no other process
 
 
 def _is_at(path: Path, file: IO[bytes]) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, text
 from crawlers.storage.schema.tables import page, pull, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from crawlers.storage.database import Database
 
@@ -25,8 +25,13 @@ _COUNTED = {
 }
 
 
-def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
-    """Yield (site id, link group, reward) of every recorded download of the crawl, in the order of completion."""
+def pulls_of(
+    database: Database, crawl_id: int, until: Mapping[int, int] | None = None
+) -> Iterator[tuple[int, int, float]]:
+    """Yield (site id, link group, reward) of every recorded download of the crawl, in the order of completion.
+
+    With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`.
+    """
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     with database.read() as connection:
         sites = set(connection.execute(of_crawl).scalars())
@@ -35,13 +40,14 @@ def pulls_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, floa
             return
         # Read in the order of the table: sorting the pulls of a crawl would hold all of them in memory.
         recorded = (
-            select(pull.c.site_id, func.coalesce(page.c.link_group, 0), pull.c.reward)
+            select(pull.c.site_id, func.coalesce(page.c.link_group, 0), pull.c.reward, pull.c.worker_id, pull.c.id)
             .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
             .where(pull.c.id >= first)
             .order_by(pull.c.id)
         )
-        for site_id, group, reward in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded):
-            if site_id in sites:
+        rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded)
+        for site_id, group, reward, worker_id, number in rows:
+            if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
                 yield site_id, group, reward
 
 

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlers.storage.database import Database
-    from crawlers.storage.locks import CrawlLock
+    from crawlers.storage.locks import WorkerLock
 
 
 class StoreCheck:
-    """Compares the store with what it was at first. *lock* is that of the running crawl. Raises `StoreError`.
+    """Compares the store with what it was at first. *lock* is that of this worker. Raises `StoreError`.
 
     The files of SQLite are compared by `stat` only. Opening and closing them would drop the locks that SQLite holds on
     them (sqlite.org/howtocorrupt.html, section 2.2).
     """
 
-    def __init__(self, database: Database, lock: CrawlLock | None = None) -> None:
+    def __init__(self, database: Database, lock: WorkerLock | None = None) -> None:
         self._database = database
         self._lock = lock
         self._identities: dict[str, tuple[int, int]] = {}
@@ -45,7 +45,7 @@ class StoreCheck:
         with self._database.store_errors():
             is_held = self._lock is None or self._lock.is_held()
         if not is_held:
-            raise StoreError(self._lost("no longer keeps other processes away from this crawl: its lock was removed"))
+            raise StoreError(self._lost("no longer shows that this worker is alive: its lock was removed"))
 
     def _compare(self, part: Path) -> None:
         try:

@@ -68,7 +68,8 @@ class Writer:
     database is slower than the crawl, `submit` waits as soon as four batches are pending, so that the
     memory stays bounded. After a failure every call raises `StoreError`, and nothing more is written.
 
-    *check* is called in the thread every few seconds; it raises `StoreError` if the store is lost.
+    *check* is called in the thread every few seconds; it raises `StoreError` if the store is lost. *fence* is called
+    first in every transaction, with the changes of its batch; if it raises `StoreError`, nothing of it is written.
     """
 
     def __init__(
@@ -78,9 +79,11 @@ class Writer:
         batch_size: int = 200,
         batch_s: float = 1.0,
         check: Callable[[], None] = lambda: None,
+        fence: Callable[[Connection, ChangeSet], None] = lambda _connection, _changes: None,
     ) -> None:
         self._database = database
         self._check_store = check
+        self._fence = fence
         self._checked_at = float("-inf")  # by the monotonic clock
         self._batch_size = batch_size
         self._batch_s = batch_s
@@ -178,7 +181,7 @@ class Writer:
     def store_error(self, error: BaseException) -> StoreError:
         """Return the message about *error* of the database."""
         if isinstance(error, StoreError):
-            return StoreError(str(error))  # a new one, because an exception raised twice keeps both tracebacks
+            return type(error)(str(error))  # a new one, because an exception raised twice keeps both tracebacks
         cause = getattr(error, "orig", None) or error
         lines = str(cause).strip().splitlines() or [type(cause).__name__]
         return StoreError(
@@ -198,7 +201,7 @@ class Writer:
                 if isinstance(work, _Job):
                     self._do(work)
                 elif work.size:
-                    with self._transaction() as connection:
+                    with self._transaction(work.changes) as connection:
                         write_changes(connection, work.changes)
                 else:
                     self._check_at_times()
@@ -212,10 +215,11 @@ class Writer:
             self._fail(error)
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, changes: ChangeSet) -> Iterator[Connection]:
         self._check_at_times()
         began = time.monotonic()
         with self._database.write() as connection:
+            self._fence(connection, changes)
             yield connection
         took_s = time.monotonic() - began
         self.commits = Commits(self.commits.number + 1, self.commits.seconds + took_s, took_s)
@@ -229,7 +233,7 @@ class Writer:
         if not job.result.set_running_or_notify_cancel():
             return
         try:
-            with self._transaction() as connection:
+            with self._transaction(ChangeSet()) as connection:
                 result = job.call(connection)
         except (SQLAlchemyError, StoreError) as error:
             job.result.set_exception(self.store_error(error))

@@ -120,7 +120,7 @@ def test_a_second_process_of_a_running_crawl_is_refused(web, crawl, undisturbed)
         assert before == (crawl.query("SELECT * FROM crawl"), crawl.query(limits), crawl.files())
     assert refused.status == 2
     assert len(refused.errors) == 1
-    assert "run by another process" in refused.errors[0]
+    assert "is being run by process" in refused.errors[0]
     assert "Traceback" not in refused.log
     assert run.wait().status == 0
     assert crawl.states == ["finished"]

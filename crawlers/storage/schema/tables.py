@@ -64,7 +64,34 @@ crawl = Table(
     Column("ended_at", Float),
     Column("reason", Text),
     Column("manifest", Text, nullable=False),  # JSON: versions, settings, seeds
+    Column("control", String),  # what its workers are asked for: pause, stop; null = to crawl
+    Column("run_started_at", Float),  # when a worker began or resumed it while no other was active
+    Column("finisher_id", Integer),  # the worker that records its end
+    Column("earlier_pulls", BigInteger, nullable=False, server_default="0"),  # those that no worker has counted
     Index("crawl_name", "name"),
+)
+
+worker = Table(
+    "worker",
+    metadata,
+    Column("id", Integer, primary_key=True),  # never used again, so that the number of a lost worker stays its own
+    Column("crawl_id", Integer, nullable=False),
+    Column("machine", Text, nullable=False),
+    Column("process", Integer, nullable=False),
+    Column("version", String, nullable=False),
+    Column("state", String, nullable=False),  # active, left, lost
+    Column("joined_at", Float, nullable=False),  # by the clock of the server, as every time of this table
+    Column("beat_at", Float, nullable=False),
+    Column("ended_at", Float),
+    Column("granted", BigInteger, nullable=False, server_default="0"),  # pulls of the page budget; 0 if there is none
+    Column("used", BigInteger, nullable=False, server_default="0"),
+    Column("pages", BigInteger, nullable=False, server_default="0"),
+    Column("leases", Integer, nullable=False, server_default="0"),
+    Column("best_index", Float),  # null = it has nothing to fetch
+    Column("is_hungry", Boolean, nullable=False, server_default=false()),
+    Column("status", Text),  # JSON
+    Index("worker_of_crawl", "crawl_id", "state"),
+    sqlite_autoincrement=True,
 )
 
 crawler_setting = Table(
@@ -147,20 +174,30 @@ site = Table(
     Column("aliases", Text),  # further addresses of its pages in the latest host list, separated by spaces
     Column("home_addresses", Text),  # addresses to which its home page redirects, in order; the last one is crawled
     Column("selection", Text),  # fingerprint of folder, addresses and patterns by which its waiting pages were selected
+    Column("worker_id", Integer),  # the worker that holds it; null = nobody
+    Column("source_id", Integer),  # the site that leads its source, which one worker holds as a whole; null = itself
+    Column("asked_at", Float),  # requests may have been sent to it until then; set when a worker gives it up
     Index("site_of_crawl", "crawl_id", "site", unique=True),
+    Index("site_of_worker", "crawl_id", "worker_id", "id"),
+    Index(
+        "site_of_source",
+        "source_id",
+        sqlite_where=text("source_id IS NOT NULL"),
+        postgresql_where=text("source_id IS NOT NULL"),
+    ),
 )
 
 
 @writes(
     site,
     INSERT,
-    columns=("id", "crawl_id", "seed_id", "site", "parallel", "max_level", "delay_s", "start_url"),
+    columns=("id", "crawl_id", "seed_id", "site", "parallel", "max_level", "delay_s", "start_url", "worker_id"),
     select="""
-        SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url
+        SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url, r.worker_id
         FROM ({rows}) AS r JOIN seed ON seed.site = r.site""",
 )
 class FoundSite(NamedTuple):
-    """A site that a crawl discovered; it must be a seed."""
+    """A site that a worker discovered, and holds; it must be a seed."""
 
     id: int
     crawl_id: int
@@ -169,6 +206,7 @@ class FoundSite(NamedTuple):
     max_level: int | None
     delay_s: float
     start_url: str | None
+    worker_id: int | None
 
 
 @writes(site, UPDATE)
@@ -195,6 +233,24 @@ class SiteRest(NamedTuple):
 
     id: int
     rest_until: float
+
+
+@writes(site, UPDATE)
+class ClaimedSite(NamedTuple):
+    """A site that a worker holds."""
+
+    id: int
+    worker_id: int
+
+
+@writes(site, UPDATE)
+class GivenUpSite(NamedTuple):
+    """A site that its worker holds no longer; the times are those of its politeness gate."""
+
+    id: int
+    asked_at: float | None  # when the last request was sent
+    rest_until: float | None
+    worker_id: int | None = None
 
 
 @writes(site, UPDATE)
@@ -244,6 +300,7 @@ page = Table(
     Column("link_group", SmallInteger, nullable=False, server_default="0"),  # its queue; 0 = URLs without a group
     Column("etag", Text),  # for conditional requests of the next visit
     Column("last_modified", Text),  # for conditional requests, too
+    Column("retry_at", Float),  # of a page that waits for another attempt
     Index("page_key", "site_id", "key", unique=True),
     # Pages of a news crawl that look like articles but are not documents.
     Index(
@@ -251,6 +308,12 @@ page = Table(
         "fetched_at",
         sqlite_where=text("state = 1 AND reason IS NOT NULL"),
         postgresql_where=text("state = 1 AND reason IS NOT NULL"),
+    ),
+    Index(
+        "page_retry",
+        "site_id",
+        sqlite_where=text("state = 0 AND retry_at IS NOT NULL"),
+        postgresql_where=text("state = 0 AND retry_at IS NOT NULL"),
     ),
     Index(
         "page_waiting",
@@ -456,6 +519,7 @@ class PullRow(NamedTuple):
     page_id: BigInt
     reward: float
     ended_at: float
+    worker_id: int | None = None
 
 
 pull = table(
@@ -464,6 +528,7 @@ pull = table(
     PullRow,
     INSERT,
     Index("pull_of_site", "site_id", "id"),
+    Index("pull_of_worker", "worker_id", "id"),
     number=Column("id", ROW_ID, primary_key=True),  # in the order of completion
 )
 

@@ -40,7 +40,7 @@ def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> S
         writer=SimpleNamespace(flush=lambda: None),
         database=None,
         goes_by_level=goes_by_level,
-        row=SimpleNamespace(resumed=resumed, asked_until=None),
+        row=SimpleNamespace(resumed=resumed),
     )
     settings = Settings({"ROBOTSTXT_OBEY": False, "TRAPS_ENABLED": True, "USER_AGENT": "us"})
     sites = SitePolicies(session, settings, "us", True, lambda: 0.0)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
-from crawlers.errors import ConfigError, StoreVersionError
+from crawlers.errors import ConfigError, StoreUnavailable, StoreVersionError
 from crawlers.storage.database import Database
 from crawlers.storage.news.stored_rules import LEARNT, LearntRulesRow, add_rule, list_rules, pin_rule
 from crawlers.storage.schema import migrations
@@ -247,3 +247,56 @@ def test_name_shows_no_password(postgresql_url: str) -> None:
     assert "secret" not in database.name
     assert database.path is None
     database.close()
+
+
+def test_server_that_ends_a_connection_may_come_back(postgresql_url: str) -> None:
+    database, admin = Database(postgresql_url), Database(postgresql_url)
+    ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = :pid"
+
+    def write() -> None:
+        with database.write() as connection:
+            pid = connection.execute(text("SELECT pg_backend_pid()")).scalar()
+            with admin.write() as other:
+                other.execute(text(ends), {"pid": pid})
+            connection.execute(text("SELECT 1"))
+
+    with pytest.raises(StoreUnavailable, match=r"failed: .*check that the server runs"):
+        write()
+    with database.read() as connection:
+        assert connection.execute(text("SELECT 1")).scalar() == 1
+    admin.close()
+    database.close()
+
+
+def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql_url: str) -> None:
+    database, admin = Database(postgresql_url), Database(postgresql_url)
+
+    of_database = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+
+    def is_idle() -> bool:
+        with admin.read() as connection:
+            return bool(connection.execute(text(of_database)).scalar())
+
+    def write() -> None:
+        with database.write() as connection:
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = '1ms'"))
+            while is_idle():  # the server ends the session
+                pass
+            connection.execute(text("SELECT 1"))
+
+    with pytest.raises(StoreUnavailable):
+        write()
+    admin.close()
+    database.close()
+
+
+def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite: Database) -> None:
+    def write() -> None:
+        with sqlite.write() as connection:
+            connection.execute(text("SELECT 1"))
+
+    at_once = "PRAGMA busy_timeout=1"
+    event.listen(sqlite.engine, "begin", lambda connection: connection.exec_driver_sql(at_once), insert=True)
+    with sqlite.write(), pytest.raises(StoreUnavailable, match="locked; committed data is safe: let the other process"):
+        write()
+    write()

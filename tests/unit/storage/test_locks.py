@@ -1,4 +1,4 @@
-"""One process at a time runs a crawl; the lock of a killed process is released."""
+"""A worker holds its lock as long as its process lives; the lock of a killed process is free."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawlers.errors import ConfigError
+from crawlers.errors import StoreError
 from crawlers.storage.database import Database
-from crawlers.storage.locks import CrawlLock
+from crawlers.storage.locks import WorkerLock, is_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 HOLD = """
 import sys
 from crawlers.storage.database import Database
-from crawlers.storage.locks import CrawlLock
-lock = CrawlLock(Database(sys.argv[1], create=False), 1, "daily")
+from crawlers.storage.locks import WorkerLock
+lock = WorkerLock(Database(sys.argv[1], create=False), 1)
 print("held", flush=True)
 sys.stdin.readline()
 """
@@ -29,7 +29,7 @@ sys.stdin.readline()
 
 @pytest.fixture
 def holder(database: Database, database_url: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds the lock of crawl 1."""
+    """Another process that holds the lock of worker 1."""
     command = [sys.executable, "-c", HOLD, database_url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -46,41 +46,56 @@ def wait_for_server(database: Database) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(1668440439, 1)"))
 
 
-def test_crawl_of_another_process_is_refused_until_that_is_killed(
+def test_lock_of_another_process_is_held_until_that_is_killed(
     database: Database, holder: subprocess.Popen[str]
 ) -> None:
     for _ in range(2):
-        with pytest.raises(ConfigError, match=r"CRAWL=daily in .* is being run by another process"):
-            CrawlLock(database, 1, "daily")
+        assert not is_free(database, 1)
+        with pytest.raises(StoreError, match=r"another process holds the lock of worker 1"):
+            WorkerLock(database, 1)
     holder.kill()
     holder.wait()
     wait_for_server(database)
-    CrawlLock(database, 1, "daily").release()
+    assert is_free(database, 1)
+    WorkerLock(database, 1).release()
 
 
-def test_other_crawls_of_the_database_are_not_locked(database: Database, holder: subprocess.Popen[str]) -> None:
-    CrawlLock(database, 2, "weekly").release()
+def test_locks_of_other_workers_are_free(database: Database, holder: subprocess.Popen[str]) -> None:
+    assert is_free(database, 2)
+    WorkerLock(database, 2).release()
 
 
 def test_lock_is_free_after_its_release_and_leaves_no_file(database: Database, tmp_path: Path) -> None:
     for _ in range(3):
-        lock = CrawlLock(database, 1, "daily")
+        lock = WorkerLock(database, 1)
+        assert lock.is_held()
+        assert not is_free(database, 1)
         lock.release()
         lock.release()
+        assert is_free(database, 1)
     assert list(tmp_path.glob("*.lock")) == []
 
 
+def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
+    left_over = tmp_path / "crawl.sqlite.worker1.lock"
+    left_over.touch()
+    assert is_free(database, 1)
+    assert not left_over.exists()
+    database.close()
+
+
 def test_lock_also_excludes_the_same_process(database: Database) -> None:
-    lock = CrawlLock(database, 1, "daily")
-    with pytest.raises(ConfigError):
-        CrawlLock(database, 1, "daily")
+    lock = WorkerLock(database, 1)
+    with pytest.raises(StoreError):
+        WorkerLock(database, 1)
     lock.release()
 
 
 def test_lock_on_a_removed_file_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
-    first = CrawlLock(database, 1, "daily")
+    first = WorkerLock(database, 1)
     flock = fcntl.flock
 
     def release_in_between(file: object, flags: int) -> None:
@@ -89,8 +104,7 @@ def test_lock_on_a_removed_file_does_not_count(tmp_path: Path, monkeypatch: pyte
         flock(file, flags)
 
     monkeypatch.setattr(fcntl, "flock", release_in_between)
-    second = CrawlLock(database, 1, "daily")
-    with pytest.raises(ConfigError):
-        CrawlLock(database, 1, "daily")
+    second = WorkerLock(database, 1)
+    assert not is_free(database, 1)
     second.release()
     database.close()

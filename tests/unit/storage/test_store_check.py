@@ -11,7 +11,7 @@ from sqlalchemy.exc import StatementError
 
 from crawlers.errors import StoreError
 from crawlers.storage.database import Database
-from crawlers.storage.locks import CrawlLock
+from crawlers.storage.locks import WorkerLock
 from crawlers.storage.store_check import StoreCheck
 
 if TYPE_CHECKING:
@@ -44,19 +44,19 @@ LOSSES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no WAL": (lambda path: beside(path, "-wal").unlink(), r"crawl\.sqlite-wal was removed"),
     "no index": (lambda path: beside(path, "-shm").unlink(), r"crawl\.sqlite-shm was removed"),
     "no folder": (lambda path: path.parent.rename(beside(path.parent, "-moved")), r"crawl\.sqlite was removed"),
-    "no lock": (lambda path: beside(path, ".crawl1.lock").unlink(), "its lock was removed"),
+    "no lock": (lambda path: beside(path, ".worker1.lock").unlink(), "its lock was removed"),
 }
 
 
 @pytest.fixture
-def lock(database: Database) -> Iterator[CrawlLock]:
-    held = CrawlLock(database, 1, "a")
+def lock(database: Database) -> Iterator[WorkerLock]:
+    held = WorkerLock(database, 1)
     yield held
     held.release()
 
 
 @pytest.fixture
-def check(database: Database, lock: CrawlLock) -> StoreCheck:
+def check(database: Database, lock: WorkerLock) -> StoreCheck:
     with database.write() as connection:
         connection.execute(text(FILL), {"site": "a", "start_url": "a" * 10_000})
     return StoreCheck(database, lock)
@@ -101,7 +101,7 @@ def test_lost_file_is_noticed(tmp_path: Path, empty_store: Path, request: pytest
     folder.mkdir()
     database = Database(f"sqlite:///{shutil.copy(empty_store, folder / 'crawl.sqlite')}")
     request.addfinalizer(database.close)
-    lock = CrawlLock(database, 1, "a")
+    lock = WorkerLock(database, 1)
     request.addfinalizer(lock.release)
     check = StoreCheck(database, lock)
     check()
@@ -121,7 +121,7 @@ def test_lost_table_is_noticed(database: Database, check: StoreCheck) -> None:
 
 def test_lost_connection_of_the_lock_is_noticed(postgresql_url: str) -> None:
     database, admin = Database(postgresql_url), Database(postgresql_url)
-    lock = CrawlLock(database, 1, "a")
+    lock = WorkerLock(database, 1)
     check = StoreCheck(database, lock)
     with admin.write() as connection:
         connection.execute(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event, text
 
-from crawlers.errors import StoreError
+from crawlers.errors import ClaimsLost, StoreError
 from crawlers.storage import writer as writer_module
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
@@ -387,3 +387,34 @@ def test_commits_are_counted_and_timed(database: Database) -> None:
     writer.close()
     assert first.number == 1
     assert first.seconds == first.last_s > 0
+
+
+def test_fence_is_asked_first_in_every_transaction(database: Database) -> None:
+    fenced: list[list[int]] = []
+
+    def fence(connection: Connection, changes: ChangeSet) -> None:
+        assert connection.in_transaction()
+        assert not connection.execute(text("SELECT count(*) FROM page")).scalar() or fenced
+        fenced.append([row.id for row in changes[NewPage]])
+
+    writer = Writer(database, batch_size=2, fence=fence)
+    for number in (1, 2):
+        writer.submit(changes(number))
+    writer.run(lambda connection: None).result(PATIENCE_S)
+    writer.close()
+    assert fenced == [[1, 2], []]
+
+
+def test_nothing_is_written_behind_a_fence_that_is_closed(database: Database) -> None:
+    def fence(connection: Connection, changes: ChangeSet) -> None:
+        if changes[NewPage] == [] or changes[NewPage][0].id > 1:
+            raise ClaimsLost("worker 7 was declared lost")
+
+    writer = Writer(database, fence=fence)
+    writer.submit(changes(1))
+    writer.flush()
+    writer.submit(changes(2))
+    for act in (writer.flush, writer.flush, writer.close):
+        with pytest.raises(ClaimsLost, match="worker 7 was declared lost"):
+            act()
+    assert stored(database) == [1]

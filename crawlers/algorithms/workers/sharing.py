@@ -1,0 +1,51 @@
+"""How many sites a worker takes, and how many pulls of the page budget it is granted."""
+
+from __future__ import annotations
+
+BLOCK = 32  # pulls: a second of a fast worker, and few enough that the rule of another one is soon heard
+
+
+def to_take(free: int, takers: int, wanted: int) -> int:
+    """Return how many of the *free* sources a worker claims, if it would take *wanted* >= 0 of them.
+
+    *takers* >= 1 is the number of workers without anything to do, with itself: each gets its share, rounded up.
+
+    >>> to_take(free=10, takers=4, wanted=100)
+    3
+    >>> to_take(free=10, takers=1, wanted=2)
+    2
+    """
+    return min(wanted, -(-free // takers))
+
+
+def block(free: int, workers: int, at_hand: int, wanted: int = BLOCK) -> int:
+    """Return how many of the *free* pulls a worker is granted, so that it has *wanted* of them *at_hand*.
+
+    *workers* >= 1 is the number of active workers, with itself. Alone, it is granted everything. Otherwise it gets at
+    most half of its share, rounded up, so that the last pulls of a budget go to the sites that promise most, too; and
+    at least one, if any is free.
+
+    >>> block(free=1000, workers=1, at_hand=0)
+    1000
+    >>> block(free=1000, workers=4, at_hand=10)
+    22
+    >>> block(free=9, workers=4, at_hand=0)
+    2
+    """
+    if workers == 1:
+        return max(0, free)
+    return max(0, min(wanted - at_hand, -(-free // (2 * workers))))
+
+
+def promises_enough(best_index: float | None, greatest: float | None, index_share: float) -> bool:
+    """Return whether the best site of a worker promises so much that it is granted pulls.
+
+    *best_index* is the index of that site under the rule of the crawl, None if it has nothing to fetch; *greatest* is
+    the greatest one of all active workers. It needs *index_share* in [0, 1] of it; with 0 every index suffices.
+
+    >>> promises_enough(0.9, 1.0, 0.9), promises_enough(0.5, 1.0, 0.9), promises_enough(None, None, 0.0)
+    (True, False, False)
+    """
+    if best_index is None:
+        return False
+    return index_share <= 0.0 or greatest is None or best_index >= greatest * index_share

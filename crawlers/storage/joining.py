@@ -1,0 +1,78 @@
+"""Whether a process may join a crawl that others run: it must have been given the same command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from crawlers.errors import ConfigError
+from crawlers.storage.schema.tables import crawl, crawler_setting, site
+from crawlers.storage.workers import finisher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.workers import WorkerRow
+
+ANOTHER = "give this crawl another name: -s CRAWL=another"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a process was told to crawl."""
+
+    name: str  # of the crawl
+    mission: str
+    settings: Mapping[str, Any]  # those that are recorded with a crawl
+    sites: frozenset[str]  # their names; none: those of the crawl
+
+
+def check_mission(connection: Connection, crawl_id: int, name: str, mission: str) -> None:
+    """Raise `ConfigError` if the crawl has another mission."""
+    known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar_one()
+    if known != mission:
+        raise ConfigError(
+            f"CRAWL={name} is an unfinished crawl of the mission {known}, not {mission}; give this crawl "
+            "another name: -s CRAWL=another"
+        )
+
+
+def check_joining(
+    connection: Connection, crawl_id: int, others: Sequence[WorkerRow], command: Command, *, can_be_joined: bool
+) -> None:
+    """Raise `ConfigError` if a process with this command can't join the crawl of *others*.
+
+    *can_be_joined* is false for missions of which one process runs a crawl.
+    """
+    name, mission = command.name, command.mission
+    check_mission(connection, crawl_id, name, mission)
+    ending = finisher(connection, crawl_id)
+    for other in others:
+        if other.id == ending:
+            raise ConfigError(
+                f"CRAWL={name} is ending: {other.name} writes its outputs; wait for it, then run the same command again"
+            )
+    by = others[0].name
+    if not can_be_joined:
+        raise ConfigError(
+            f"CRAWL={name} is being run by {by}, and crawls of the mission {mission} run in one process for now; "
+            f"wait for it, stop it, or {ANOTHER}"
+        )
+    joins = f"to join the crawl {name} of {by}, or {ANOTHER}"
+    stored = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
+    recorded = dict(connection.execute(stored).all())
+    for setting, value in command.settings.items():
+        if recorded.get(setting, str(value)) != str(value):
+            raise ConfigError(f"{setting}={value}: give {setting}={recorded[setting]} {joins}")
+    if not command.sites:
+        return
+    crawled = select(site.c.site).where(site.c.crawl_id == crawl_id, site.c.is_open)
+    differences = sorted(command.sites.symmetric_difference(connection.execute(crawled).scalars()))
+    if differences:
+        first = differences[0]
+        what = "is not one of its sites" if first in command.sites else "is missing from the list of sites"
+        raise ConfigError(f"{first} {what}; give the same sites {joins}")

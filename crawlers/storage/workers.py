@@ -1,0 +1,432 @@
+"""The workers of a crawl: who is active, which sites each of them holds, and its share of the page budget.
+
+Each function runs in a transaction of the caller, and takes the time as *now*: the clock of the server (`server_time`)
+in a crawl, any clock in a test. What happens if two workers do the same at once is explained in
+docs/explanation/workers.md; in short:
+
+- A worker begins each of its transactions with `fence`, which locks its row. So nobody declares it lost while a
+  transaction of it is open, and none of its transactions begins after that.
+- Free sites are locked with SKIP LOCKED, so two workers never claim the same one, and none waits.
+- Grants, the election of the finisher, joining and leaving lock the row of the crawl, so they happen one by one.
+
+The row of a worker is locked before that of its crawl, and sites come last.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import case, false, func, insert, select, text, update
+
+from crawlers.algorithms.workers.sharing import BLOCK, block, promises_enough, to_take
+from crawlers.errors import ClaimsLost
+from crawlers.items import State
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import ClaimedSite, crawl, page, pull, site, worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlalchemy import ColumnElement, Connection, FromClause, Select
+
+ACTIVE, LEFT, LOST = "active", "left", "lost"
+PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
+IDLE = "60s"  # in PostgreSQL, after which it ends a transaction in which nothing happens
+PULLS_AT_ONCE = 10_000  # that a round reads; the next one reads on
+_SAID = ("leases", "best_index", "is_hungry", "status")  # columns of the same names as in a report
+
+_PULLS_OF_OTHERS = {
+    "sqlite": text("""
+        SELECT pull.id, pull.worker_id, pull.site_id, coalesce(page.link_group, 0), pull.reward
+        FROM worker CROSS JOIN pull ON pull.worker_id = worker.id
+            AND pull.id > coalesce(json_extract(:after, '$."' || worker.id || '"'), 0)
+        LEFT JOIN page ON page.id = pull.page_id
+        WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY pull.id LIMIT :most"""),
+    # LATERAL: with many rows of pulls, a join would be planned as a scan of all of them.
+    "postgresql": text("""
+        SELECT latest.id, worker.id, latest.site_id, coalesce(page.link_group, 0), latest.reward
+        FROM worker CROSS JOIN LATERAL (
+            SELECT id, site_id, page_id, reward FROM pull
+            WHERE worker_id = worker.id AND id > coalesce((CAST(:after AS jsonb) ->> worker.id::text)::bigint, 0)
+            ORDER BY id LIMIT :most) AS latest
+        LEFT JOIN page ON page.id = latest.page_id
+        WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY latest.id LIMIT :most"""),
+}
+
+
+class WorkerRow(NamedTuple):
+    """An active worker; times are those of the server."""
+
+    id: int
+    machine: str
+    process: int
+    version: str
+    joined_at: float
+    beat_at: float
+    granted: int
+    used: int
+    pages: int
+    leases: int
+    best_index: float | None
+    is_hungry: bool
+    status: str | None
+
+    @property
+    def name(self) -> str:
+        """Its process, for messages."""
+        return f"process {self.process} on {self.machine}"
+
+
+class Report(NamedTuple):
+    """What a worker tells the others in a round."""
+
+    worker_id: int
+    crawl_id: int
+    page_budget: int = 0  # of the crawl; 0: no limit
+    index_share: float = 0.0  # in [0, 1]: of the greatest index, to be granted pulls
+    wanted_sites: int = 0  # sources that it would claim
+    wanted_pulls: int = BLOCK  # that it wants to have at hand
+    limit: int = -1  # the pulls, over its life, to which it has bound itself: the rest of its grant is given back
+    leases: int = 0
+    best_index: float | None = None  # of its sites; None: nothing to fetch
+    is_hungry: bool = False  # it has nothing to do
+    after_pulls: Mapping[int, int] | None = None  # the last pulls that it knows, by worker; None: it needs none
+    status: str | None = None  # JSON for people
+
+
+class Round(NamedTuple):
+    """What a worker learns in a round."""
+
+    now: float
+    claimed: list[int]  # sites, in the order of their numbers
+    others: int  # further active workers
+    hungry: int  # further workers without anything to do, while no site with something to do is free
+    granted: int  # pulls over its life; -1: no limit
+    pulls: list[tuple[int, int, float]]  # of other workers: (site id, link group, reward), as in `pulls_of`
+    last_pulls: dict[int, int]  # the last pull that it knows now, by worker
+    control: str | None
+    is_over: bool  # nothing waits
+    is_elected: bool  # this worker ends the crawl
+    is_spent: bool  # every pull of the budget has ended
+
+
+class _Standing(NamedTuple):
+    """The sums over all workers of a crawl."""
+
+    others: int
+    hungry: int  # others
+    greatest: float | None
+    granted: int  # to active ones
+    used_by_ended: int
+    used: int
+
+
+# Life -----------------------------------------------------------------------------------------------
+
+
+def server_time(connection: Connection) -> float:
+    """Return the time in seconds since 1970, by the clock that all workers of the database share."""
+    if connection.dialect.name == "sqlite":
+        return time.time()
+    return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+def join(connection: Connection, crawl_id: int, machine: str, process: int, version: str, now: float) -> int:
+    """Add an active worker without sites, and return its number.
+
+    Take its `WorkerLock` before the transaction is committed.
+    """
+    row = {"crawl_id": crawl_id, "machine": machine, "process": process, "version": version, "state": ACTIVE}
+    inserted = connection.execute(insert(worker).values(**row, joined_at=now, beat_at=now)).inserted_primary_key
+    assert inserted is not None
+    return int(inserted[0])
+
+
+def fence(connection: Connection, worker_id: int, now: float, pulls: int = 0, pages: int = 0) -> None:
+    """Begin a transaction of a worker, which ends *pulls* and *pages*. Raises `ClaimsLost` if it is no longer active.
+
+    This is heartbeat, fence and account at once: until the transaction ends, nobody can declare the worker lost.
+    """
+    counted = {"used": worker.c.used + pulls, "pages": worker.c.pages + pages}
+    beats = update(worker).where(worker.c.id == worker_id, worker.c.state == ACTIVE).values(beat_at=now, **counted)
+    if connection.dialect.name == "postgresql":
+        # A process that is stopped in this transaction, or cut off, would keep its locks, and so its sites, for ever.
+        beats = beats.where(func.set_config("idle_in_transaction_session_timeout", IDLE, True).is_not(None))
+    if not connection.execute(beats).rowcount:
+        raise ClaimsLost(
+            f"worker {worker_id} was declared lost, because it did not respond in time; others may crawl its sites now"
+        )
+
+
+def active(connection: Connection, crawl_id: int) -> list[WorkerRow]:
+    """Return the active workers of a crawl, in the order in which they joined."""
+    columns = [worker.c[name] for name in WorkerRow._fields]
+    rows = select(*columns).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).order_by(worker.c.id)
+    return [WorkerRow(*row) for row in connection.execute(rows)]
+
+
+def lose_dead(
+    connection: Connection,
+    crawl_id: int,
+    now: float,
+    deadline_s: float | None,
+    is_dead: Callable[[int], bool],
+    me: int | None = None,
+    *,
+    silent_s: float = 0.0,
+    waits: bool = False,
+) -> list[int]:
+    """Declare dead and frozen workers lost, free their sites, and return their numbers.
+
+    A worker is dead if *is_dead* says so, which is asked about those that were silent for *silent_s*; and frozen if it
+    was silent for more than *deadline_s*, if that is given, unless it is writing the outputs of the crawl: that takes
+    any time. *me* is never lost. A worker with an open transaction is skipped; with *waits* a dead one is awaited.
+    """
+    of_crawl = (worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE, worker.c.id != (me or 0))
+    ending = finisher(connection, crawl_id)
+    seen = connection.execute(select(worker.c.id, worker.c.beat_at).where(*of_crawl).order_by(worker.c.id)).all()
+    lost = []
+    for number, beat_at in seen:
+        is_gone = now - beat_at >= silent_s and is_dead(number)
+        is_late = deadline_s is not None and number != ending and now - beat_at > deadline_s
+        if not (is_gone or is_late):
+            continue
+        still = [worker.c.id == number, worker.c.state == ACTIVE]
+        if not is_gone:
+            still.append(worker.c.beat_at == beat_at)
+        row = select(worker.c.id).where(*still).with_for_update(skip_locked=not (is_gone and waits))
+        if connection.execute(row).scalar() is not None:
+            _end(connection, crawl_id, number, LOST, now)
+            lost.append(number)
+    return lost
+
+
+def leave(connection: Connection, worker_id: int, now: float) -> bool:
+    """End a worker and free its sites; return False. If it is the last one, it stays, and True is returned.
+
+    The last one becomes the finisher of the crawl: it writes the outputs, and ends with `crawls.end`.
+    Raises `ClaimsLost`.
+    """
+    fence(connection, worker_id, now)
+    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
+    lock_crawl(connection, crawl_id)
+    if not _standing(connection, crawl_id, worker_id).others or finisher(connection, crawl_id) == worker_id:
+        connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
+        return True
+    _end(connection, crawl_id, worker_id, LEFT, now)
+    return False
+
+
+def finish(connection: Connection, worker_id: int, now: float) -> None:
+    """End the finisher of a crawl. Raises `ClaimsLost` if it is no longer active."""
+    fence(connection, worker_id, now)
+    crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
+    _end(connection, crawl_id, worker_id, LEFT, now)
+
+
+def _end(connection: Connection, crawl_id: int, worker_id: int, state: str, now: float) -> None:
+    connection.execute(update(worker).where(worker.c.id == worker_id).values(state=state, ended_at=now))
+    held = update(site).where(site.c.crawl_id == crawl_id, site.c.worker_id == worker_id)
+    connection.execute(held.values(worker_id=None, asked_at=now))
+
+
+def ask(connection: Connection, crawl_id: int, control: str | None) -> None:
+    """Ask all workers of a crawl to `PAUSE` or to `STOP`, or with None to crawl on; they see it in their next round."""
+    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(control=control))
+
+
+# Sites ----------------------------------------------------------------------------------------------
+
+
+def _has_work(of: FromClause) -> ColumnElement[bool]:
+    """Something of a site waits: one of its pages, or its start page, which is stored when it was claimed first."""
+    pages = select(page.c.id).where(page.c.site_id == of.c.id)
+    return pages.where(page.c.state == int(State.WAITING)).exists() | ~pages.exists()
+
+
+def _free_sources(crawl_id: int, *, idle: bool) -> Select[Any]:
+    """Select the leading sites of sources that nobody holds; without *idle* ones, those in which something waits."""
+    leaders = select(site.c.id).where(
+        site.c.crawl_id == crawl_id, site.c.worker_id.is_(None), site.c.is_open, site.c.source_id.is_(None)
+    )
+    if idle:
+        return leaders
+    member = site.alias("member")
+    has_work = select(member.c.id).where(member.c.source_id == site.c.id, member.c.is_open, _has_work(member)).exists()
+    return leaders.where(_has_work(site) | has_work)
+
+
+def claim(connection: Connection, crawl_id: int, worker_id: int, limit: int, *, idle: bool = True) -> list[int]:
+    """Claim at most *limit* sources that nobody holds, by number, and return the numbers of all their sites, sorted.
+
+    Without *idle* ones, only sources in which something waits. Sites that another worker is claiming are skipped.
+    """
+    free = (
+        _free_sources(crawl_id, idle=idle).order_by(site.c.id).limit(limit).with_for_update(of=site, skip_locked=True)
+    )
+    leaders = list(connection.execute(free).scalars())
+    write_changes(connection, ChangeSet(*(ClaimedSite(number, worker_id) for number in leaders)))
+    leader = site.alias("leader")
+    led = select(leader.c.id).where(leader.c.crawl_id == crawl_id, leader.c.worker_id == worker_id)
+    of_sources = select(site.c.id).where(site.c.source_id.in_(led), site.c.worker_id.is_(None), site.c.is_open)
+    members = connection.execute(of_sources).scalars().all() if leaders else []
+    write_changes(connection, ChangeSet(*(ClaimedSite(number, worker_id) for number in members)))
+    return sorted([*leaders, *members])
+
+
+def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: int, share: int) -> list[int]:
+    """Claim the first sites of a worker that begins while *others* are active, and return their numbers.
+
+    Alone, it claims everything; if *share* processes are started at once, it leaves their parts to them.
+    """
+    is_alone = not others
+    free = _count(connection, _free_sources(crawl_id, idle=is_alone))
+    takers = max(share - others, 1 + _standing(connection, crawl_id, worker_id).hungry)
+    return claim(connection, crawl_id, worker_id, to_take(free, takers, free), idle=is_alone)
+
+
+# Rounds ---------------------------------------------------------------------------------------------
+
+
+def last_pulls(connection: Connection, crawl_id: int) -> dict[int, int]:
+    """Return the last pull of each worker of a crawl that has any, by worker; see `Report.after_pulls`."""
+    last = select(func.max(pull.c.id)).where(pull.c.worker_id == worker.c.id).scalar_subquery()
+    found = connection.execute(select(worker.c.id, last).where(worker.c.crawl_id == crawl_id)).all()
+    return {number: pull_id for number, pull_id in found if pull_id is not None}
+
+
+def uncounted_pulls(connection: Connection, crawl_id: int) -> int:
+    """Return the pulls of a crawl that no worker has counted; without any, the attempts, as `pulls.downloads_of`."""
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    pulls = connection.execute(select(func.count()).where(pull.c.site_id.in_(of_crawl))).scalar_one()
+    attempts = select(func.coalesce(func.sum(page.c.attempts), 0)).where(page.c.site_id.in_(of_crawl))
+    counted = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
+    recalled = pulls or connection.execute(attempts).scalar_one()
+    return max(0, int(recalled) - int(connection.execute(counted).scalar_one()))
+
+
+def exchange(connection: Connection, report: Report, now: float) -> Round:
+    """Report to the other workers, and return what they reported; claim sites, and get pulls of the budget.
+
+    Raises `ClaimsLost`.
+    """
+    me, crawl_id = report.worker_id, report.crawl_id
+    _beat(connection, report, now)
+    control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
+    standing = _standing(connection, crawl_id, me)
+    claimed = _take(connection, report, standing) if control is None else []
+    hungry = standing.hungry
+    if hungry and _count(connection, _free_sources(crawl_id, idle=False), 1):
+        hungry = 0  # they take these
+    granted, is_spent = _granted(connection, report, standing)
+    is_over, is_elected = _over(connection, report, standing, is_candidate=report.is_hungry and not claimed)
+    pulls, last = _pulls_of_others(connection, report)
+    return Round(now, claimed, standing.others, hungry, granted, pulls, last, control, is_over, is_elected, is_spent)
+
+
+def _beat(connection: Connection, report: Report, now: float) -> None:
+    fence(connection, report.worker_id, now)
+    kept = case((worker.c.used > report.limit, worker.c.used), else_=report.limit)
+    gives_back = worker.c.granted > kept if report.limit >= 0 else false()
+    said = {name: value for name, value in report._asdict().items() if name in _SAID}
+    own = update(worker).where(worker.c.id == report.worker_id)
+    connection.execute(own.values(granted=case((gives_back, kept), else_=worker.c.granted), **said))
+
+
+def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
+    is_active = worker.c.state == ACTIVE
+    is_other = is_active & (worker.c.id != me)
+    sums = select(
+        func.count().filter(is_other),
+        func.count().filter(is_other & worker.c.is_hungry),
+        func.max(worker.c.best_index).filter(is_active),
+        func.coalesce(func.sum(worker.c.granted).filter(is_active), 0),
+        func.coalesce(func.sum(worker.c.used).filter(~is_active), 0),
+        func.coalesce(func.sum(worker.c.used), 0),
+    )
+    others, hungry, greatest, *pulls = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
+    return _Standing(others, hungry, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
+
+
+def lock_crawl(connection: Connection, crawl_id: int) -> None:
+    """Lock the row of a crawl until the end of the transaction; what is read after that is up to date."""
+    connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id).with_for_update())
+
+
+def _count(connection: Connection, rows: Select[Any], most: int | None = None) -> int:
+    return connection.execute(select(func.count()).select_from(rows.limit(most).subquery())).scalar_one()
+
+
+def _take(connection: Connection, report: Report, standing: _Standing) -> list[int]:
+    if not report.wanted_sites:
+        return []
+    # A worker alone holds everything, also sites without work: they may get some when levels are settled.
+    is_alone = not standing.others
+    takers = 1 + standing.hungry
+    free = _count(connection, _free_sources(report.crawl_id, idle=is_alone), takers * report.wanted_sites)
+    limit = to_take(free, takers, report.wanted_sites)
+    return claim(connection, report.crawl_id, report.worker_id, limit, idle=is_alone) if limit else []
+
+
+def _granted(connection: Connection, report: Report, standing: _Standing) -> tuple[int, bool]:
+    """Return the pulls that the worker is granted over its life, with a new block; and whether the budget is spent."""
+    if not report.page_budget:
+        return -1, False
+    own = select(worker.c.granted, worker.c.used).where(worker.c.id == report.worker_id)
+    granted, used = connection.execute(own).one()
+    earlier = connection.execute(select(crawl.c.earlier_pulls).where(crawl.c.id == report.crawl_id)).scalar_one()
+    new = _block(report, standing, earlier, granted - used)
+    if new:  # grants are made one by one: of what was read before the lock, a part may be granted by now
+        lock_crawl(connection, report.crawl_id)
+        standing = _standing(connection, report.crawl_id, report.worker_id)
+        new = _block(report, standing, earlier, granted - used)
+        connection.execute(update(worker).where(worker.c.id == report.worker_id).values(granted=granted + new))
+    return granted + new, earlier + standing.used >= report.page_budget
+
+
+def _block(report: Report, standing: _Standing, earlier: int, at_hand: int) -> int:
+    free = report.page_budget - earlier - standing.granted - standing.used_by_ended
+    if standing.others and not promises_enough(report.best_index, standing.greatest, report.index_share):
+        return 0
+    return block(free, 1 + standing.others, at_hand, report.wanted_pulls)
+
+
+def _over(connection: Connection, report: Report, standing: _Standing, *, is_candidate: bool) -> tuple[bool, bool]:
+    """Return whether nothing of the crawl waits, and whether this worker is elected to end it."""
+    me = report.worker_id
+    elected = finisher(connection, report.crawl_id)
+    if elected not in (None, me):
+        return True, False
+    if not (is_candidate and standing.hungry == standing.others) and elected is None:
+        return False, False
+    lock_crawl(connection, report.crawl_id)
+    if finisher(connection, report.crawl_id) not in (None, me):
+        return True, False
+    # Every URL in flight is a waiting row, and its end is one transaction with the URLs that it adds.
+    waiting = select(site.c.id).where(site.c.crawl_id == report.crawl_id, site.c.is_open, _has_work(site))
+    is_over = not _count(connection, waiting, 1)
+    ends = update(crawl).where(crawl.c.id == report.crawl_id)
+    connection.execute(ends.values(finisher_id=me if is_over else None))
+    return is_over, is_over
+
+
+def finisher(connection: Connection, crawl_id: int) -> int | None:
+    """Return the active worker that ends the crawl; None if there is none."""
+    elected = select(worker.c.id).join(crawl, crawl.c.finisher_id == worker.c.id)
+    return connection.execute(elected.where(crawl.c.id == crawl_id, worker.c.state == ACTIVE)).scalar()
+
+
+def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[tuple[int, int, float]], dict[int, int]]:
+    if report.after_pulls is None:
+        return [], {}
+    # By worker, because the pulls of one worker are committed in the order of their numbers, those of several are not.
+    last = dict(report.after_pulls)
+    values = {"after": json.dumps(last), "crawl": report.crawl_id, "me": report.worker_id, "most": PULLS_AT_ONCE}
+    pulls = []
+    for number, of, site_id, group, reward in connection.execute(_PULLS_OF_OTHERS[connection.dialect.name], values):
+        pulls.append((site_id, group, reward))
+        last[of] = number
+    return pulls, last

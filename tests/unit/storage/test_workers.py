@@ -1,0 +1,369 @@
+"""Workers of one crawl share its sites and its page budget; tests/contracts/test_claims.py tries further orders."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from sqlalchemy import select, text, update
+
+from crawlers.errors import ClaimsLost
+from crawlers.items import State
+from crawlers.storage import crawls, workers
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.database import Database
+from crawlers.storage.pulls import pulls_of
+from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, PullRow, crawl, site, worker
+from crawlers.storage.workers import Report, Round
+from tests.support.stored_rows import write_rows
+
+
+class Crawl:
+    """A crawl of *sites*, with one waiting page each, whose workers do what the test says."""
+
+    def __init__(self, database: Database, sites: int = 4, budget: int = 0) -> None:
+        self.database = database
+        self.budget = budget
+        rows = [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(sites)]
+        begun = crawls.begin(database, "c", "extlinks", rows, {"settings": {"PAGE_BUDGET": budget}}, 0.0)
+        self.id, self.first = begun.id, begun.worker_id
+        self.sites = [row.id for row in begun.sites]
+        for number in self.sites:
+            self.write(NewPage(number, number, 1, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0))
+        with database.write() as connection:
+            connection.execute(update(worker).values(beat_at=0.0))
+
+    def write(self, *rows: tuple[object, ...]) -> None:
+        write_rows(self.database, *rows)
+
+    def join(self, now: float = 0.0) -> int:
+        with self.database.write() as connection:
+            return workers.join(connection, self.id, "a", 7, "1.0", now)
+
+    def round(self, worker_id: int, now: float = 1.0, **report: object) -> Round:
+        with self.database.write() as connection:
+            return workers.exchange(connection, Report(worker_id, self.id, self.budget, **report), now)
+
+    def lose(self, now: float, deadline_s: float | None = None, dead: tuple[int, ...] = (), me: int = 0) -> list[int]:
+        with self.database.write() as connection:
+            return workers.lose_dead(connection, self.id, now, deadline_s, dead.__contains__, me)
+
+    def fence(self, worker_id: int, now: float = 1.0, **ended: int) -> None:
+        with self.database.write() as connection:
+            workers.fence(connection, worker_id, now, **ended)
+
+    def leave(self, worker_id: int, now: float = 1.0) -> bool:
+        with self.database.write() as connection:
+            return workers.leave(connection, worker_id, now)
+
+    def give_up(self, *sites: int, asked_at: float = 0.5) -> None:
+        self.write(*(GivenUpSite(number, asked_at, None) for number in sites))
+
+    def end(self, *sites: int) -> None:
+        """End the waiting page of each of the *sites*."""
+        ended = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
+        self.write(*(EndedPage(number, *ended) for number in sites))
+
+    def holders(self) -> list[int | None]:
+        with self.database.read() as connection:
+            return list(connection.execute(select(site.c.worker_id).order_by(site.c.id)).scalars())
+
+    def states(self) -> dict[int, str]:
+        with self.database.read() as connection:
+            return dict(connection.execute(select(worker.c.id, worker.c.state)).all())
+
+
+@pytest.fixture
+def shared(database: Database) -> Crawl:
+    return Crawl(database)
+
+
+# Sites ----------------------------------------------------------------------------------------------
+
+
+def test_worker_that_begins_alone_holds_all_sites(shared: Crawl) -> None:
+    assert shared.holders() == [shared.first] * 4
+
+
+def test_sites_of_a_dead_worker_are_free_and_count_as_asked_just_now(shared: Crawl) -> None:
+    second = shared.join()
+    assert shared.lose(5.0, dead=(shared.first,), me=second) == [shared.first]
+    assert shared.holders() == [None] * 4
+    assert shared.states() == {shared.first: "lost", second: "active"}
+    with shared.database.read() as connection:
+        assert set(connection.execute(select(site.c.asked_at)).scalars()) == {5.0}
+        assert [row.asked_at for row in crawls.site_rows(connection, shared.sites, 100.0)] == [105.0] * 4
+
+
+def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: Crawl) -> None:
+    second = shared.join(now=20.0)
+    assert shared.lose(30.0, 30.0, me=second) == []
+    assert shared.lose(30.1, None, me=second) == []
+    assert shared.lose(30.1, 30.0, me=second) == [shared.first]
+    assert shared.lose(99.0, 30.0, me=second) == [], "nobody declares himself lost"
+    assert shared.lose(99.0, 30.0) == [second]
+
+
+def test_locks_are_looked_up_of_silent_workers_only(shared: Crawl) -> None:
+    shared.fence(shared.first, now=10.0)
+    asked: list[int] = []
+    with shared.database.write() as connection:
+        for now in (12.0, 13.0):
+            workers.lose_dead(connection, shared.id, now, None, lambda one: bool(asked.append(one)), silent_s=3.0)
+    assert asked == [shared.first]
+
+
+def test_lost_worker_can_do_nothing_more(shared: Crawl) -> None:
+    shared.lose(1.0, dead=(shared.first,))
+    for act in (shared.fence, shared.round, shared.leave):
+        with pytest.raises(ClaimsLost, match=f"worker {shared.first} was declared lost"):
+            act(shared.first)
+    with pytest.raises(ClaimsLost):
+        crawls.end(shared.database, shared.id, finished=True, reason="finished", now=2.0, worker_id=shared.first)
+
+
+def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
+    database = Database(postgresql_url)
+    shared = Crawl(database)
+    with database.write() as connection:
+        workers.fence(connection, shared.first, 1.0)
+        assert shared.lose(99.0, 30.0, dead=(shared.first,)) == []
+        assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "1min"
+    assert shared.lose(99.0, 30.0, dead=(shared.first,)) == [shared.first]
+    database.close()
+
+
+def test_hungry_workers_claim_their_shares_of_the_free_sites_in_their_order(shared: Crawl) -> None:
+    second, third = shared.join(), shared.join()
+    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == []
+    assert shared.round(third, wanted_sites=9, is_hungry=True).hungry == 1
+    shared.give_up(*shared.sites[1:])
+    busy = shared.round(shared.first)
+    assert (busy.others, busy.hungry) == (2, 0), "they take the free sites first"
+    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[1:3]
+    assert shared.round(third, wanted_sites=9, is_hungry=True).claimed == shared.sites[3:]
+    assert shared.holders() == [shared.first, second, second, third]
+
+
+def test_sites_without_work_are_left_to_a_worker_alone(shared: Crawl) -> None:
+    second = shared.join()
+    shared.end(*shared.sites[:2])
+    shared.give_up(*shared.sites)
+    assert shared.round(second, wanted_sites=9).claimed == shared.sites[2:]
+    shared.leave(shared.first)
+    assert shared.round(second, wanted_sites=9).claimed == shared.sites[:2]
+
+
+def test_site_without_a_page_has_its_start_page_to_be_fetched(shared: Crawl) -> None:
+    second = shared.join()
+    with shared.database.write() as connection:
+        connection.execute(text("DELETE FROM page"))
+    shared.give_up(shared.sites[3])
+    assert shared.round(second, wanted_sites=1).claimed == shared.sites[3:]
+
+
+def test_source_is_claimed_as_a_whole(shared: Crawl) -> None:
+    a, b, _, d = shared.sites
+    second = shared.join()
+    with shared.database.write() as connection:
+        connection.execute(update(site).where(site.c.id.in_([a, d])).values(source_id=b))
+    shared.end(b)
+    shared.give_up(*shared.sites)
+    assert shared.round(second, wanted_sites=1).claimed == [a, b, d]
+    assert shared.holders() == [second, second, None, second]
+
+
+def test_sites_that_another_worker_is_claiming_are_skipped(postgresql_url: str) -> None:
+    database = Database(postgresql_url)
+    shared = Crawl(database)
+    second, third = shared.join(), shared.join()
+    shared.give_up(*shared.sites)
+    with database.write() as one, database.write() as other:
+        assert workers.claim(one, shared.id, second, 2) == shared.sites[:2]
+        assert workers.claim(other, shared.id, third, 4) == shared.sites[2:]
+    assert shared.holders() == [second, second, third, third]
+    database.close()
+
+
+# The budget -----------------------------------------------------------------------------------------
+
+
+def test_worker_alone_is_granted_the_whole_budget(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    assert shared.round(shared.first).granted == 100
+
+
+def test_no_budget_is_no_limit(shared: Crawl) -> None:
+    assert shared.round(shared.first).granted == -1
+
+
+def test_budget_of_a_worker_alone_is_shared_when_another_joins(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    shared.round(shared.first)
+    second = shared.join()
+    assert shared.round(second, best_index=1.0).granted == 0
+    shared.fence(shared.first, pulls=10)
+    assert shared.round(shared.first, limit=42, best_index=1.0).granted == 42
+    assert shared.round(second, best_index=1.0).granted == 15, "a quarter of what is free"
+    assert shared.round(second, best_index=1.0).granted == 26
+    assert shared.round(second, best_index=1.0, limit=4, wanted_pulls=0).granted == 4, "the rest was given back"
+    assert shared.round(second, best_index=1.0, limit=99, wanted_pulls=0).granted == 4, "no worker grants itself"
+    assert shared.round(shared.first, limit=3, best_index=None).granted == 10, "what is used can't be given back"
+
+
+def test_unused_pulls_of_lost_and_left_workers_are_free_again(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    shared.round(shared.first)
+    second = shared.join()
+    shared.fence(shared.first, pulls=10)
+    shared.lose(2.0, dead=(shared.first,))
+    assert shared.round(second).granted == 90
+    shared.fence(second, pulls=89)
+    third = shared.join()
+    assert not shared.leave(second)
+    assert shared.round(third).granted == 1
+    shared.fence(third, pulls=1)
+    last = shared.round(third)
+    assert (last.granted, last.is_spent) == (1, True)
+
+
+def test_pulls_go_to_workers_whose_sites_promise_most(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    second = shared.join()
+    assert shared.round(shared.first, best_index=1.0, index_share=0.9).granted == 25
+    assert shared.round(second, best_index=0.8, index_share=0.9).granted == 0
+    assert shared.round(second, best_index=0.9, index_share=0.9).granted == 19
+    assert shared.round(shared.first, best_index=None, index_share=0.9).granted == 25
+    assert shared.round(second, best_index=0.1, index_share=0.9).granted == 32
+
+
+def test_pulls_that_no_worker_counted_are_part_of_the_budget(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    shared.write(PullRow(shared.sites[0], 1, 0.0, 1.0), PullRow(shared.sites[0], 2, 0.0, 1.0))
+    again = crawls.begin(database, "c", "extlinks", [], {"settings": {"PAGE_BUDGET": 100}}, 1.0)
+    assert shared.round(again.worker_id).granted == 98
+    shared.write(PullRow(shared.sites[0], 3, 0.0, 1.0, again.worker_id))
+    shared.fence(again.worker_id, pulls=1)
+    third = crawls.begin(database, "c", "extlinks", [], {"settings": {"PAGE_BUDGET": 100}}, 2.0)
+    assert shared.round(third.worker_id).granted == 97
+
+
+# Pulls of others ------------------------------------------------------------------------------------
+
+
+def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
+    a, b, *_ = shared.sites
+    second = shared.join()
+    shared.write(PullRow(a, a, 1.0, 1.0, shared.first), PullRow(b, b, 2.0, 1.0, shared.first))
+    with shared.database.read() as connection:
+        known = workers.last_pulls(connection, shared.id)
+    assert set(known) == {shared.first}
+    assert list(pulls_of(shared.database, shared.id, known)) == [(a, 0, 1.0), (b, 0, 2.0)]
+    assert list(pulls_of(shared.database, shared.id, {})) == []
+    shared.write(PullRow(b, b, 3.0, 1.0, second), PullRow(a, a, 4.0, 1.0, shared.first))
+    learnt = shared.round(second, after_pulls=known)
+    assert learnt.pulls == [(a, 0, 4.0)]
+    assert shared.round(second, after_pulls=learnt.last_pulls).pulls == []
+    assert shared.round(shared.first, after_pulls={}).pulls == [(b, 0, 3.0)]
+    assert shared.round(shared.first).pulls == []
+
+
+def test_pull_that_is_committed_late_is_not_missed(postgresql_url: str) -> None:
+    database = Database(postgresql_url)
+    shared = Crawl(database)
+    second, third = shared.join(), shared.join()
+    a = shared.sites[0]
+    with database.write() as late:
+        late.execute(
+            text("INSERT INTO pull (site_id, page_id, reward, ended_at, worker_id) VALUES (1, 1, 5, 0, :w)"),
+            {"w": second},
+        )
+        shared.write(PullRow(a, a, 6.0, 1.0, third))
+        early = shared.round(shared.first, after_pulls={})
+    assert [reward for *_, reward in early.pulls] == [6.0]
+    assert [reward for *_, reward in shared.round(shared.first, after_pulls=early.last_pulls).pulls] == [5.0]
+    database.close()
+
+
+# The end --------------------------------------------------------------------------------------------
+
+
+def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared: Crawl) -> None:
+    second = shared.join()
+    shared.end(*shared.sites[1:])
+    assert not shared.round(second, is_hungry=True).is_over
+    assert not shared.round(shared.first, is_hungry=True).is_over
+    shared.end(shared.sites[0])
+    assert shared.round(second, is_hungry=True)[-3:] == (True, True, False)
+    assert shared.round(shared.first, is_hungry=True)[-3:] == (True, False, False)
+    assert not shared.leave(shared.first)
+    assert shared.leave(second), "it is the finisher"
+    assert crawls.end(shared.database, shared.id, finished=True, reason="finished", now=3.0, worker_id=second)
+    assert set(shared.states().values()) == {"left"}
+
+
+def test_busy_worker_keeps_a_crawl_from_its_end(shared: Crawl) -> None:
+    second = shared.join()
+    shared.end(*shared.sites)
+    assert not shared.round(second, is_hungry=True).is_over, "the other one has not said that it has nothing to do"
+
+
+def test_another_worker_is_elected_if_the_finisher_dies(shared: Crawl) -> None:
+    second = shared.join()
+    shared.end(*shared.sites)
+    shared.round(second, is_hungry=True)
+    assert shared.round(shared.first, is_hungry=True).is_elected
+    assert shared.lose(99.0, 30.0, me=second) == [], "writing outputs takes any time"
+    assert shared.lose(99.0, 30.0, dead=(shared.first,), me=second) == [shared.first]
+    assert shared.round(second, is_hungry=True).is_elected
+
+
+def test_finisher_goes_on_if_pages_wait_again(shared: Crawl) -> None:
+    shared.end(*shared.sites)
+    assert shared.round(shared.first, is_hungry=True).is_elected
+    shared.write(NewPage(99, shared.sites[0], 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0))
+    assert not shared.round(shared.first).is_over
+    second = shared.join()
+    assert not shared.round(second, is_hungry=True).is_over
+
+
+def test_last_worker_to_leave_ends_the_crawl(shared: Crawl) -> None:
+    second = shared.join()
+    assert not shared.leave(shared.first)
+    assert crawls.end(shared.database, shared.id, finished=False, reason="stop", now=1.0, worker_id=second)
+    assert shared.states() == {shared.first: "left", second: "left"}
+
+
+def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared: Crawl) -> None:
+    shared.join()
+    assert not crawls.end(shared.database, shared.id, finished=False, reason="x", now=1.0, worker_id=shared.first)
+    with shared.database.read() as connection:
+        assert connection.execute(select(crawl.c.state)).scalar() == "running"
+    assert shared.holders() == [None] * 4
+
+
+def test_what_people_ask_for_reaches_all_workers(shared: Crawl) -> None:
+    second = shared.join()
+    for control in (workers.PAUSE, workers.STOP, None):
+        with shared.database.write() as connection:
+            workers.ask(connection, shared.id, control)
+        shared.give_up(shared.sites[0])
+        rounds = [shared.round(number, wanted_sites=1) for number in (second, shared.first)]
+        assert [one.control for one in rounds] == [control, control]
+        assert [one.claimed for one in rounds] == ([shared.sites[:1], []] if control is None else [[], []])
+
+
+def test_active_workers_are_listed_in_the_order_of_joining(shared: Crawl) -> None:
+    second = shared.join(now=3.0)
+    shared.fence(second, now=4.0, pulls=2, pages=1)
+    shared.round(second, now=5.0, leases=3, best_index=0.5, is_hungry=True, status="{}")
+    with shared.database.read() as connection:
+        first, other = workers.active(connection, shared.id)
+    assert first.id == shared.first
+    assert other == (second, "a", 7, "1.0", 3.0, 5.0, 0, 2, 1, 3, 0.5, True, "{}")
+    assert other.name == "process 7 on a"
+
+
+def test_time_is_that_of_the_server(database: Database) -> None:
+    with database.read() as connection:
+        assert workers.server_time(connection) == pytest.approx(time.time(), abs=60)
