@@ -1,0 +1,451 @@
+"""Workers of one crawl may join, freeze, wake, die and leave in any order: no site has two owners, nothing is lost.
+
+The workers are simulated: each does with the store what a process does, by a clock of the test. CLAIMS_EXAMPLES=1000
+in the environment tries more histories than the default number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from shutil import copy
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from sqlalchemy import func, select, update
+
+from crawlers.errors import ClaimsLost
+from crawlers.frontier.politeness import HostGate
+from crawlers.items import State
+from crawlers.storage import crawls, workers
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawls import FINISHED, SiteRow
+from crawlers.storage.database import Database
+from crawlers.storage.locks import WorkerLock, is_free
+from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, PullRow, crawl, page, pull, site, worker
+from crawlers.storage.workers import ACTIVE, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from tests.support.services import PostgresqlStore
+
+EXAMPLES = int(os.environ.get("CLAIMS_EXAMPLES", "0"))
+SITES = 7
+SOURCES = {1: 0, 5: 0, 4: 3}  # by place in the list: the second and sixth site belong to the first one
+PAGES = 3  # of a site
+DELAY_S = 2.0
+DEADLINE_S = 10.0
+BUDGET = 15  # less than there are pages
+MOST_WORKERS = 5
+LONGEST_END = 400  # rounds of all workers until a crawl has ended
+
+
+@dataclass
+class Client:
+    """A process: what it knows, which may be out of date."""
+
+    id: int
+    lock: WorkerLock
+    beat_at: float
+    gates: dict[int, HostGate] = field(default_factory=dict)  # of the sites that it believes to hold
+    asked_at: dict[int, float | None] = field(default_factory=dict)
+    waiting: dict[int, list[int]] = field(default_factory=dict)  # pages by site
+    leases: dict[int, int] = field(default_factory=dict)  # sites by page
+    granted: int = 0
+    started: int = 0
+    started_before: int = 0  # at the last round
+    others: int = 0
+    is_frozen: bool = False
+    is_finishing: bool = False
+    late: tuple[Any, Connection, dict[int, int]] | None = None  # a transaction that it has begun, and its pages
+
+
+class Workers(RuleBasedStateMachine):
+    """The processes of one crawl with a page budget."""
+
+    def __init__(self, make_database: Callable[[], Database], budget: int) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.budget = budget
+        self.clock = patch.object(workers, "server_time", lambda connection: self.now)
+        self.clock.start()
+        self.database = make_database()
+        self.clients: list[Client] = []
+        self.asked: dict[int, float] = {}  # what the hosts know
+        self.ended: Counter[int] = Counter()  # commits of each page
+        self.is_over = False
+        self.join()
+
+    # Events -----------------------------------------------------------------------------------------
+
+    @precondition(lambda self: not self.is_over and len(self.clients) < MOST_WORKERS)
+    @rule(share=st.integers(1, 3))
+    def join(self, share: int = 1) -> None:
+        if any(client.is_finishing for client in self.clients):
+            return  # refused, see tests/unit/storage/test_crawls.py
+        locks: list[WorkerLock] = []
+        begun = crawls.begin(
+            self.database,
+            "c",
+            "extlinks",
+            [SiteRow(0, f"http://s{number}.test", 1, None, DELAY_S) for number in range(SITES)],
+            {"settings": {"PAGE_BUDGET": self.budget}},
+            self.now,
+            hold=lambda number: locks.append(WorkerLock(self.database, number)),
+            share=share,
+        )
+        if not begun.resumed:
+            self._add_pages(begun)
+        client = Client(begun.worker_id, locks[0], self.now)
+        self.clients.append(client)
+        with self.database.read() as connection:
+            self._open(client, connection, [row.id for row in begun.sites])
+
+    def _add_pages(self, begun: crawls.CrawlRow) -> None:
+        with self.database.read() as connection:
+            numbers = list(connection.execute(select(site.c.id).order_by(site.c.id)).scalars())
+        self.crawl_id, self.sites = begun.id, numbers
+        waits = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0, 0)
+        rows = [
+            NewPage(of * 100 + number, of, number, f"http://a.test/{number}", *waits)
+            for of in numbers
+            for number in range(PAGES)
+        ]
+        with self.database.write() as connection:
+            write_changes(connection, ChangeSet(*rows))
+            for place, leader in SOURCES.items():
+                led = update(site).where(site.c.id == numbers[place])
+                connection.execute(led.values(source_id=numbers[leader], worker_id=begun.worker_id))
+
+    @rule(seconds=st.sampled_from([0.5, 1.0, 3.0, 6.0, 11.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+
+    @precondition(lambda self: self._awake())
+    @rule(data=st.data(), pulls=st.integers(1, 4))
+    def fetch(self, data: st.DataObject, pulls: int) -> None:
+        self._fetch(data.draw(st.sampled_from(self._awake())), pulls)
+
+    @precondition(lambda self: self._awake())
+    @rule(data=st.data())
+    def exchange(self, data: st.DataObject) -> None:
+        self._exchange(data.draw(st.sampled_from(self._awake())))
+
+    @precondition(lambda self: any(client.leases for client in self._awake()))
+    @rule(data=st.data())
+    def commit(self, data: st.DataObject) -> None:
+        self._commit(data.draw(st.sampled_from([client for client in self._awake() if client.leases])))
+
+    @precondition(lambda self: not self.database.is_sqlite and any(client.leases for client in self._awake()))
+    @rule(data=st.data())
+    def begin_to_commit(self, data: st.DataObject) -> None:
+        """Begin a transaction that ends later, whatever happens in between."""
+        client = data.draw(st.sampled_from([client for client in self._awake() if client.leases]))
+        context = self.database.write()
+        connection = context.__enter__()
+        try:
+            workers.fence(connection, client.id, self.now, pulls=len(client.leases))
+        except ClaimsLost as error:
+            context.__exit__(type(error), error, None)
+            self._exit(client)
+            return
+        client.beat_at = self.now
+        client.late = context, connection, dict(client.leases)
+
+    @precondition(lambda self: any(client.late for client in self.clients))
+    @rule(data=st.data())
+    def end_late_commit(self, data: st.DataObject) -> None:
+        self._end_late(data.draw(st.sampled_from([client for client in self.clients if client.late])))
+
+    @precondition(lambda self: self._awake())
+    @rule(data=st.data())
+    def freeze(self, data: st.DataObject) -> None:
+        data.draw(st.sampled_from(self._awake())).is_frozen = True
+
+    @precondition(lambda self: any(client.is_frozen for client in self.clients))
+    @rule(data=st.data())
+    def wake(self, data: st.DataObject) -> None:
+        data.draw(st.sampled_from([client for client in self.clients if client.is_frozen])).is_frozen = False
+
+    @precondition(lambda self: self.clients)
+    @rule(data=st.data())
+    def die(self, data: st.DataObject) -> None:
+        self._exit(data.draw(st.sampled_from(self.clients)))
+
+    @precondition(lambda self: self._awake())
+    @rule(data=st.data())
+    def leave(self, data: st.DataObject) -> None:
+        self._leave(data.draw(st.sampled_from(self._awake())))
+
+    @precondition(lambda self: any(client.is_finishing and not client.is_frozen for client in self.clients))
+    @rule()
+    def finish(self) -> None:
+        for client in list(self.clients):
+            if client.is_finishing and not client.is_frozen:
+                self._finish(client)
+
+    # What a process does ----------------------------------------------------------------------------
+
+    def _awake(self) -> list[Client]:
+        return [client for client in self.clients if not (client.is_frozen or client.is_finishing or client.late)]
+
+    def _open(self, client: Client, connection: Connection, numbers: list[int]) -> None:
+        for row in crawls.site_rows(connection, numbers):
+            assert row.id not in client.gates
+            gate = client.gates[row.id] = HostGate(1, DELAY_S)
+            if row.asked_at is not None:
+                assert row.asked_at <= self.now
+                gate.resumed(row.asked_at, float("-inf"), self.now)
+            client.asked_at[row.id] = row.asked_at
+            waits = select(page.c.id).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
+            client.waiting[row.id] = list(connection.execute(waits.order_by(page.c.id)).scalars())
+
+    def _fetch(self, client: Client, pulls: int) -> None:
+        if self.now - client.beat_at >= DEADLINE_S / 2:
+            return  # it may have been frozen: others may hold its sites
+        for of, waiting in client.waiting.items():
+            gate = client.gates[of]
+            is_allowed = client.started < client.granted or not self.budget
+            if waiting and pulls and is_allowed and not gate.is_full and gate.next_at <= self.now:
+                assert self.now >= self.asked.get(of, float("-inf")) + DELAY_S, "a host was asked within its delay"
+                self.asked[of] = client.asked_at[of] = self.now
+                gate.started(self.now)
+                client.leases[waiting.pop(0)] = of
+                client.started += 1
+                pulls -= 1
+
+    def _commit(self, client: Client) -> None:
+        try:
+            with self.database.write() as connection:
+                workers.fence(connection, client.id, self.now, pulls=len(client.leases))
+                self._end_pages(client, connection, client.leases)
+        except ClaimsLost:
+            self._exit(client)
+        else:
+            self._committed(client, dict(client.leases))
+
+    def _end_pages(self, client: Client, connection: Connection, leases: dict[int, int]) -> None:
+        ended = (int(State.DONE), None, 1, self.now, self.now, 200, None, None, None, None, None, None, 0, None, None)
+        changes = ChangeSet(*(EndedPage(number, *ended) for number in leases))
+        changes.add(*(PullRow(of, number, 1.0, self.now, client.id) for number, of in leases.items()))
+        write_changes(connection, changes)
+
+    def _end_late(self, client: Client) -> None:
+        assert client.late is not None
+        context, connection, leases = client.late
+        client.late = None
+        self._end_pages(client, connection, leases)
+        context.__exit__(None, None, None)
+        self._committed(client, leases)
+
+    def _committed(self, client: Client, leases: dict[int, int]) -> None:
+        assert client.id in self._active(), "a lost worker has stored something"
+        client.beat_at = self.now
+        for number, of in leases.items():
+            del client.leases[number]
+            client.gates[of].ended()
+            self.ended[number] += 1
+
+    def _exchange(self, client: Client) -> None:
+        is_regular = self.now - client.beat_at < DEADLINE_S
+        is_hungry = not (client.leases or any(client.waiting.values()))
+        at_hand = client.granted - client.started
+        is_idle = at_hand > 0 and client.started == client.started_before
+        limit = client.started if is_hungry or is_idle else client.started + 2 if client.others else -1
+        report = Report(
+            client.id,
+            self.crawl_id,
+            self.budget,
+            wanted_sites=SITES if is_hungry else 0,
+            wanted_pulls=0 if is_idle else 2,
+            limit=limit if self.budget else -1,
+            leases=len(client.leases),
+            best_index=None if is_hungry else 1.0,
+            is_hungry=is_hungry,
+        )
+        try:
+            with self.database.write() as connection:
+                workers.fence(connection, client.id, self.now)
+                deadline_s = DEADLINE_S if is_regular else None
+                workers.lose_dead(
+                    connection, self.crawl_id, self.now, deadline_s, lambda one: is_free(self.database, one), client.id
+                )
+                learnt = workers.exchange(connection, report, self.now)
+                self._open(client, connection, learnt.claimed)
+        except ClaimsLost:
+            self._exit(client)
+            return
+        client.beat_at = self.now
+        client.granted, client.others = learnt.granted, learnt.others
+        client.started_before = client.started
+        assert client.granted >= client.started or not self.budget
+        assert not (learnt.is_over and client.leases)
+        if learnt.hungry:
+            self._give_up(client)
+        if learnt.is_over or learnt.is_spent:
+            self._leave(client)
+
+    def _give_up(self, client: Client) -> None:
+        sources: dict[int, list[int]] = {}
+        for of in client.gates:
+            place = self.sites.index(of)
+            sources.setdefault(SOURCES.get(place, place), []).append(of)
+        spare = [
+            source
+            for source in sources.values()
+            if any(client.waiting[of] for of in source) and not set(source) & set(client.leases.values())
+        ]
+        given = [of for source in spare[: len(spare) // 2] for of in source]
+        try:
+            with self.database.write() as connection:
+                workers.fence(connection, client.id, self.now)
+                write_changes(connection, ChangeSet(*(GivenUpSite(of, client.asked_at[of], None) for of in given)))
+        except ClaimsLost:
+            self._exit(client)
+            return
+        client.beat_at = self.now
+        for of in given:
+            del client.gates[of], client.waiting[of], client.asked_at[of]
+
+    def _leave(self, client: Client) -> None:
+        if client.leases:
+            self._commit(client)
+        if client not in self.clients:
+            return
+        try:
+            with self.database.write() as connection:
+                client.is_finishing = workers.leave(connection, client.id, self.now)
+        except ClaimsLost:
+            self._exit(client)
+            return
+        client.beat_at = self.now
+        if not client.is_finishing:
+            self._exit(client)
+
+    def _finish(self, client: Client) -> None:
+        with self.database.read() as connection:
+            waits = select(func.count()).where(page.c.state == int(State.WAITING))
+            finished = not connection.execute(waits).scalar()
+        try:
+            options: dict[str, Any] = {"finished": finished, "reason": "", "now": self.now, "worker_id": client.id}
+            assert crawls.end(self.database, self.crawl_id, **options)
+        except ClaimsLost:
+            assert client.id not in self._active()
+        else:
+            assert not self.is_over, "two workers have ended the crawl"
+            self.is_over = finished
+        self._exit(client)
+
+    def _exit(self, client: Client) -> None:
+        """End the process."""
+        if client.late is not None:
+            context, connection, _ = client.late
+            connection.rollback()  # as the server does
+            context.__exit__(None, None, None)
+            client.late = None
+        client.lock.release()
+        if client in self.clients:
+            self.clients.remove(client)
+
+    # What must hold ---------------------------------------------------------------------------------
+
+    def _active(self) -> set[int]:
+        with self.database.read() as connection:
+            return set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
+
+    @invariant()
+    def sites_have_one_owner_and_sources_one_worker(self) -> None:
+        with self.database.read() as connection:
+            holders = dict(connection.execute(select(site.c.id, site.c.worker_id)).all())
+            active = set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
+        assert set(holders.values()) <= active | {None}, "a site belongs to a worker that is not active"
+        for client in self.clients:
+            if client.id in active:
+                held = {number for number, of in holders.items() if of == client.id}
+                assert held == set(client.gates), "what a worker knows differs from what is stored"
+        for place, leader in SOURCES.items():
+            assert holders[self.sites[place]] == holders[self.sites[leader]], "a source is divided"
+
+    @invariant()
+    def budget_is_kept_and_no_page_ends_twice(self) -> None:
+        with self.database.read() as connection:
+            rows = connection.execute(select(worker.c.state, worker.c.granted, worker.c.used)).all()
+            pulls = connection.execute(select(func.count()).select_from(pull)).scalar_one()
+            done = connection.execute(select(func.count()).where(page.c.state == int(State.DONE))).scalar_one()
+        assert sum(row.used for row in rows) == pulls == done == self.ended.total()
+        assert set(self.ended.values()) <= {1}, "a page was ended twice"
+        if self.budget:
+            reserved = sum(row.granted if row.state == ACTIVE else row.used for row in rows)
+            assert pulls <= reserved <= self.budget, "the budget is exceeded"
+
+    @invariant()
+    def one_worker_ends_the_crawl(self) -> None:
+        active = self._active()
+        assert sum(client.is_finishing and client.id in active for client in self.clients) <= 1
+
+    def teardown(self) -> None:
+        """Let the crawl go on to its end: nothing of it, and nothing of its budget, may be lost."""
+        try:
+            self._go_on_to_the_end()
+        finally:
+            for client in list(self.clients):
+                self._exit(client)
+            self.database.close()
+            self.clock.stop()
+
+    def _go_on_to_the_end(self) -> None:
+        pulls = min(self.budget or SITES * PAGES, SITES * PAGES)
+        for _ in range(LONGEST_END):
+            self.now += 1.0
+            if self.is_over or (self.ended.total() == pulls and not self.clients):
+                break
+            if not self.clients:
+                self.join()
+            for client in list(self.clients):
+                client.is_frozen = False
+                if client.late is not None:
+                    self._end_late(client)
+                if client.is_finishing:
+                    self._finish(client)
+                    continue
+                self._exchange(client)
+                if client in self.clients and not client.is_finishing:
+                    self._fetch(client, 3)
+                    self._commit(client)
+            self.sites_have_one_owner_and_sources_one_worker()
+            self.budget_is_kept_and_no_page_ends_twice()
+        assert self.ended.total() == pulls, "a part of the crawl was lost"
+        with self.database.read() as connection:
+            state = connection.execute(select(crawl.c.state)).scalar_one()
+        assert state == ("interrupted" if pulls < SITES * PAGES else FINISHED)
+
+
+def histories(examples: int) -> settings:
+    return settings(max_examples=EXAMPLES or examples, stateful_step_count=40)
+
+
+@pytest.mark.parametrize("budget", [0, BUDGET])
+def test_claims_in_a_file(tmp_path_factory: pytest.TempPathFactory, empty_store: Path, budget: int) -> None:
+    def make() -> Database:
+        return Database(f"sqlite:///{copy(empty_store, tmp_path_factory.mktemp('claims') / 'crawl.sqlite')}")
+
+    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(8))
+
+
+@pytest.mark.parametrize("budget", [0, BUDGET])
+def test_claims_in_postgresql(postgresql_store: PostgresqlStore, budget: int) -> None:
+    def make() -> Database:
+        postgresql_store.clear()
+        return Database(postgresql_store.url)
+
+    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(4))
