@@ -14,7 +14,7 @@ import networkx
 import pytest
 
 from crawlers import __version__
-from tests.integration.deploy.conftest import ROOT, Project
+from tests.support.scrapyd_nodes import ROOT, Project
 from tests.support.services import unavailable
 from tests.support.sites.server import Web, links, pages
 

@@ -1,0 +1,65 @@
+"""What the Dockerfile sets up, here without Docker: scrapyd, the installed project, and the check of its health."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from crawlers.demo.server import ROOT, serve
+from tests.support.scrapyd_nodes import PATIENCE_S, Node, need_scrapyd
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def container(tmp_path_factory, environment):
+    """A scrapyd as in a container, whose folders are elsewhere."""
+    need_scrapyd()
+    folder = tmp_path_factory.mktemp("container")
+    text = (ROOT / "deploy/docker/scrapyd.conf").read_text("utf-8")
+    for inside in ("/var/lib/scrapyd", "/data"):
+        assert inside in text
+        text = text.replace(inside, str(folder))
+    text = text.replace("bind_address = 0.0.0.0", "bind_address = 127.0.0.1\nhttp_port = {port}\npoll_interval = 0.1")
+    name, _, value = re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE)[1].partition("=")
+    node = Node(folder, {**environment, name: value, "PYTHONPATH": str(ROOT)}, text)
+    try:
+        node.hear(r"Site starting on")
+        yield node
+    finally:
+        node.stop()
+
+
+def health(port):
+    """Return the exit status of the command that tells Docker whether the container is healthy."""
+    command = json.loads(re.search(r"^ +CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)[1])
+    assert command[0] == "python"
+    done = subprocess.run([sys.executable, *(word.replace(":6800/", f":{port}/") for word in command[1:])],
+                          capture_output=True, timeout=PATIENCE_S)  # fmt: skip
+    return done.returncode
+
+
+def test_container_is_healthy_while_scrapyd_responds(container):
+    assert health(container.port) == 0
+    assert health(1) == 1
+
+
+def test_installed_project_is_there_without_a_deployment(container):
+    assert container.call("listprojects")["projects"] == ["crawlers"]
+
+
+def test_job_crawls_with_its_file_of_settings(container):
+    text = (ROOT / "deploy/docker/crawl.toml").read_text("utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith(("DATABASE_URL", "METRICS_"))]
+    (container.folder / "crawl.toml").write_text(
+        "\n".join([*lines, 'DATABASE_URL = "sqlite:///store.sqlite"']), "utf-8"
+    )
+    with serve() as web:
+        given = {"hosts": f"{web.origins['library']};4;1;0", "setting": "SETTINGS_FILE=crawl.toml"}
+        assert container.end_of(container.schedule(**given)) == 0
+    assert (container.folder / "store.sqlite").exists()
+    assert [path.suffix for path in (container.folder / "result").iterdir()].count(".gexf") == 1
