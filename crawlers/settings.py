@@ -51,6 +51,7 @@ RENDER_MEMORY_MB = 512  # megabytes of the objects of scripts of one page
 
 # What is fetched
 
+HTTP_CLIENT = "twisted"  # what downloads pages: curl (libcurl) or twisted (Scrapy's own client)
 HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types of pages
 FEED_TYPES: list[str] = []  # substrings of other content types whose bodies are read; news: those of feeds
 IGNORED_EXTENSIONS = (  # never requested
@@ -207,7 +208,7 @@ EXTENSIONS = {
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
     "crawlers.extensions.gc_tuning.GcTuning": 0,
 }
-DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.handlers.bounded_http.BoundedHTTPHandler")
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlers.handlers.http.HTTPHandler")
 DOWNLOADER_MIDDLEWARES = {
     # The scheduler obeys robots.txt, before a request exists.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

@@ -45,6 +45,7 @@ _BEGINNINGS = {
     "too large": ErrorClass.TOO_LARGE,
     "a header of more than": ErrorClass.TOO_LARGE,
     "headers of more than": ErrorClass.TOO_LARGE,
+    "more than 4,096 headers": ErrorClass.TOO_LARGE,
     "the response is not HTTP": ErrorClass.BAD_RESPONSE,
     "the content encoding": ErrorClass.BAD_RESPONSE,
     "not rendered": ErrorClass.RENDERING,

@@ -12,6 +12,7 @@ from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
 from crawlers.errors import ConfigError
+from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.text_file import shortened_list
 from crawlers.inputs.url_settings import url_selection
 
@@ -118,6 +119,7 @@ def check_settings(settings: BaseSettings) -> None:
     examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
     examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
     checks: list[Callable[[], object]] = [partial(_check, name, one, settings) for name, one in examples.items()]
+    checks.append(partial(http_client, settings))
     if not texts:  # RE2 takes valid text only
         checks.insert(0, partial(url_selection, settings))
     problems = [*_wrong_names(settings), *texts]

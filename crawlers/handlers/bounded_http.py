@@ -7,7 +7,6 @@ many headers as a server sends: 900 MB in the first ten seconds of an endless re
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from OpenSSL import SSL
 from scrapy.core.downloader.handlers.http11 import (
@@ -23,9 +22,17 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, ParseError
 from twisted.web.client import ResponseFailed
 
-from crawlers.algorithms.urls.addresses import is_address
 from crawlers.extensions.address_filter import AddressFilter
 from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.handlers.targets import (
+    MAX_HEAD_BYTES,
+    MAX_LINE_BYTES,
+    NO_CONNECTION,
+    NOT_HTTP,
+    TLS_FAILED,
+    target_of,
+    too_large,
+)
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -35,15 +42,6 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress
     from twisted.web._newclient import Request as WebRequest
     from twisted.web.iweb import IResponse
-
-MAX_HEAD_BYTES = 256 * 1024  # of status lines and headers, informational responses (1xx) included; as in Chrome
-MAX_LINE_BYTES = 64 * 1024  # of a header; Twisted's 16 kB are too few for the security policies of some sites
-PORTS = {"http": 80, "https": 443}
-MAX_NAME, MAX_LABEL = 253, 63  # characters of a host name and its parts (RFC 1035 section 2.3.4)
-
-
-def _too_large(what: str, limit: int) -> DownloadRefusedError:
-    return DownloadRefusedError(f"{what} of more than {limit // 1024} KiB")
 
 
 class _BoundedParser(_LenientHTTPClientParser):
@@ -55,7 +53,7 @@ class _BoundedParser(_LenientHTTPClientParser):
             raise ParseError("the status does not have three digits", status)  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        raise _too_large("a header", MAX_LINE_BYTES)
+        raise too_large("a header", MAX_LINE_BYTES)
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
@@ -74,7 +72,7 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
         parser = self._parser
         if parser is not None and parser.state in (STATUS, HEADER):
             if self._head_bytes > MAX_HEAD_BYTES:
-                self._giveUp(Failure(_too_large("headers", MAX_HEAD_BYTES)))  # type: ignore[no-untyped-call]
+                self._giveUp(Failure(too_large("headers", MAX_HEAD_BYTES)))  # type: ignore[no-untyped-call]
                 self.transport.abortConnection()  # type: ignore[union-attr] # a polite end of TLS would wait for the server
                 return
             self._head_bytes += len(data)
@@ -98,7 +96,7 @@ class BoundedHTTPHandler(HTTP11DownloadHandler):
         self._filter = crawler.get_extension(AddressFilter)
 
     async def download_request(self, request: Request) -> Response:
-        host = self._host(request)
+        host = target_of(request, self._filter).host
         try:
             return await super().download_request(request)
         except CannotResolveHostError as error:
@@ -107,19 +105,7 @@ class BoundedHTTPHandler(HTTP11DownloadHandler):
         except DownloadFailedError as error:
             raise _explained(error) from error
         except ConnectError as error:  # no route, for example, or an address to which nothing can be connected
-            raise BadResponseError("no connection is possible") from error
-
-    def _host(self, request: Request) -> str:
-        """Return the host to which *request* will be sent, if that is allowed."""
-        url, proxy = request.url, request.meta.get("proxy")
-        if proxy:
-            url = proxy if "://" in proxy else f"http://{proxy}"
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        _check_name(host)
-        if self._filter is not None:
-            self._filter.check(host, parts.port or PORTS.get(parts.scheme, 80), is_proxy=bool(proxy))
-        return host
+            raise BadResponseError(NO_CONNECTION) from error
 
 
 def _explained(error: DownloadFailedError) -> Exception:
@@ -129,14 +115,7 @@ def _explained(error: DownloadFailedError) -> Exception:
             if isinstance(reason.value, DownloadRefusedError):
                 return reason.value
             if reason.check(SSL.Error, VerificationError):
-                return BadResponseError("the TLS connection failed")
+                return BadResponseError(TLS_FAILED)
             if not reason.check(ConnectionClosed):
-                return BadResponseError("the response is not HTTP")
+                return BadResponseError(NOT_HTTP)
     return error
-
-
-def _check_name(host: str) -> None:
-    """Raise `CannotResolveHostError` for a name that no DNS can hold; resolvers raise other exceptions for some."""
-    labels = host.removesuffix(".").split(".")
-    if not is_address(host) and (len(host) > MAX_NAME or any(not 1 <= len(label) <= MAX_LABEL for label in labels)):
-        raise CannotResolveHostError(f"{host[:MAX_NAME]} is not a host name")

@@ -32,3 +32,9 @@ def undisturbed(web, tmp_path_factory):
         assert crawl.states == ["finished"]
         assert crawl.stored > 300
         return crawl
+
+
+@pytest.fixture(scope="module", params=["twisted", "curl"])
+def http_client(request):
+    """Each value of HTTP_CLIENT in turn, for what the network does."""
+    return request.param

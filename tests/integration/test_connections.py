@@ -55,8 +55,8 @@ ANSWERS = [close_at_second, reset_at_second, close_after_each, send_garbage, sen
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_end_of_an_idle_connection_is_not_an_error_of_a_page(tmp_path, answer):
-    project = Project(tmp_path, RETRY_TIMES=0)
+def test_end_of_an_idle_connection_is_not_an_error_of_a_page(tmp_path, http_client, answer):
+    project = Project(tmp_path, RETRY_TIMES=0, HTTP_CLIENT=http_client)
     with PersistentSite(answer) as site:
         assert project.crawl(f"{site.origin};2;;0").status == 0
     assert project.pages(site.origin) == dict.fromkeys(["/", *PATHS], (State.DONE, ""))
@@ -85,9 +85,9 @@ def certificate(path, first_day, last_day):
 
 
 @pytest.mark.parametrize("days", [(-1, 10), (-100, -10)], ids=["self-signed", "expired"])
-def test_certificates_are_checked_only_if_the_setting_says_so(tmp_path, days):
+def test_certificates_are_checked_only_if_the_setting_says_so(tmp_path, http_client, days):
     with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *days)) as site:
-        quick = {"RETRY_TIMES": 0, "ROBOTSTXT_OBEY": 0, "MAX_LEVEL": 0}
+        quick = {"RETRY_TIMES": 0, "ROBOTSTXT_OBEY": 0, "MAX_LEVEL": 0, "HTTP_CLIENT": http_client}
         unchecked = Project(tmp_path / "unchecked", **quick)
         unchecked.folder.mkdir()
         assert unchecked.crawl(f"{site.origin};;;0").status == 0
@@ -99,20 +99,20 @@ def test_certificates_are_checked_only_if_the_setting_says_so(tmp_path, days):
         assert "Traceback" not in log
 
 
-def test_sites_without_an_address_fail_with_a_reason(tmp_path):
+def test_sites_without_an_address_fail_with_a_reason(tmp_path, http_client):
     names = ["a" * 70 + ".test", ".".join(["a" * 60] * 6), "_x_.test", "bücher.test"]
-    project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0)
+    project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0, HTTP_CLIENT=http_client)
     log = project.crawl(",".join(f"http://{name};;;0" for name in names)).log
     assert [page for _, page in sorted(project.pages().items())] == [(State.FAILED, "host name not found")] * 4
     assert "Traceback" not in log
 
 
 @pytest.mark.parametrize("tls_on_plain", [True, False])
-def test_sites_with_the_wrong_protocol_fail_with_a_reason(tmp_path, tls_on_plain):
+def test_sites_with_the_wrong_protocol_fail_with_a_reason(tmp_path, http_client, tls_on_plain):
     context = certificate(tmp_path / "key.pem", -1, 10) if tls_on_plain else None
     with PersistentSite(close_after_each, context) as site:
         origin = site.origin.replace(*(("https", "http") if tls_on_plain else ("http", "https")))
-        project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0, DOWNLOAD_TIMEOUT=1)
+        project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0, DOWNLOAD_TIMEOUT=1, HTTP_CLIENT=http_client)
         log = project.crawl(f"{origin};;;0").log
         state, reason = project.pages(origin)["/"]
         assert (state, reason) == (State.FAILED, "the connection failed" if tls_on_plain else "timeout")

@@ -171,9 +171,10 @@ async def respond(exchange):
 
 
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory):
+def crawled(tmp_path_factory, http_client):
     project = Project(
         tmp_path_factory.mktemp("downloads"),
+        HTTP_CLIENT=http_client,
         DOWNLOAD_TIMEOUT=3,
         DOWNLOAD_MAXSIZE=MAXSIZE,
         RETRY_TIMES=1,

@@ -88,9 +88,9 @@ def crawl(folder, victim, **settings):
 
 
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory):
+def refused(tmp_path_factory, http_client):
     with Victim() as victim:
-        project, log = crawl(tmp_path_factory.mktemp("refused"), victim)
+        project, log = crawl(tmp_path_factory.mktemp("refused"), victim, HTTP_CLIENT=http_client)
         return project, log, victim.was_reached()
 
 
@@ -116,20 +116,20 @@ def test_pages_of_refused_hosts_are_rejected(refused):
     assert "which is not public" in (project.folder / "logs/error_log.csv").read_text()
 
 
-def test_setting_allows_private_addresses(tmp_path):
+def test_setting_allows_private_addresses(tmp_path, http_client):
     with Victim() as victim:
-        crawl(tmp_path, victim, REFUSE_PRIVATE_ADDRESSES=0)
+        crawl(tmp_path, victim, REFUSE_PRIVATE_ADDRESSES=0, HTTP_CLIENT=http_client)
         assert victim.was_reached()
 
 
-def test_intranet_is_crawled_without_a_setting(tmp_path):
+def test_intranet_is_crawled_without_a_setting(tmp_path, http_client):
     async def respond(exchange):
         own = "http://{}:" + exchange.request.headers["host"].rpartition(":")[2]
         await exchange.page(links(own.format("localhost") + "/x", own.format("rebound.test") + "/y"))
 
     with Web(seed=respond) as web:
         port = web["seed"].origin.rpartition(":")[2]
-        project = Project(tmp_path, SCOPE="all", SITE_DELAY_SECONDS=0, PAGE_BUDGET=6)
+        project = Project(tmp_path, SCOPE="all", SITE_DELAY_SECONDS=0, PAGE_BUDGET=6, HTTP_CLIENT=http_client)
         names = dict.fromkeys(("intranet.test", "localhost", "rebound.test"), PUBLIC)
         run = project.start("crawl", "broad", "-a", f"hosts=http://intranet.test:{port}", before=imaginary(names))
         assert run.wait().status == 0

@@ -26,6 +26,7 @@ from crawlers.schedulers.failures import reason_of
         (200, "no content type", ErrorClass.CONTENT_TYPE),
         (200, "too large once decompressed", ErrorClass.TOO_LARGE),
         (0, "headers of more than 256 KiB", ErrorClass.TOO_LARGE),
+        (0, "more than 4,096 headers", ErrorClass.TOO_LARGE),
         (0, "not rendered within 30 s", ErrorClass.RENDERING),
         (0, "the spider failed: timeout", ErrorClass.OTHER),
         (0, "", ErrorClass.OTHER),

@@ -1,0 +1,215 @@
+"""Spiders see the same responses, and servers the same requests, with each HTTP_CLIENT."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+
+import pytest
+
+from crawlers.items import State
+from tests.integration.test_connections import certificate, close_after_each
+from tests.support.persistent import PersistentSite
+from tests.support.sites.project import Project
+from tests.support.sites.requests import REQUESTS
+from tests.support.sites.server import Web, links
+
+CLIENTS = ("twisted", "curl")
+OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n"
+RAW = {  # by path
+    "/plain": OK
+    + b"set-cookie: a=1\r\nSET-COOKIE: b=2; x\r\nX-Odd:\t \xff\xfe \r\nX-Empty:\r\nContent-Length: 2\r\n\r\nok",
+    "/chunked": OK
+    + b"Transfer-Encoding: chunked\r\nTrailer: X-End\r\n\r\n2;x=y\r\nok\r\n3\r\n...\r\n0\r\nX-End: 1\r\n\r\n",
+    "/closed": OK + b"\r\nok",
+    "/short": OK + b"Content-Length: 9\r\n\r\nok",
+    "/short-chunks": OK + b"Transfer-Encoding: chunked\r\n\r\n9\r\nok",
+    "/lost": OK + b"Content-Length: 9\r\n\r\nok",
+    "/old": b"HTTP/1.0 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
+    "/nothing": b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+    "/empty": OK + b"Content-Length: 0\r\n\r\n",
+    "/early": b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok",
+    "/gzip": OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"ok", mtime=0),
+    "/headed": OK + b"Content-Length: 1000\r\n\r\n",
+    "/stopped": OK + b"Content-Length: 9\r\n\r\nok",
+    "/stopped-before": OK + b"Content-Length: 9\r\n\r\nok",
+    "/large": OK + b"\r\n" + b"x" * 1000,
+    "/announced": OK + b"Content-Length: 1000\r\n\r\n",
+}
+
+
+async def respond(exchange):
+    if exchange.path == "/robots.txt":
+        await exchange.page(status=404)
+    elif exchange.path == "/reset":
+        exchange.reset()
+    elif exchange.path == "/slow":
+        await exchange.until_closed()
+    else:
+        await exchange.body(RAW.get(exchange.path, OK + b"Content-Length: 2\r\n\r\nok"))
+
+
+def responses(folder, client, site, **arguments):
+    """Return all that the spider `requests` saw, by path."""
+    project = Project(
+        folder,
+        HTTP_CLIENT=client,
+        SPIDER_MODULES="tests.support.sites.requests",
+        SITE_DELAY_SECONDS=0,
+        ROBOTSTXT_OBEY=0,
+    )
+    folder.mkdir()
+    given = [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
+    ended = project.run("crawl", "requests", "-a", f"site={site}", *given, "-O", "items.jsonl")
+    assert ended.status == 0, ended.log
+    assert "Traceback" not in ended.log
+    seen = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
+    return {one.pop("path"): one for one in seen}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """What the spider saw, and the requests that the server received, by client."""
+    folder = tmp_path_factory.mktemp("clients")
+    found = {}
+    for client in CLIENTS:
+        with Web(site=respond) as web:
+            seen = responses(folder / client, client, web["site"].origin)
+            port = web["site"].origin.rpartition(":")[2]
+            received = {
+                one.path: (one.method, {k: v.replace(port, "PORT") for k, v in one.headers.items()}, one.body)
+                for one in web["site"].requests
+            }
+        found[client] = seen, received
+    return found
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_spiders_see_the_same(both, path):
+    (twisted, _), (curl, _) = (both[client] for client in CLIENTS)
+    seen = curl[path]
+    if path == "/stopped-before":
+        assert twisted[path].pop("ip") == "None"  # of a response without a body, Scrapy does not know it
+        assert seen.pop("ip") == "127.0.0.1"
+    assert seen == twisted[path]
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_servers_receive_the_same(both, path):
+    (_, twisted), (_, curl) = (both[client] for client in CLIENTS)
+    assert curl[path] == twisted[path]
+
+
+def test_what_is_compared_differs_between_paths(both):
+    seen, received = both["curl"]
+    assert seen["/plain"]["headers"] == {
+        "Content-Length": ["2"],
+        "Content-Type": ["text/html"],
+        "Set-Cookie": ["a=1", "b=2; x"],
+        "X-Empty": [""],
+        "X-Odd": ["\xff\xfe"],
+    }
+    assert {path: one["error"] for path, one in seen.items() if "error" in one} == {
+        "/lost": "ResponseDataLossError",
+        "/large": "DownloadCancelledError",
+        "/announced": "DownloadCancelledError",
+        "/reset": "DownloadFailedError",
+        "/slow": "DownloadTimeoutError",
+    }
+    assert {path: one["flags"] for path, one in seen.items() if one.get("flags")} == {
+        "/closed": ["partial"],
+        "/gzip": ["partial"],
+        "/short": ["dataloss"],
+        "/short-chunks": ["dataloss"],
+        "/stopped": ["download_stopped"],
+        "/stopped-before": ["download_stopped"],
+    }
+    assert "injected" not in received["/headers"][1]
+
+
+async def proxy(exchange):
+    """Tunnel CONNECT requests; respond to others with what was requested."""
+    request = exchange.request
+    if request.method != "CONNECT":
+        await exchange.page(f"{request.method} {request.path} {request.headers.get('proxy-authorization')}")
+        return
+    host, _, port = request.path.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    await exchange.body(b"HTTP/1.1 200 Go on\r\nX: y\r\n\r\n")
+
+    async def copy(source, target):
+        while data := await source.read(65_536):
+            target.write(data)
+        target.close()
+
+    await asyncio.gather(copy(reader, exchange._writer), copy(exchange._reader, writer), return_exceptions=True)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_proxies_get_requests_and_tunnels(tmp_path, client):
+    with Web(proxy=proxy) as web, PersistentSite(close_after_each, certificate(tmp_path / "key.pem", -1, 10)) as site:
+        with_password = web["proxy"].origin.replace("//", "//user:pass@")
+        plain = responses(tmp_path / "plain", client, "http://far.test", proxy=with_password, paths="/a")
+        assert plain["/a"]["body"] == "GET http://far.test/a Basic dXNlcjpwYXNz"
+        tunnelled = responses(tmp_path / "tunnelled", client, site.origin, proxy=web["proxy"].origin, paths="/a /b")
+        assert [(path, one["status"], one["certificate"] is not None) for path, one in sorted(tunnelled.items())] == [
+            ("/a", 200, True),
+            ("/b", 200, True),
+        ]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_certificate_is_known_in_every_response_of_a_connection(tmp_path, client):
+    async def stay(connection, path):
+        await connection.send(OK.replace(b"close", b"keep-alive") + b"Content-Length: 2\r\n\r\nok")
+
+    with PersistentSite(stay, certificate(tmp_path / "key.pem", -1, 10)) as site:
+        seen = responses(tmp_path / client, client, site.origin, paths="/a /b /c /d /e /f")
+    assert len({one["certificate"] for one in seen.values()}) == 1
+    assert None not in [one["certificate"] for one in seen.values()]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_lines_without_a_colon_are_skipped(tmp_path, client):
+    async def without_colon(exchange):
+        if exchange.path == "/robots.txt":
+            await exchange.page(status=404)
+        else:
+            await exchange.body(OK + b"not a header\r\n\r\n" + links("/a", "/b", "/c").encode())
+
+    project = Project(tmp_path, HTTP_CLIENT=client, RETRY_BACKOFF_SECONDS=0)
+    with Web(site=without_colon) as web:
+        assert project.crawl(web.hosts()).status == 0
+        assert project.pages(web["site"].origin) == dict.fromkeys(["/", "/a", "/b", "/c"], (State.DONE, ""))
+        assert len(web["site"].requests) == 5 + (client == "curl")  # one retry for all
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_servers_that_libcurl_refuses_to_encrypt_with_get_another_attempt(tmp_path, client):
+    """A server without secure renegotiation (RFC 5746), which OpenSSL refuses by default."""
+    hello = bytes.fromhex("0303") + bytes(32) + bytes.fromhex("00c02f00")
+    handshake = b"\x02" + len(hello).to_bytes(3, "big") + hello
+    record = b"\x16\x03\x03" + len(handshake).to_bytes(2, "big") + handshake
+    alerts = []
+
+    async def old(reader, writer):
+        await reader.read(10_000)
+        writer.write(record)
+        alerts.append(b"")
+        alerts[-1] = await reader.read(100)
+        writer.close()
+
+    async def crawled():
+        server = await asyncio.start_server(old, "127.0.0.1", 0)
+        origin = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        project = Project(tmp_path, HTTP_CLIENT=client, RETRY_TIMES=1, RETRY_BACKOFF_SECONDS=0, ROBOTSTXT_OBEY=0)
+        run = project.start("crawl", "sitegraph", "-a", f"hosts={origin};;;0", DOWNLOAD_TIMEOUT=1)
+        ended = await asyncio.to_thread(run.wait)
+        server.close()
+        return ended.log, project.pages(origin)
+
+    log, pages = asyncio.run(crawled())
+    assert "Traceback" not in log
+    assert pages == {"/": (State.FAILED, "timeout, 2 attempts")}  # the server does not go on
+    assert [bool(alert) for alert in alerts] == [client == "curl", False]

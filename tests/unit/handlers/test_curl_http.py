@@ -1,0 +1,247 @@
+"""What libcurl is given is released again, and its connections are bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from types import SimpleNamespace
+
+import pycurl
+import pytest
+from scrapy import Request, signals
+from scrapy.exceptions import DownloadCancelledError, DownloadConnectionRefusedError, DownloadTimeoutError, StopDownload
+from scrapy.settings import Settings
+from scrapy.signalmanager import SignalManager
+
+from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.handlers.curl_http import MAX_HEADERS, SUPPRESS_CONNECT_HEADERS, CurlHTTPHandler, _Transfer
+from crawlers.handlers.targets import MAX_HEAD_BYTES, MAX_LINE_BYTES, Target
+from tests.support.persistent import response
+
+PAGE = response("ok")
+
+
+def crawler_with(**settings):
+    return SimpleNamespace(
+        settings=Settings(settings), signals=SignalManager(object()), spider=None, get_extension=lambda _: None
+    )
+
+
+class Server:
+    """A server on loopback; *answer* is sent to each request, and connections stay open."""
+
+    def __init__(self, answer=PAGE):
+        self._answer = answer
+        self._tasks = []
+        self.connections = 0  # open ones
+        self.asked = asyncio.Event()
+        self.closed = asyncio.Event()  # a connection was closed by the client
+
+    async def _serve(self, reader, writer):
+        self._tasks.append(asyncio.current_task())
+        self.connections += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            while True:
+                await reader.readuntil(b"\r\n\r\n")
+                self.asked.set()
+                writer.write(self._answer)
+        self.connections -= 1
+        self.closed.set()
+        writer.close()
+
+    async def __aenter__(self):
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
+
+    async def __aexit__(self, *_):
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close in the next turn of the loop
+
+
+@asynccontextmanager
+async def handling(**settings):
+    handler = CurlHTTPHandler(crawler_with(**settings))
+    try:
+        yield handler
+    finally:
+        await handler._multi.aclose()
+
+
+@pytest.fixture
+def handles(monkeypatch):
+    """The handles of libcurl that are in memory; the garbage collector does not help."""
+    made = weakref.WeakSet()
+
+    class Curl(pycurl.Curl):
+        def __init__(self):
+            super().__init__()
+            made.add(self)
+
+    monkeypatch.setattr(pycurl, "Curl", Curl)
+    gc.disable()
+    yield made
+    gc.enable()
+
+
+def stop(**_):
+    raise StopDownload(fail=False)
+
+
+ENDS = {  # of downloads: what the server sends, settings of the request, error
+    "page": (PAGE, {}, None),
+    "too large": (PAGE, {"download_maxsize": 1}, DownloadCancelledError),
+    "not HTTP": (b"220 ESMTP\r\n\r\n", {}, BadResponseError),
+    "timeout": (b"", {"download_timeout": 0.05}, DownloadTimeoutError),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_no_handle_stays_after_a_download(handles, end):
+    answer, meta, error = ENDS[end]
+
+    async def run():
+        async with Server(answer) as url, handling() as handler:
+            for _ in range(3):
+                with nullcontext() if error is None else pytest.raises(error):
+                    assert (await handler.download_request(Request(url, meta=meta))).body == b"ok"
+            await asyncio.sleep(0)  # the last handle is released in the next turn of the loop
+            return len(handles)
+
+    assert asyncio.run(run()) == 0
+
+
+def test_stopped_download_leaves_no_handle(handles):
+    async def run():
+        async with Server() as url, handling() as handler:
+            handler.crawler.signals.connect(stop, signals.headers_received)
+            assert (await handler.download_request(Request(url))).flags == ["download_stopped"]
+            await asyncio.sleep(0)
+            gc.collect()  # Scrapy keeps the traceback of StopDownload in a cycle
+            return len(handles)
+
+    assert asyncio.run(run()) == 0
+
+
+def test_cancelled_download_closes_its_connection():
+    async def run():
+        server = Server(b"")
+        async with server as url, handling() as handler:
+            task = asyncio.ensure_future(handler.download_request(Request(url)))
+            await server.asked.wait()
+            task.cancel()
+            await server.closed.wait()
+            assert task.cancelled()
+
+    asyncio.run(run())
+
+
+def test_idle_connections_are_used_again_and_bounded():
+    async def run():
+        servers = [Server() for _ in range(6)]
+        async with AsyncExitStack() as stack:
+            urls = [await stack.enter_async_context(server) for server in servers]
+            handler = await stack.enter_async_context(handling(CONCURRENT_REQUESTS=2))
+            for url, server in zip(urls, servers, strict=True):
+                for _ in range(3):
+                    await handler.download_request(Request(url))
+                assert server.connections == 1
+            for server in servers[:4]:  # the connections that were not used for longest
+                await server.closed.wait()
+            return [server.connections for server in servers]
+
+    assert asyncio.run(run()) == [0, 0, 0, 0, 1, 1]
+
+
+def test_closed_port_has_an_error_of_its_own():
+    async def run():
+        async with Server() as url:
+            pass
+        async with handling() as handler:
+            with pytest.raises(DownloadConnectionRefusedError):
+                await handler.download_request(Request(url))
+
+    asyncio.run(run())
+
+
+def test_option_that_pycurl_does_not_name_exists():
+    pycurl.Curl().setopt(SUPPRESS_CONNECT_HEADERS, 1)
+
+
+# Heads, as libcurl passes them on
+
+
+def transfer(method="GET"):
+    request = Request("http://a.example/", method=method)
+    return _Transfer(crawler_with(), request, Target("a.example", 80), None, 100, 0)
+
+
+def taken(one, *lines):
+    return [one.header_received(line + b"\r\n") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        ([b"X: " + b"y" * MAX_LINE_BYTES], "a header of more than 64 KiB"),
+        ([b"X: " + b"y" * 60_000] * (MAX_HEAD_BYTES // 60_000 + 1), "headers of more than 256 KiB"),
+        ([b"X: y"] * (MAX_HEADERS + 1), "more than 4,096 headers"),
+    ],
+)
+def test_heads_beyond_the_limits_end_the_transfer(lines, error):
+    one = transfer()
+    *passed, last = taken(one, b"HTTP/1.1 200 OK", *lines)
+    assert set(passed) == {None}
+    assert last == 0
+    assert isinstance(one.error, DownloadRefusedError)
+    assert str(one.error) == error
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"HTTP/1.1"],
+        [b"HTTP/1.1 2x0 OK"],
+        [b"HTTP/1.1 1000 OK"],
+        [b"HTTP/1.1 200 OK", b" folded: y"],
+        [b"HTTP/1.1 200 OK", b"Content-Length: 1", b"Content-Length: 2"],
+        [b"HTTP/1.1 200 OK", b"Content-Length: -1"],
+        [b"HTTP/1.1 200 OK", b"Content-Length: " + b"9" * 5000],
+    ],
+)
+def test_contradictory_heads_are_not_http(lines):
+    one = transfer()
+    assert taken(one, *lines, b"")[-1] == 0
+    assert isinstance(one.error, BadResponseError)
+
+
+@pytest.mark.parametrize(
+    ("method", "lines", "length", "is_partial"),
+    [
+        ("GET", [b"HTTP/1.1 200 OK", b"Content-Length: 7"], [b"7"], False),
+        ("GET", [b"HTTP/1.1 200 OK", b"Content-Length: 7", b"Content-Length: 7"], [b"7"], False),
+        ("GET", [b"HTTP/1.1 200 OK", b"Content-Length: 7", b"Transfer-Encoding: chunked"], [], False),
+        ("GET", [b"HTTP/1.1 200 OK"], [], True),
+        ("GET", [b"HTTP/1.1 204 No", b"Content-Length: 7"], [b"0"], False),
+        ("HEAD", [b"HTTP/1.1 200 OK", b"Content-Length: 7000"], [b"7000"], False),
+        ("HEAD", [b"HTTP/1.1 200 OK"], [], False),
+        ("GET", [b"HTTP/1.1 103 X", b"Link: y", b"", b"HTTP/1.0 200", b"Content-Length: 0"], [b"0"], False),
+    ],
+)
+def test_length_of_a_body(method, lines, length, is_partial):
+    one = transfer(method)
+    assert set(taken(one, *lines, b"")) == {None}
+    assert one.headers is not None
+    assert one.headers.getlist("Content-Length") == length
+    assert "Link" not in one.headers
+    assert one.ends_with_connection is is_partial
+
+
+def test_headers_of_the_connection_are_left_out_and_folded_ones_joined():
+    one = transfer()
+    taken(one, b"HTTP/1.1 200 OK", b"Connection: close", b"x-a: 1 ", b"X-A:\t2", b" 3", b"odd:\xff", b"")
+    assert one.headers == {b"X-A": [b"1", b"2 3"], b"Odd": [b"\xff"]}

@@ -1,0 +1,18 @@
+"""HTTP_CLIENT chooses the handler."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers.handlers.bounded_http import BoundedHTTPHandler
+from crawlers.handlers.curl_http import CurlHTTPHandler
+from crawlers.handlers.http import HTTPHandler
+
+
+@pytest.mark.parametrize(("name", "kind"), [("twisted", BoundedHTTPHandler), ("curl", CurlHTTPHandler)])
+def test_setting_chooses_the_handler(name, kind):
+    crawler = SimpleNamespace(settings=Settings({"HTTP_CLIENT": name}), get_extension=lambda _: None)
+    assert type(HTTPHandler.from_crawler(crawler)) is kind
