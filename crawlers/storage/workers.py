@@ -207,13 +207,14 @@ def lose_dead(
 def leave(connection: Connection, worker_id: int, now: float) -> bool:
     """End a worker and free its sites; return False. If it is the last one, it stays, and True is returned.
 
-    The last one becomes the finisher of the crawl: it writes the outputs, and ends with `crawls.end`.
-    Raises `ClaimsLost`.
+    The last one becomes the finisher of the crawl: it writes the outputs, and ends with `crawls.end`. If a finisher
+    has ended the crawl already, the others only leave. Raises `ClaimsLost`.
     """
     fence(connection, worker_id, now)
     crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
     lock_crawl(connection, crawl_id)
-    if not _standing(connection, crawl_id, worker_id).others or finisher(connection, crawl_id) == worker_id:
+    is_last = not _standing(connection, crawl_id, worker_id).others or finisher(connection, crawl_id) == worker_id
+    if is_last and not _has_ended(connection, crawl_id):
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
         return True
     _end(connection, crawl_id, worker_id, LEFT, now)
@@ -318,6 +319,8 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
     standing = _standing(connection, crawl_id, me)
     claimed = _take(connection, report, standing) if control is None else []
+    if claimed and report.is_hungry:  # or others would give up sites until its next round
+        connection.execute(update(worker).where(worker.c.id == me).values(is_hungry=False))
     hungry = standing.hungry
     if hungry and _count(connection, _free_sources(crawl_id, idle=False), 1):
         hungry = 0  # they take these
@@ -398,12 +401,12 @@ def _over(connection: Connection, report: Report, standing: _Standing, *, is_can
     """Return whether nothing of the crawl waits, and whether this worker is elected to end it."""
     me = report.worker_id
     elected = finisher(connection, report.crawl_id)
-    if elected not in (None, me):
+    if elected not in (None, me) or _has_ended(connection, report.crawl_id):
         return True, False
     if not (is_candidate and standing.hungry == standing.others) and elected is None:
         return False, False
     lock_crawl(connection, report.crawl_id)
-    if finisher(connection, report.crawl_id) not in (None, me):
+    if finisher(connection, report.crawl_id) not in (None, me) or _has_ended(connection, report.crawl_id):
         return True, False
     # Every URL in flight is a waiting row, and its end is one transaction with the URLs that it adds.
     waiting = select(site.c.id).where(site.c.crawl_id == report.crawl_id, site.c.is_open, _has_work(site))
@@ -417,6 +420,11 @@ def finisher(connection: Connection, crawl_id: int) -> int | None:
     """Return the active worker that ends the crawl; None if there is none."""
     elected = select(worker.c.id).join(crawl, crawl.c.finisher_id == worker.c.id)
     return connection.execute(elected.where(crawl.c.id == crawl_id, worker.c.state == ACTIVE)).scalar()
+
+
+def _has_ended(connection: Connection, crawl_id: int) -> bool:
+    """Return whether the finisher of this run has recorded its end, while others are still about to leave."""
+    return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None
 
 
 def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[tuple[int, int, float]], dict[int, int]]:

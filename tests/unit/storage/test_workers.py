@@ -302,6 +302,27 @@ def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared: Crawl) 
     assert set(shared.states().values()) == {"left"}
 
 
+def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared: Crawl) -> None:
+    second = shared.join()
+    shared.end(*shared.sites)
+    shared.round(second, is_hungry=True)
+    assert shared.round(shared.first, is_hungry=True).is_elected
+    assert shared.leave(shared.first)
+    assert crawls.end(shared.database, shared.id, finished=True, reason="", now=3.0, worker_id=shared.first)
+    assert shared.round(second, is_hungry=True)[-3:] == (True, False, False)
+    assert not shared.leave(second)
+    assert set(shared.states().values()) == {"left"}
+
+
+def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:
+    second = shared.join()
+    shared.round(second, is_hungry=True)
+    assert shared.round(shared.first).hungry == 1
+    shared.give_up(shared.sites[0])
+    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed
+    assert shared.round(shared.first).hungry == 0
+
+
 def test_busy_worker_keeps_a_crawl_from_its_end(shared: Crawl) -> None:
     second = shared.join()
     shared.end(*shared.sites)
