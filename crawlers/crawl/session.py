@@ -129,6 +129,7 @@ class CrawlSession:
         check_order(settings.get("ORDER"), self._order, mission)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
+        self._page_budget = mission.page_budget
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self._options = normalization(settings)
@@ -175,6 +176,7 @@ class CrawlSession:
                 page_budget=mission.page_budget,
                 patience=chosen_patience(settings),
                 records_pulls=self._records_pulls,
+                worker_id=self.row.worker_id,
             )
             self.rewards = Rewards(
                 reward if counts_rewards else None,
@@ -254,11 +256,14 @@ class CrawlSession:
         return f"{ending}: everything is stored, and the same command resumes it"
 
     def recall_pulls(self) -> None:
-        """Report the pulls of earlier runs to the rules; all sites must be open, in the order of the first run."""
+        """Report the pulls of earlier runs to the site rule; all sites must be open, in the order of the first run."""
+        pulls = 0
         if self.row.resumed and self._records_pulls:
-            reported = self.frontier.recall_pulls(pulls_of(self.database, self.row.id))
-            if not reported:  # until now it ran without a budget
-                self.frontier.recall_pulls(downloads_of(self.database, self.row.id))
+            pulls = self.frontier.learn(pulls_of(self.database, self.row.id))
+            if not pulls:  # until now it ran without a budget
+                pulls = self.frontier.learn(downloads_of(self.database, self.row.id))
+        if self._page_budget:
+            self.frontier.grant(max(0, self._page_budget - pulls))
 
     @property
     def goes_by_level(self) -> bool:

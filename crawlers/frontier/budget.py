@@ -1,8 +1,9 @@
-"""The downloads of a crawl as pulls of its site rule: their rewards, and the remaining budget.
+"""The downloads of a crawl as pulls of its site rule: their rewards, and what this worker may still pull.
 
 Every download is a pull, whatever its result; a URL that was never requested costs no pull. Where rewards are
 counted, each pull is a row, written together with its page: when a crawl resumes, its rule receives them again
-and chooses as if the crawl had never stopped.
+and chooses as if the crawl had never stopped. The page budget belongs to the crawl; each of its workers is granted
+parts of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from crawlers.algorithms.bandits.patience import NO_PATIENCE, Patience
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.protocols import Earned, Lease
@@ -22,34 +23,59 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 
+UNLIMITED = -1
+
+
 class PullBudget:
     """Reports every pull to *rule*, and to the rule of the site's groups.
 
-    *page_budget* 0 means no limit; with *records* pulls are written to the store. With a budget, *patience* says
-    whether the crawl waits for good sites. Without one, all pages are read sooner or later: waiting would only cost
-    time.
+    *page_budget* 0 means no limit; with one, nothing may be pulled before the first `grant`. With *records* pulls are
+    written to the store, as those of the worker *worker_id*. With a budget, *patience* says whether the crawl waits for
+    good sites. Without one, all pages are read sooner or later: waiting would only cost time.
     """
 
-    def __init__(self, rule: SiteRule, page_budget: int, patience: Patience = NO_PATIENCE, *, records: bool) -> None:
+    def __init__(
+        self,
+        rule: SiteRule,
+        page_budget: int,
+        patience: Patience = NO_PATIENCE,
+        *,
+        records: bool,
+        worker_id: int | None = None,
+    ) -> None:
         self._rule = rule
         self._page_budget = page_budget
         self._patience = patience
         self._waits = page_budget > 0 and patience.waits
         self._records = records
+        self._worker_id = worker_id
+        self._granted = 0 if page_budget else UNLIMITED
         self._in_flight = 0
-        self._recalled = 0  # pulls of earlier runs
+        self._ended = 0
+        self._learnt = 0  # pulls of earlier runs and of other workers
+        self._known_before = 0  # those of them that were learnt before the first pull was chosen
         self._began_at: float | None = None  # when the first pull of this run was chosen
-        self.ended_pulls = 0
 
     @property
     def has_room(self) -> bool:
-        """Whether the budget allows another pull now."""
-        return not self._page_budget or self.ended_pulls + self._in_flight < self._page_budget
+        """Whether what is granted allows another pull now."""
+        return self._granted == UNLIMITED or self._ended + self._in_flight < self._granted
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget is used up, without counting pulls in flight, which may be cancelled."""
-        return 0 < self._page_budget <= self.ended_pulls
+        """Whether what is granted is used up, without counting pulls in flight, which may be cancelled."""
+        return self._granted != UNLIMITED and self._granted <= self._ended
+
+    def grant(self, total: int) -> None:
+        """Allow *total* pulls of this worker, those before included; -1: any number. Less than before has no effect."""
+        if self._granted != UNLIMITED:
+            self._granted = UNLIMITED if total == UNLIMITED else max(self._granted, total)
+
+    def limit(self, block: int) -> int:
+        """Allow at most *block* further pulls, besides those that ended or are in flight; return the total allowed."""
+        most = self._ended + self._in_flight + block
+        self._granted = most if self._granted == UNLIMITED else min(self._granted, most)
+        return self._granted
 
     def patient_until(self, now: float) -> float:
         """Return the time until which the crawl waits for good sites if no further pull starts; minus infinity: never.
@@ -60,8 +86,9 @@ class PullBudget:
             return -math.inf
         if self._began_at is None:
             self._began_at = now
-        started = self.ended_pulls + self._in_flight - self._recalled
-        return self._patience.ends_at(self._began_at, started / max(1, self._page_budget - self._recalled))
+        left_at_first = max(1, self._page_budget - self._known_before)
+        started = self._ended + self._in_flight + self._learnt - self._known_before
+        return self._patience.ends_at(self._began_at, started / left_at_first)
 
     def awaited_until(self, now: float) -> float:
         """Return the time until which the crawl waits for a site of which a pull starts *now*."""
@@ -71,23 +98,24 @@ class PullBudget:
         """Return whether the index of the site *arm* is so near the best that a patient crawl chooses it."""
         return self._rule.is_near(arm, self._patience.index_share)
 
-    def recall(self, sites: Mapping[int, SiteQueue], pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Report the pulls of earlier runs to the rules: (site id, group, reward), in the order in which they ended.
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return the greatest index of the arms for which *is_wanted* returns True; None if there are none."""
+        return self._rule.best_index(is_wanted)
 
-        The site rule also receives pulls of sites that are missing from *sites*, because the host list omits them.
-        Returns the number of pulls.
+    def learn(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Report pulls of earlier runs or of other workers to the site rule; return their number.
+
+        *pulls* are (site id, group, reward) in the order in which they ended, whether their sites are open or not. The
+        rule of a site's groups receives them when the site is opened.
         """
-        before = self.ended_pulls
-        for site_id, group, reward in pulls:
+        before = self._learnt
+        for site_id, _, reward in pulls:
             self._rule.started(site_id)
             self._rule.rewarded(site_id, reward)
-            site = sites.get(site_id)
-            if site is not None and site.rule is not None:
-                site.rule.started(group)
-                site.rule.rewarded(group, reward)
-            self.ended_pulls += 1
-        self._recalled = self.ended_pulls
-        return self.ended_pulls - before
+            self._learnt += 1
+        if self._began_at is None:
+            self._known_before = self._learnt
+        return self._learnt - before
 
     def started(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1
@@ -98,12 +126,12 @@ class PullBudget:
     def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
         """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
-        self.ended_pulls += 1
+        self._ended += 1
         self._rule.rewarded(site.id, earned.reward)
         if site.rule is not None:
             site.rule.rewarded(lease.group, earned.reward)
         if self._records:
-            changes.add(PullRow(site.id, lease.id, earned.reward, now))
+            changes.add(PullRow(site.id, lease.id, earned.reward, now, self._worker_id))
             changes.add(*(CountedKeyRow(site.id, key) for key in sorted(earned.keys)))
 
     def cancelled(self, site: SiteQueue, lease: Lease) -> None:

@@ -34,17 +34,16 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.frontier.url_cache import UrlCache
+    from crawlers.frontier.url_cache import KnownUrls, UrlCache
     from crawlers.items import QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 
 ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
-RECALLED = 20_000  # URLs that are loaded before they are moved to the compact arrays
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 
 
 class UrlDiscovery:
-    """Known URLs of all sites, at most *cache_urls* in memory; others are looked up in the store.
+    """Known URLs of the open *sites*, at most *cache_urls* in memory; others are looked up in the store.
 
     *held* contains the numbers of pages that are waiting in the store although they are leased. *scoring* receives
     the pages that may be fetched, if the order has scores.
@@ -56,6 +55,7 @@ class UrlDiscovery:
         order: PageOrder,
         reason_against: Callable[[Target], str | None],
         cache_urls: int,
+        sites: Mapping[int, SiteQueue],
         held: Container[int],
         scoring: Scoring | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class UrlDiscovery:
         self._scoring = scoring
         self._cache_urls = cache_urls
         self._cached = 0
-        self._sites: list[SiteQueue] = []
+        self._sites = sites
         self._reasons: dict[int, str | None] = {}  # against new URLs, by key, see `unseen`
         self.head_urls = 1000
 
@@ -274,28 +274,31 @@ class UrlDiscovery:
 
     # The cache --------------------------------------------------------------------------------------
 
-    def recall_all(self, site: SiteQueue) -> None:
-        """Load all known URLs of a resumed site into the cache, if they fit."""
-        self._sites.append(site)
-        total = sum(site.counts.values())
-        if not total:
-            return
-        if self._cached + total <= self._cache_urls:
-            self._recall(site, None)
-            self._grew(site.seen, 0)
-        else:
-            site.seen.is_complete = False
+    @property
+    def room(self) -> int:
+        """The number of further URLs that may be known in memory."""
+        return max(0, self._cache_urls - self._cached)
 
-    def _recall(self, site: SiteQueue, keys: Iterable[int] | None) -> None:
+    def opened(self, site: SiteQueue, known: KnownUrls | None) -> None:
+        """Let a site begin with its *known* URLs if there is room for them; None: they are looked up in the store."""
+        if known is None or len(known.keys) > self.room:
+            site.seen.is_complete = False
+        elif len(known.keys):
+            site.seen.adopt(known)
+            self._cached += len(known.keys)
+
+    def closed(self, site: SiteQueue) -> None:
+        """Forget the known URLs of a site that is closed."""
+        self._cached -= len(site.seen)
+
+    def _recall(self, site: SiteQueue, keys: Iterable[int]) -> None:
         seen = site.seen
-        for number, known in enumerate(self._store.known(site.id, keys), 1):
-            if keys is None and number % RECALLED == 0:
-                seen.settle()  # else a large site would take many times the memory while it is loaded
-            waits = known.waits and known.id not in self._held
-            flags = REVIVABLE if known.is_revivable else 0 if waits else TAKEN
-            seen.lately[known.key] = pack(known.id, known.group, rank(known.level, known.hops), known.variant, flags)
-            if flags != TAKEN and known.url is not None:
-                seen.urls[known.key] = known.url
+        found = self._store.known(site.id, keys)
+        for key, value, url in zip(found.keys, found.values, found.urls, strict=True):
+            is_held = id_of(value) in self._held
+            seen.lately[key] = value | TAKEN if is_held else value
+            if url is not None and not is_held:
+                seen.urls[key] = url
 
     def taken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
         """Remember that *page* is leased, or has ended."""
@@ -323,7 +326,7 @@ class UrlDiscovery:
         if self._cached <= self._cache_urls:
             return
         self._store.flush()  # every forgotten URL must be in the store
-        for site in sorted(self._sites, key=lambda site: len(site.seen), reverse=True):
+        for site in sorted(self._sites.values(), key=lambda site: len(site.seen), reverse=True):
             before = len(site.seen)
             site.seen.forget()
             self._cached += len(site.seen) - before
@@ -343,10 +346,10 @@ def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:
     return number
 
 
-def waiting_row(lease: Lease, priority: float, reason: str, now: float) -> WaitingPage:
-    """Return the row of a page that was requested and waits again."""
+def waiting_row(lease: Lease, priority: float, reason: str, now: float, retry_at: float | None) -> WaitingPage:
+    """Return the row of a page that was requested and waits again, until *retry_at* if it rests."""
     nearness = (lease.level, lease.hops, priority)
     state = int(State.WAITING)
     return WaitingPage(
-        lease.id, lease.url, SETTLED_VARIANT, *nearness, state, reason, lease.attempts, lease.request, now
+        lease.id, lease.url, SETTLED_VARIANT, *nearness, state, reason, lease.attempts, lease.request, now, retry_at
     )

@@ -6,6 +6,7 @@ the frontier store.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby
@@ -24,17 +25,18 @@ from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
+from crawlers.frontier.site_start import NOTHING_STORED, read_start
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import UnchangedPage
+from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import ScoredFrontierStore
+    from crawlers.frontier.frontier_store import ScoredFrontierStore, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
+SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
 
 
 class QueuedFrontier:
@@ -50,7 +53,7 @@ class QueuedFrontier:
     *reason_against* returns why a new URL must not be fetched, or None; it is called once per URL. *cache_urls* bounds
     the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it is not 0.
     With a budget, *patience* says whether the crawl waits for good sites. With *records_pulls* each pull is written to
-    the store.
+    the store, as one of the worker *worker_id*.
     """
 
     def __init__(
@@ -65,17 +68,21 @@ class QueuedFrontier:
         page_budget: int = 0,
         patience: Patience = NO_PATIENCE,
         records_pulls: bool = False,
+        worker_id: int | None = None,
     ) -> None:
         self._store = store
+        self._rule = rule
         self._order = order
-        self.pulls = PullBudget(rule, page_budget, patience, records=records_pulls)
+        self.pulls = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
+        self._records_pulls = records_pulls
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
         self._schedule = SiteSchedule(rule, self.pulls, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
             self._scoring = Scoring(order.scores, store, self._schedule.sites, self._held)
-        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, self._held, self._scoring)
+        sites = self._schedule.sites
+        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, self._scoring)
         self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.by_name)
         self._leases: dict[int, Lease] = {}
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
@@ -101,7 +108,16 @@ class QueuedFrontier:
 
     @property
     def is_waiting(self) -> bool:
-        return any(site.is_waiting for site in self._schedule.sites.values())
+        return self._schedule.is_waiting
+
+    @property
+    def waiting_sites(self) -> int:
+        return self._schedule.waiting_sites
+
+    def best_index(self, now: float) -> float | None:
+        if not self.is_waiting:
+            return None
+        return self.pulls.best_index(lambda arm: self._schedule.is_ready_by(arm, now + SOON_S))
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         return not self._leases and self._schedule.only_revisits(after, with_paused=with_paused)
@@ -133,34 +149,76 @@ class QueuedFrontier:
 
     # Adding sites and URLs ----------------------------------------------------------------------------------
 
-    def open_site(self, state: SiteState, now: float) -> None:
-        """Add a site; in a resumed crawl with everything stored of it."""
-        store, rule, scoring = self._store, self._order.groups(), self._scoring
-        counts = {} if state.is_new else store.counts(state.id)
-        names: list[str] = []
-        waiting, revisiting = [0] if counts.get(State.WAITING) else [], 0
-        if scoring is not None:
-            waiting, revisiting = scoring.recalled(state.id)
-        elif rule is not None and not state.is_new:  # else all URLs are in group 0, and sites save two queries each
-            names, waiting = store.groups(state.id), store.waiting_groups(state.id)
-        site = SiteQueue(state, counts, self._make_queue, rule, names, waiting, revisiting, self._order.scores)
-        self._schedule.open(site, state.site)
-        most = MAX_QUEUE if scoring is None else self._head_total
-        self._discovery.head_urls = max(MIN_QUEUE, min(most, self._head_total // len(self._schedule.sites)))
-        self._discovery.recall_all(site)
-        for entry, due_at in scoring.due(state.id, now) if scoring is not None else ():
+    def load_site(self, site_id: int) -> SiteStart:
+        has_pulls = self._records_pulls
+        room, head_urls = self._discovery.room, self._discovery.head_urls
+        return read_start(self._store, self._order, site_id, room=room, head_urls=head_urls, has_pulls=has_pulls)
+
+    def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
+        if start is None:
+            start = NOTHING_STORED if state.is_new else self.load_site(state.id)
+        waiting: Iterable[int] = start.heads
+        revisiting = 0
+        # An attempt waits no longer than from the attempt before, even if the clock was set back since then.
+        resting = [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in start.retries]
+        resting = [(entry, due_at) for entry, due_at in resting if due_at > now]
+        if self._scoring is not None:
+            waiting, revisiting = self._scoring.recalled(state.id)
+            resting += self._scoring.due(state.id, now)
+        rule = self._order.groups() if start.rule is None else start.rule
+        scores = self._order.scores
+        site = SiteQueue(state, dict(start.counts), self._make_queue, rule, start.names, waiting, revisiting, scores)
+        self._schedule.open(site)
+        self._share_head_urls()
+        self._discovery.opened(site, start.known)
+        site.is_available = start.is_available
+        for entry, due_at in resting:
             self._held.add(entry.id)
+            if not self._is_revisit(entry.group):
+                self._discovery.taken(site, entry)
             self._schedule.rest(site, entry, due_at)
+        for group, head in start.heads.items():
+            site.fill(group, head.entries, head.limit)
         self._schedule.await_from(site, now)
+
+    def close_site(self, site_id: int, now: float) -> ChangeSet:
+        site = self._schedule.site(site_id)
+        if self._scoring is not None:
+            raise FrontierError(f"{site.name} can't be closed: the scores of all its pages are in this process")
+        if site.gate.in_flight:
+            raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
+        self._schedule.close(site)
+        self._discovery.closed(site)
+        self._held -= site.resting
+        self._share_head_urls()
+        asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
+        return ChangeSet(GivenUpSite(site_id, _finite(asked_at), _finite(rest_until)))
+
+    def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:
+        return self._schedule.spare(count, busy)
+
+    def register_sites(self, site_ids: Iterable[int]) -> None:
+        for site_id in site_ids:
+            self._rule.sleep(site_id)
+
+    def _share_head_urls(self) -> None:
+        most = MAX_QUEUE if self._scoring is None else self._head_total
+        share = self._head_total // max(1, len(self._schedule.sites))
+        self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
         if self._scoring is not None:
             return self._scoring.make_queue(site_id, group, spill_limit)
         return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
-    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Report the pulls of earlier runs to the rules; return their number. Today's sites must be open."""
-        return self.pulls.recall(self._schedule.sites, pulls)
+    def learn(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+        return self.pulls.learn(pulls)
+
+    def grant(self, total: int) -> None:
+        self.pulls.grant(total)
+
+    def limit(self, block: int) -> int:
+        return self.pulls.limit(block)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
         changes = ChangeSet()
@@ -190,7 +248,7 @@ class QueuedFrontier:
         leases: list[Lease] = []
         while len(leases) < n and self.pulls.has_room and (site := self._schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
-            self._schedule.await_from(site, now)
+            self._schedule.leased(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
@@ -252,21 +310,30 @@ class QueuedFrontier:
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         site = self._end(lease)
+        rests = not_before > lease.leased_at
         if failed:
             lease = replace(lease, attempts=lease.attempts + 1)
-            self._failed(site, lease, reason, lease.leased_at, ChangeSet())
+            self._failed(site, lease, reason, lease.leased_at, ChangeSet(), not_before if rests else None)
         else:
             self.pulls.cancelled(site, lease)
-        if not_before <= lease.leased_at:
-            self._wait(site, self._entry(lease))
-        else:
+        if rests:
             self._schedule.rest(site, self._entry(lease), not_before)
+        else:
+            self._wait(site, self._entry(lease))
         site.pending += 1
         self._schedule.settle(site, lease.leased_at)
 
-    def _failed(self, site: SiteQueue, lease: Lease, reason: str, now: float, changes: ChangeSet) -> None:
+    def _failed(
+        self,
+        site: SiteQueue,
+        lease: Lease,
+        reason: str,
+        now: float,
+        changes: ChangeSet,
+        retry_at: float | None = None,
+    ) -> None:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
-            changes.add(waiting_row(lease, self._priority(lease), reason, now))
+            changes.add(waiting_row(lease, self._priority(lease), reason, now, retry_at))
         self.pulls.ended(site, lease, NOTHING, now, changes)
         self._submit(changes, now)
 
@@ -375,6 +442,11 @@ class QueuedFrontier:
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
         self._submit(changes, now)
+        self._schedule.settle(site, now)
 
     def counts(self) -> dict[int, Counts]:
         return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._schedule.sites.values()}
+
+
+def _finite(time: float) -> float | None:
+    return time if math.isfinite(time) else None

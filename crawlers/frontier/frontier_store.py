@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from crawlers.frontier.protocols import Counts, PreviousVisit
+    from crawlers.algorithms.ranking.page_orders import GroupRule
+    from crawlers.frontier.url_cache import KnownUrls
+    from crawlers.items import State
     from crawlers.storage.change_set import ChangeSet
 
 
@@ -25,18 +28,56 @@ class QueueEntry(NamedTuple):
     group: int = 0  # number of the site's group of links that it belongs to
 
 
-class KnownUrl(NamedTuple):
-    """The remembered facts of a URL that was found before."""
+class PreviousVisit(NamedTuple):
+    """The stored result of the previous visit to a page."""
 
-    key: int
-    id: int
-    level: int
-    hops: int
-    variant: int
-    waits: bool
-    is_revivable: bool  # rejected, but a shorter path or another run may revive it
-    url: str | None  # only where a better variant may still be found, and no rule prefers this one
-    group: int = 0
+    links: dict[int, int]  # number of links by page id
+    state: int
+    status: int | None
+    content_hash: str | None  # hexadecimal
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
+
+
+class KnownRows(NamedTuple):
+    """URLs of a site that were found before, in lists of the same length."""
+
+    keys: list[int]
+    values: list[int]  # as packed by `url_cache`; a page that waits is neither TAKEN nor REVIVABLE
+    states: list[int]
+    urls: list[str | None]  # only where a better variant may still be found, and no rule prefers this one
+
+
+class Retry(NamedTuple):
+    """A page that waits for another attempt."""
+
+    entry: QueueEntry
+    due_at: float
+    wait_s: float  # from the attempt before until then
+
+
+class QueueHead(NamedTuple):
+    """The first waiting URLs of a group, in order; there may be more if they are *limit*."""
+
+    entries: list[QueueEntry]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStart:
+    """Everything that the store knows of a site when it is opened; *rule* belongs to the site from then on.
+
+    *known* is None if there are too many URLs for the memory, *heads* has the groups in which a URL waits.
+    """
+
+    counts: dict[State, int] = field(default_factory=dict)
+    known: KnownUrls | None = None
+    is_available: bool = False  # one of its pages on level 0 was read
+    names: Sequence[str] = ()  # of its groups, number 1 first
+    heads: Mapping[int, QueueHead] = field(default_factory=dict)
+    retries: Sequence[Retry] = ()
+    rule: GroupRule | None = None  # which has learnt from the earlier pulls of the site
 
 
 class ScoredPage(NamedTuple):
@@ -58,13 +99,19 @@ class Unscored(NamedTuple):
 
 
 class FrontierStore(Protocol):
-    """The storage of a frontier. Reading methods see submitted changes after `flush`."""
+    """The storage of a frontier. Reading methods see submitted changes after `flush`.
+
+    Those that need a site, and no page numbers, may be called in any thread.
+    """
 
     def new_id(self) -> int:
         """Return a page number that was never used before."""
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[KnownUrl]:
-        """Return the URLs of these keys (None: all of the site) that were found before."""
+    def known(self, site_id: int, keys: Iterable[int]) -> KnownRows:
+        """Return the URLs of these keys that were found before."""
+
+    def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
+        """Return the first *limit* URLs of the site from *key* on, in ascending order of keys."""
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         """Return the waiting URLs of a group of the site behind (priority, id) *after*, in order."""
@@ -75,8 +122,11 @@ class FrontierStore(Protocol):
     def waiting_groups(self, site_id: int) -> list[int]:
         """Return the groups of the site in which a URL waits."""
 
-    def counts(self, site_id: int) -> Counts:
-        """Return the number of the site's pages in each state."""
+    def retries(self, site_id: int) -> list[Retry]:
+        """Return the pages of the site that wait for another attempt."""
+
+    def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
+        """Return group and reward of each download of the site, in order; without records of them, rewards are 0."""
 
     def submit(self, changes: ChangeSet) -> None:
         """Queue *changes* to be written atomically, after all earlier ones."""

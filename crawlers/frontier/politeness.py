@@ -21,10 +21,12 @@ class HostGate:
     """
 
     __slots__ = (
+        "_asked_before",
         "_next_before",
         "_requested_delay_s",
         "_rest_s",
         "_started_at",
+        "asked_at",
         "delay_s",
         "in_flight",
         "next_at",
@@ -41,6 +43,8 @@ class HostGate:
         self.resting_until = float("-inf")
         self._started_at = float("-inf")  # the last start
         self._next_before = float("-inf")  # `next_at` as it was before that
+        self.asked_at = float("-inf")  # the last request of any kind was sent then
+        self._asked_before = float("-inf")  # `asked_at` as it was before the last start
         self._rest_s = FIRST_REST_S
 
     def ask_for_delay(self, delay_s: float) -> None:
@@ -53,6 +57,7 @@ class HostGate:
 
         The host has requested a pause until *rest_until*, which is shortened if the clock was set back since then.
         """
+        self.asked_at = asked_until
         self.resting_until = min(rest_until, now + MAX_REST_S)
         self.next_at = max(self.next_at, asked_until + self.delay_s, self.resting_until)
 
@@ -63,17 +68,19 @@ class HostGate:
     def started(self, now: float) -> None:
         self.in_flight += 1
         self._started_at = now
-        self._next_before = self.next_at
+        self._next_before, self._asked_before = self.next_at, self.asked_at
+        self.asked_at = now
         if self.delay_s:
             self.next_at = max(self.next_at, now) + self.delay_s
 
     def asked(self, now: float) -> None:
         """Note a request outside the frontier, for robots.txt, which was answered at *now*."""
+        self.asked_at = max(self.asked_at, now)
         self.next_at = max(self.next_at, now + self.delay_s)
 
     def continued(self, now: float) -> float:
         """Record a further request of a lease in flight; return the time at which it may be sent."""
-        sent_at = max(self.next_at, now)
+        sent_at = self.asked_at = max(self.next_at, now)
         self.next_at = sent_at + self.delay_s
         return sent_at
 
@@ -88,6 +95,8 @@ class HostGate:
         self.in_flight -= 1
         if started_at == self._started_at:
             self.next_at = max(self._next_before, self.resting_until)
+            if self.asked_at == started_at:
+                self.asked_at = self._asked_before
 
     def succeeded(self) -> None:
         """Record a good response: the rest is reset, the delay decreases towards the requested one."""

@@ -16,8 +16,9 @@ from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping
 
+    from crawlers.frontier.frontier_store import PreviousVisit, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
 
@@ -32,18 +33,6 @@ class Candidate(NamedTuple):
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
     slot: QueueSlot | None = None  # under an order with slots
-
-
-class PreviousVisit(NamedTuple):
-    """The stored result of the previous visit to a page."""
-
-    links: dict[int, int]  # number of links by page id
-    state: int
-    status: int | None
-    content_hash: str | None  # hexadecimal
-    fetched_at: float | None
-    etag: str | None
-    last_modified: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +141,52 @@ class Frontier(Protocol):
 class SiteControl(Protocol):
     """The operations of a scheduler on the sites of its frontier."""
 
-    def open_site(self, state: SiteState, now: float) -> None:
-        """Add a site; in a resumed crawl with everything stored of it."""
+    def load_site(self, site_id: int) -> SiteStart:
+        """Return everything that the store knows of a site that is not open; may be called in any thread."""
 
-    def recall_pulls(self, pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Report the pulls of earlier runs to the rules: (site id, group, reward), in order; sites must be open.
+    def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
+        """Add a site with everything that is known of it: *start*, as returned by `load_site`, which None calls.
 
+        Everything that was submitted of the site must be committed. Raises `FrontierError` if the site is open.
+        """
+
+    def close_site(self, site_id: int, now: float) -> ChangeSet:
+        """Forget a site, and return the row that gives it up; once that is committed, anyone may open the site.
+
+        It continues from its rows as if it had stayed open, except for the delay that its host has earned by refusals.
+        Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased, or
+        under an order with scores.
+        """
+
+    def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:
+        """Return up to *count* sites that others may crawl instead, the best to give up first.
+
+        On all of them something waits, and one more such site stays. First come those without a lease in this run, then
+        those whose last lease is longest ago; those with open leases come last, and can't be closed yet. Sites that are
+        *busy* outside the frontier are left out; paused ones are not.
+        """
+
+    def register_sites(self, site_ids: Iterable[int]) -> None:
+        """Number the arms of the site rule in the order of *site_ids*, before their sites are opened here or elsewhere.
+
+        A rule decides ties by these numbers, so all workers of a crawl should register the same sites.
+        """
+
+    def learn(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+        """Report pulls of earlier runs or of other workers to the site rule: (site id, group, reward), in order.
+
+        A site that is opened later has its history already; the rule of its groups receives it from `load_site`.
         Returns the number of pulls.
         """
+
+    def grant(self, total: int) -> None:
+        """Allow *total* pulls since the frontier was created; -1: any number. Less than before has no effect.
+
+        With a page budget, nothing is leased before the first grant.
+        """
+
+    def limit(self, block: int) -> int:
+        """Allow at most *block* pulls from now on; return the number allowed since the frontier was created."""
 
     def gate(self, site_id: int) -> HostGate:
         """Return the politeness of a site; changes apply from the next lease on."""
@@ -212,7 +239,17 @@ class FrontierStatus(Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether any URL waits or is leased: the crawl is not finished."""
+        """Whether any URL of the open sites waits, whenever it is due, or is leased."""
+
+    @property
+    def waiting_sites(self) -> int:
+        """The number of open sites with URLs that wait or are leased."""
+
+    def best_index(self, now: float) -> float | None:
+        """Return the greatest index of the sites that can be fetched from soon; None if there are none.
+
+        Infinite while a site has initial pages left. Rules without an index count all sites as equal: 0.
+        """
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time.
@@ -222,7 +259,7 @@ class FrontierStatus(Protocol):
 
     @property
     def is_spent(self) -> bool:
-        """Whether the page budget is used up, even if URLs still wait."""
+        """Whether the pulls that were granted are used up, even if URLs still wait."""
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""

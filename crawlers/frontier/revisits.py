@@ -10,7 +10,8 @@ from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from crawlers.storage.schema.tables import LostLink, OutdatedBadLinks, UnchangedPage
 
 if TYPE_CHECKING:
-    from crawlers.frontier.protocols import Lease, PreviousVisit
+    from crawlers.frontier.frontier_store import PreviousVisit
+    from crawlers.frontier.protocols import Lease
     from crawlers.items import Page
     from crawlers.storage.change_set import ChangeSet
 

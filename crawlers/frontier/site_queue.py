@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.queues.bounded_queue import ALL, NONE
+from crawlers.frontier.queues.bounded_queue import ALL, NONE, BoundedQueue
 from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.frontier.url_cache import MAX_GROUP, UrlCache
 from crawlers.items import State
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 NOTHING_READY = (float("inf"), 0)
 MIN_QUEUE = 16  # even if many groups share a site's memory: smaller reads from the store would not pay off
+
+
+def share(head_urls: int, groups: int) -> int:
+    """Return the number of URLs of each of so many *groups* to keep in memory, of *head_urls* of their site."""
+    return min(head_urls, max(MIN_QUEUE, head_urls // max(1, groups)))
 
 
 class SiteQueue:
@@ -49,12 +54,14 @@ class SiteQueue:
         "is_paused",
         "make_queue",
         "max_level",
+        "name",
         "needs_refill",
         "numbers",
         "outstanding",
         "pending",
         "queues",
         "ready",
+        "resting",
         "revisiting",
         "rule",
         "seen",
@@ -72,6 +79,7 @@ class SiteQueue:
         scores: PageScores | None = None,
     ) -> None:
         self.id = state.id
+        self.name = state.site
         self.max_level = state.max_level
         self.gate = HostGate(state.parallel, state.delay_s)
         self.seen = UrlCache()
@@ -89,6 +97,7 @@ class SiteQueue:
         self.needs_refill = set(self.queues)  # groups with nothing in memory while the store may hold more
         # Priorities of leased pages, with their number.
         self.outstanding: dict[float, int] = {}
+        self.resting: set[int] = set()  # numbers of the pages that are kept out of the queues until a known time
         self.due_at: float | None = None
         self.awaited_until = float("-inf")  # while it sleeps, a patient crawl waits for it until then
         self.is_paused = False
@@ -122,9 +131,16 @@ class SiteQueue:
         if queue.first is not None:
             self.ready.add(group)
 
+    def fill(self, group: int, entries: list[QueueEntry], limit: int) -> None:
+        """Let the queue of a *group* that waits begin with its first *limit* URLs in the store."""
+        queue = self.queues[group]
+        assert isinstance(queue, BoundedQueue)
+        queue.fill(entries, limit)
+        self.settle(group, queue)
+
     def share(self, head_urls: int) -> int:
         """Return the number of URLs of each group to keep in memory, of *head_urls* of the site."""
-        return min(head_urls, max(MIN_QUEUE, head_urls // max(1, len(self.queues))))
+        return share(head_urls, len(self.queues))
 
     def discard(self, page_id: int, group: int) -> None:
         """Remove a URL from the queue of its *group*, if it is there."""
@@ -180,6 +196,8 @@ class SiteQueue:
         self.ready.discard(group)
         if queue.has_more:
             self.needs_refill.add(group)
+        else:
+            self.needs_refill.discard(group)
 
     def pop(self) -> QueueEntry:
         """Remove and return the next URL; some group must be `ready`."""

@@ -6,6 +6,8 @@ Every operation is at most logarithmic in the number of sites: 20,000 sites are 
 from __future__ import annotations
 
 import heapq
+from collections import OrderedDict
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
@@ -13,12 +15,14 @@ from crawlers.errors import FrontierError
 from crawlers.frontier.protocols import Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Set
+    from collections.abc import Callable, Container, Hashable, Iterator, Set
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.budget import PullBudget
     from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.site_queue import SiteQueue
+
+MOST_LOOKED_AT = 1_000  # sites per call of `spare`, so that it takes less than a millisecond however many are busy
 
 
 class SiteSchedule:
@@ -40,16 +44,75 @@ class SiteSchedule:
         self._refill = refill
         self._in_order = in_order
         self._due: list[tuple[float, int]] = []  # (time, site id) of sites that sleep until then
-        self._resting: list[tuple[float, QueueEntry, int]] = []  # (time, entry, site id) of single URLs
+        # (time, serial number, entry, site) of single URLs; those of closed sites stay until their time.
+        self._resting: list[tuple[float, int, QueueEntry, SiteQueue]] = []
+        self._serial = 0
         self._awaited: list[tuple[float, int]] = []  # (time, site id) of sites that are waited for until then
         self._paused = 0
         self._awake: set[int] = set()
         self.choices = Choices()
+        # Sites with URLs that wait or are leased: first those without a lease in this run, then by their last lease.
+        self._waiting: OrderedDict[int, None] = OrderedDict()
 
-    def open(self, site: SiteQueue, name: str) -> None:
-        """Add *site* under its *name*; it sleeps until it is settled."""
+    def open(self, site: SiteQueue) -> None:
+        """Add *site*; it sleeps until it is settled. Raises `FrontierError` if it is open."""
+        if site.id in self.sites:
+            raise FrontierError(f"site {site.id} is open already; call close_site first")
         self.sites[site.id] = site
-        self._ids[name] = site.id
+        self._ids[site.name] = site.id
+
+    def close(self, site: SiteQueue) -> None:
+        """Forget *site*, which has no leases; its arm of the rule sleeps, and keeps what it has learnt."""
+        self._rule.sleep(site.id)
+        self._paused -= site.is_paused
+        self._awake.discard(site.id)
+        self._waiting.pop(site.id, None)
+        del self._ids[site.name]
+        del self.sites[site.id]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a URL of any site waits, is leased, or will be revisited; O(1) on average."""
+        while self._waiting:
+            first = next(iter(self._waiting))
+            if self.sites[first].is_waiting:
+                return True
+            del self._waiting[first]
+        return False
+
+    @property
+    def waiting_sites(self) -> int:
+        """The number of sites with URLs that wait or are leased."""
+        return len(self._waiting)
+
+    def spare(self, count: int, busy: Container[int]) -> list[int]:
+        """Return up to *count* sites that may be closed, the best to close first; O(count + `MOST_LOOKED_AT`).
+
+        See `protocols.SiteControl.spare_sites`.
+        """
+        count = min(count, len(self._waiting) - 1)
+        idle: list[int] = []
+        leased: list[int] = []
+        skipped: list[int] = []
+        for site_id in islice(self._waiting, count + MOST_LOOKED_AT):
+            if len(idle) >= count:
+                break
+            into = skipped if site_id in busy else leased if self.sites[site_id].gate.in_flight else idle
+            into.append(site_id)
+        for site_id in skipped:  # so that the next call looks at others
+            self._waiting.move_to_end(site_id)
+        return (idle + leased)[: max(0, count)]
+
+    def is_ready_by(self, arm: Hashable, at: float) -> bool:
+        """Return whether a URL of the site *arm* may be leased at that time, at the latest when open leases end."""
+        site = self.sites.get(cast("int", arm))
+        return site is not None and bool(site.ready) and not site.is_paused and site.gate.next_at <= at
+
+    def leased(self, site: SiteQueue, now: float) -> None:
+        """Note a lease of *site*, and settle it."""
+        self._waiting[site.id] = None
+        self._waiting.move_to_end(site.id)
+        self.await_from(site, now)
 
     def by_name(self, name: str) -> SiteQueue | None:
         """Return the site of that *name*; None if it is not open."""
@@ -79,7 +142,7 @@ class SiteSchedule:
         return now < self._pulls.patient_until(now) and not self._pulls.is_near(arm)
 
     def await_from(self, site: SiteQueue, now: float) -> None:
-        """Settle a site that was opened or leased from *now*: while it sleeps, a patient crawl waits for it a while."""
+        """Settle a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
         site.awaited_until = self._pulls.awaited_until(now)
         if site.awaited_until > now:
             heapq.heappush(self._awaited, (site.awaited_until, site.id))
@@ -91,6 +154,7 @@ class SiteSchedule:
         if site.needs_refill and not site.is_paused:
             self._refill(site)
             site.refresh()
+        self._note(site)
         gate = site.gate
         if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
             self._sleep(site)  # a further event will settle it again: a page, a response, `resume`
@@ -108,6 +172,14 @@ class SiteSchedule:
         self._awake.add(site.id)
         site.due_at = None
         return True
+
+    def _note(self, site: SiteQueue) -> None:
+        """Note whether anything of the site waits."""
+        if not site.is_waiting:
+            self._waiting.pop(site.id, None)
+        elif site.id not in self._waiting:
+            self._waiting[site.id] = None
+            self._waiting.move_to_end(site.id, last=site.gate.asked_at > float("-inf"))
 
     def rose(self, site: SiteQueue, now: float) -> None:
         """Note that a page of *site* now has a better score than all its others."""
@@ -139,22 +211,23 @@ class SiteSchedule:
     def rest(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
         """Keep *entry* out of the queue until then; no farther page of the site may overtake it."""
         site.began(entry.priority)
-        heapq.heappush(self._resting, (until, entry, site.id))
+        site.resting.add(entry.id)
+        self._serial += 1
+        heapq.heappush(self._resting, (until, self._serial, entry, site))
 
     def hasten(self, pages: Set[int], now: float) -> Set[int]:
         """End the rest of those of *pages* that wait for a revisit; return them. O(resting URLs)."""
-        hastened = {entry.id for _, entry, _ in self._resting if entry.id in pages and entry.group == REVISIT}
+        hastened = {entry.id for _, _, entry, _ in self._resting if entry.id in pages and entry.group == REVISIT}
         if hastened:
-            resting = ((now if entry.id in hastened else until, entry, site) for until, entry, site in self._resting)
-            self._resting = list(resting)
+            self._resting = [(now if one[2].id in hastened else one[0], *one[1:]) for one in self._resting]
             heapq.heapify(self._resting)
         return hastened
 
     def rested(self, now: float) -> Iterator[tuple[SiteQueue, QueueEntry]]:
         """Yield the URLs whose rest is over, each once."""
         while (rested_at := self._first_rested()) is not None and rested_at <= now:
-            _, entry, site_id = heapq.heappop(self._resting)
-            site = self.sites[site_id]
+            _, _, entry, site = heapq.heappop(self._resting)
+            site.resting.remove(entry.id)
             site.ended(entry.priority)
             yield site, entry
 
@@ -188,32 +261,40 @@ class SiteSchedule:
             return False
         counted = {number for number, site in self.sites.items() if with_paused or not site.is_paused}
         # Entries of another group are retries.
-        revisiting = sum(entry.group == REVISIT and number in counted for _, entry, number in self._resting)
+        revisiting = sum(entry.group == REVISIT and site.id in counted for _, _, entry, site in self._resting)
         return sum(self.sites[number].pending for number in counted) == revisiting
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing will become due before a lease ends; O(1) on average."""
-        return not (self._resting or self._paused or self._awake or self._first_due() is not None)
+        return not (self._paused or self._awake or self._first_due() is not None or self._first_rested() is not None)
 
     def _first_due(self) -> float | None:
-        while self._due and self.sites[self._due[0][1]].due_at != self._due[0][0]:
-            heapq.heappop(self._due)  # the site was settled differently in the meantime
-        return self._due[0][0] if self._due else None
+        while self._due:
+            due_at, site_id = self._due[0]
+            site = self.sites.get(site_id)
+            if site is not None and site.due_at == due_at:
+                return due_at
+            heapq.heappop(self._due)  # the site was closed, or settled differently, in the meantime
+        return None
 
     def _first_awaited(self) -> float | None:
         while self._awaited:
             until, site_id = self._awaited[0]
-            if self.sites[site_id].awaited_until == until:
+            site = self.sites.get(site_id)
+            if site is not None and site.awaited_until == until:
                 return until
-            heapq.heappop(self._awaited)  # there was a later lease
+            heapq.heappop(self._awaited)  # the site was closed, or there was a later lease
         return None
 
     def _first_rested(self) -> float | None:
         while self._resting:
-            rested_at, entry, site_id = self._resting[0]
-            host_at = self.sites[site_id].gate.next_at
+            rested_at, serial, entry, site = self._resting[0]
+            if self.sites.get(site.id) is not site:
+                heapq.heappop(self._resting)  # the site was closed
+                continue
+            host_at = site.gate.next_at
             if host_at <= rested_at:
                 return rested_at
-            heapq.heapreplace(self._resting, (host_at, entry, site_id))  # the host rests longer than the URL
+            heapq.heapreplace(self._resting, (host_at, serial, entry, site))  # the host rests longer than the URL
         return None

@@ -7,7 +7,7 @@ some 120 bytes a URL; all others in two sorted arrays, 16 bytes a URL.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from crawlers.algorithms.ranking.link_groups import MAX_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 TAKEN = 1  # leased at least once, or ended: it can no longer be improved
 REVIVABLE = 2  # rejected, but a shorter path or another run may revive it
@@ -32,6 +34,13 @@ MIN_SETTLED = 64  # URLs in the dict; arrays are not rebuilt for fewer
 _SETTLED_SHIFT = 3  # nor for less than an eighth of their size, so that each URL is copied some eight times
 _NONE = np.empty(0, dtype=np.int64)
 MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home page
+
+
+# The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.
+PACKED_SQL = (
+    f"(CAST(id AS BIGINT) << {_ID_SHIFT}) + (CAST(link_group AS BIGINT) << {_GROUP_SHIFT}) + "
+    f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_RANK_SHIFT}) + (variant << {_VARIANT_SHIFT}) + ({{flags}})"
+)
 
 
 def rank(level: int, hops: int) -> int:
@@ -64,9 +73,22 @@ def rank_of(value: int) -> int:
     return value >> _RANK_SHIFT & _RANK_MASK
 
 
+def levels_of(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the levels of several URLs."""
+    return (values >> _RANK_SHIFT & _RANK_MASK) >> _HOPS_BITS
+
+
 def variant_of(value: int) -> int:
     """Return the rank among the variants, see `resolution.variant_rank`."""
     return value >> _VARIANT_SHIFT & _VARIANT_MASK
+
+
+class KnownUrls(NamedTuple):
+    """The known URLs of a site, as an `UrlCache` holds them: *keys* in ascending order, and their packed *values*."""
+
+    keys: NDArray[np.int64]
+    values: NDArray[np.int64]
+    urls: dict[int, str]
 
 
 class UrlCache:
@@ -88,6 +110,10 @@ class UrlCache:
     def __len__(self) -> int:
         """Return the number of known URLs; a URL that changed since the arrays were built counts twice."""
         return len(self.lately) + len(self._keys)
+
+    def adopt(self, known: KnownUrls) -> None:
+        """Begin with these URLs; the cache must be empty."""
+        self._keys, self._values, self.urls = known
 
     def settled(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the values of *keys* in the arrays, as of the time at which these were built."""

@@ -51,6 +51,33 @@ def pulls_of(
                 yield site_id, group, reward
 
 
+def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]]:
+    """Yield (link group, reward) of every recorded download of a site, in the order of completion.
+
+    If none is recorded, its crawl ran without a budget until now, and its pages tell of their downloads, roughly in
+    order, with reward 0.
+    """
+    recorded = (
+        select(func.coalesce(page.c.link_group, 0), pull.c.reward)
+        .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
+        .where(pull.c.site_id == site_id)
+        .order_by(pull.c.id)
+    )
+    attempted = (
+        select(page.c.link_group, page.c.attempts)
+        .where(page.c.site_id == site_id, page.c.attempts > 0)
+        .order_by(page.c.id)
+    )
+    has_any = False
+    with database.read() as connection:
+        stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
+        for group, reward in stream.execute(recorded):
+            has_any = True
+            yield group, reward
+        for group, attempts in () if has_any else stream.execute(attempted):
+            yield from [(group, 0.0)] * attempts
+
+
 def totals(database: Database, crawl_id: int) -> tuple[int, float]:
     """Return the number of downloads that the crawl recorded over all its runs, and their total reward."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)

@@ -20,7 +20,7 @@ from crawlers.storage.writer import Writer
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy import Connection
 
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 
 T = TypeVar("T")
+
+
+def granted(frontier: QueuedFrontier, limits: Mapping[str, Any]) -> QueuedFrontier:
+    """Return *frontier* with all of its page budget, like that of a lone worker."""
+    if "page_budget" in limits:
+        frontier.grant(limits["page_budget"])
+    return frontier
 
 
 class Engine(Protocol):
@@ -62,7 +69,7 @@ class MemoryEngine:
         store = frontier._store
         assert isinstance(store, MemoryFrontierStore)
         self._store = store
-        return frontier
+        return granted(frontier, limits)
 
     def new_site(self) -> int:
         self._sites += 1
@@ -94,10 +101,11 @@ class SqlEngine:
         choice = (rule or RoundRobin(), order or BreadthFirst())
         if self._held is not None:
             self._held.lose()
-            return SqlFrontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
+            held = SqlFrontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
+            return granted(held, limits)
         self.close_writer()
         self._writer = Writer(self.database, batch_size=20, batch_s=0.01)
-        return SqlFrontier(self.database, self._writer, self._crawl_id, *choice, **limits)
+        return granted(SqlFrontier(self.database, self._writer, self._crawl_id, *choice, **limits), limits)
 
     def new_site(self) -> int:
         self._sites += 1
@@ -211,7 +219,7 @@ class HeldMemoryEngine(MemoryEngine):
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         self.held.lose()
-        return QueuedFrontier(self.held, rule or RoundRobin(), order or BreadthFirst(), **limits)
+        return granted(QueuedFrontier(self.held, rule or RoundRobin(), order or BreadthFirst(), **limits), limits)
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
         self.held.flush()

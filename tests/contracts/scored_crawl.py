@@ -79,7 +79,7 @@ class ScoredCrawl:
         for site in self.opened:
             limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
             self.frontier.open_site(SiteState(site, f"http://host{site}.test", *limits, max_level), self.now)
-        self.frontier.recall_pulls(self.pulls)
+        self.frontier.learn(self.pulls)
         self.frontier._discovery.head_urls = rng.choice(way.heads)
         self.in_flight.clear()
 
@@ -128,7 +128,7 @@ class ScoredCrawl:
         """Return the pages that may be requested, with their scores as in the order, whatever is in the queues."""
         frontier, scores = self.frontier, self.scores
         frontier._schedule.wake(self.now)
-        resting = {page.id for until, page, _ in frontier._schedule._resting if until > self.now}
+        resting = {page.id for until, _, page, _ in frontier._schedule._resting if until > self.now}
         leased = {lease.id for lease in self.in_flight}
         found = {}
         for page, site_id in frontier._scoring._site_of.items():  # type: ignore[union-attr]

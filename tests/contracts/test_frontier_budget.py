@@ -57,9 +57,30 @@ def test_failed_download_costs_a_page(site):
     assert site.frontier.pulls.is_spent
 
 
-def test_pages_of_earlier_runs_count(engine):
-    frontier = engine.frontier(page_budget=3)
-    site = Site(engine, frontier, parallel=100)
-    frontier.recall_pulls([(site.id, 0, 1.0), (site.id, 0, 0.0)])
-    site.add("/1", "/2", "/3")
+def test_worker_requests_what_it_was_granted_over_its_life(engine):
+    site = Site(engine, engine.frontier(page_budget=2), parallel=100)
+    site.add(*(f"/{n}" for n in range(9)))
+    for lease in site.lease():
+        site.end(lease)
+    assert site.frontier.is_spent
+    assert site.frontier.next_due(NOW) is None
+    site.frontier.grant(1)  # a round that was late
+    assert site.lease() == []
+    site.frontier.grant(4)
+    assert not site.frontier.is_spent
+    assert len(site.lease()) == 2
+
+
+def test_pulls_of_others_cost_nothing_of_what_was_granted(site):
+    site.frontier.learn([(site.id, 0, 1.0), (site.id + 1, 0, 0.0)])
+    assert len(site.lease()) == 3
+
+
+def test_limited_worker_requests_one_block_more_than_it_has_begun(site):
+    first, _ = site.lease(n=2)
+    site.end(first)
+    assert site.frontier.limit(5) == 3, "no more than was granted"
+    assert site.frontier.limit(0) == 2
+    assert site.lease() == []
+    site.frontier.grant(3)
     assert len(site.lease()) == 1

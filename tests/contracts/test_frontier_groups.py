@@ -171,15 +171,16 @@ class Crawl:
 
     def _open(self) -> None:
         rng = self._rng
-        self._frontier = self._engine.frontier(LinkGroups(), cache_urls=rng.choice([1, 5, 10_000]))
-        self._frontier.open_site(
-            SiteState(self._id, f"http://host{self._id}.test", self._parallel, 0.0, self._max_level), NOW
-        )
-        self._frontier.recall_pulls((self._id, group, reward) for group, reward in self._model.pulls)
-        self._frontier._discovery.head_urls = rng.choice([1, 3, 1000])  # less than any setting allows
+        self._frontier = self._engine.frontier(LinkGroups(), cache_urls=rng.choice([1, 5, 10_000]), records_pulls=True)
+        self._open_site()
         self._in_flight = []
         self._model.add("/p0")
         self._frontier.add([Candidate(self._id, self._target("/p0"))], NOW)
+
+    def _open_site(self) -> None:
+        state = SiteState(self._id, f"http://host{self._id}.test", self._parallel, 0.0, self._max_level)
+        self._frontier.open_site(state, NOW)
+        self._frontier._discovery.head_urls = self._rng.choice([1, 3, 1000])  # less than any setting allows
 
     def _target(self, path: str) -> Any:
         return resolve(self._root + "/", self._root + path)
@@ -211,9 +212,13 @@ class Crawl:
             held.commit(self._rng.randint(0, held.pending))
             self._model.lose(held.pending)
             self._open()
-        elif chance < 0.06:
+        elif chance < 0.05:
             held.commit(self._rng.randint(0, held.pending))
-        elif chance < 0.09 and self._in_flight:
+        elif chance < 0.08 and not self._in_flight:
+            held.submit(self._frontier.close_site(self._id, NOW))
+            held.flush()
+            self._open_site()
+        elif chance < 0.11 and self._in_flight:
             lease = self._in_flight.pop()
             self._frontier.release(lease, NOW)
             self._model.released(self._path(lease))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawlers.algorithms.bandits.best_site import Best
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import State
@@ -53,10 +55,10 @@ def test_crawl_resumes_where_it_was_killed(durable: SqlEngine, cache_urls: int) 
     assert site.frontier.counts()[site.id] == {State.WAITING: 2, State.DONE: 2, State.REJECTED: 1}
     assert site.add("/") == 0
     assert site.add("/a/", "/b", "/c/?x=", level=1) == 0
-    assert [(path, lease.attempts) for lease in site.lease() for path in site.paths([lease])] == [
-        ("/b/", 1),
-        ("/c/", 0),
-    ]
+    assert [(path, lease.attempts) for lease in site.lease() for path in site.paths([lease])] == [("/c/", 0)]
+    assert site.lease(NOW + 99) == []
+    assert site.frontier.next_due(NOW + 99) == 1.0
+    assert [(path, lease.attempts) for lease in site.lease(NOW + 100) for path in site.paths([lease])] == [("/b/", 1)]
 
 
 def test_sites_of_one_store_are_independent(durable: SqlEngine) -> None:
@@ -101,3 +103,17 @@ def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable: SqlEngin
     targets = [site.target(path) for path in ("/a", "/c/", "/b/", "/c/")]
     assert [target.url for target in site.frontier.unseen(targets, 1)] == [targets[1].url]
     assert site.frontier.unseen(targets, 2) == []
+
+
+@pytest.mark.parametrize("order", ["bfs", "groups", "opic"])
+def test_retry_keeps_its_time_over_a_kill(durable: SqlEngine, order: str) -> None:
+    site = Site(durable, durable.frontier(ORDERS[order](OrderOptions()), Best()))
+    site.add("/", "/a/")
+    lease = site.one()
+    site.frontier.release(lease, NOW + 60.0, "timeout", failed=True)
+    again = Site(durable, durable.frontier(ORDERS[order](OrderOptions()), Best()), id=site.id, parallel=9)
+    assert [one.id for one in again.lease(NOW)] != [lease.id]
+    assert again.lease(NOW + 59.0) == []
+    assert again.frontier.next_due(NOW + 59.0) == 1.0
+    (retry,) = again.lease(NOW + 60.0)
+    assert (retry.id, retry.attempts) == (lease.id, 1)

@@ -55,11 +55,20 @@ class Crawl:
         self._open()
 
     def _open(self) -> None:
-        rng = self._rng
+        self._begin()
+        self._open_site()
+        self._frontier.add([Candidate(self._site_id, target(Way(0, 0)))], self._now)
+        self._in_flight.clear()
+        self._asked.clear()
+
+    def _begin(self) -> None:
         self._frontier: QueuedFrontier = self._engine.frontier(
             reason_against=lambda found: "banned" if page_of(found.key) == BANNED else None,
-            cache_urls=rng.choice([1, 2, 10, 1000]),
+            cache_urls=self._rng.choice([1, 2, 10, 1000]),
         )
+
+    def _open_site(self) -> None:
+        rng = self._rng
         state = SiteState(
             self._site_id,
             f"http://host{self._site_id}.test",
@@ -70,10 +79,17 @@ class Crawl:
         self._frontier.open_site(state, self._now)
         # Less than any setting allows, so that a part of a small web's queue stays in the store.
         self._frontier._discovery.head_urls = rng.choice([1, 2, 1000])
-        self._frontier.add([Candidate(self._site_id, target(Way(0, 0)))], self._now)
-        self._in_flight.clear()
-        self._asked.clear()
         self._is_paused = False
+
+    def _move(self) -> None:
+        """Close the site, and open it again, sometimes later or elsewhere."""
+        self._engine.held.submit(self._frontier.close_site(self._site_id, self._now))
+        assert not self._frontier.has_pending
+        self._engine.held.flush()
+        self._now += self._rng.choice([0, 0, 2.5])
+        if self._rng.random() < 0.5:
+            self._begin()
+        self._open_site()
 
     def run(self) -> Outcome:
         for _ in range(MAX_STEPS):
@@ -109,8 +125,10 @@ class Crawl:
             self._kills -= 1
             self._engine.held.commit(rng.randint(0, self._engine.held.pending))
             self._open()
-        elif chance < 0.10:
+        elif chance < 0.08:
             self._pause(not self._is_paused)
+        elif chance < 0.11 and not self._in_flight:
+            self._move()
         elif chance < 0.20 and self._in_flight:
             lease = self._in_flight.pop(rng.randrange(len(self._in_flight)))
             self._asked.discard(lease.id)

@@ -80,6 +80,10 @@ class ArmRule(Generic[A]):
         """Return True: rules without an index never wait for a site."""
         return True
 
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return 0: to rules without an index, all arms are equal."""
+        return 0.0
+
     def valued(self, arm: Hashable, value: float) -> None:
         """Do nothing: most rules do not use the scores of pages."""
 

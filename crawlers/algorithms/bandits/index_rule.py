@@ -130,6 +130,7 @@ class IndexRule(ArmRule[A]):
         self._resting: dict[int, A] = {}
         self._by_index = _Ranking()  # awake arms, if they are many
         self._by_prospect = _Ranking()  # arms that are awake or rest, if they are many
+        self._by_worth = _Ranking()  # arms by index, whether they are awake or not, if all arms are many
 
     def _tune(self, pool: Pool) -> None:
         """Compute what the indices have in common; *pool* has at least one pull."""
@@ -145,6 +146,22 @@ class IndexRule(ArmRule[A]):
             return math.inf
         self._tune(self._current())
         return self._value(found)
+
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
+
+        O(log K), amortised: of many arms, an unwanted one is left out from then on until it changes or wakes.
+        """
+        if len(self._arms) <= EXACT:
+            return max((self.index(name) for name in self._known if is_wanted(name)), default=None)
+        self._tune(self._refreshed)
+        self._by_worth.update(self._refreshed, range(len(self._arms)), self._worth_priority)
+        while (first := self._by_worth.first()) is not None:
+            arm = self._arms[first]
+            if is_wanted(arm.name):
+                return -self._worth_priority(first)[0]
+            self._by_worth.remove(first)
+        return None
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm with the largest index, or None if all sleep."""
@@ -237,6 +254,10 @@ class IndexRule(ArmRule[A]):
         arm = self._awake.get(number)
         return None if arm is None else (-self._value(arm), arm.pulls)
 
+    def _worth_priority(self, number: int) -> Priority:
+        arm = self._arms[number]
+        return (-self._value(arm) if arm.pulls >= max(1, self._initial) else -math.inf,)
+
     def _prospect_priority(self, number: int) -> Priority | None:
         arm = self._awake.get(number) or self._resting.get(number)
         return None if arm is None else (-self._prospect(arm),)
@@ -269,6 +290,7 @@ class IndexRule(ArmRule[A]):
         self._changed(arm)
 
     def _changed(self, arm: A) -> None:
+        self._by_worth.changed(arm.number)
         self._by_index.changed(arm.number)
         self._by_prospect.changed(arm.number)
         if arm.is_awake:

@@ -44,6 +44,12 @@ class SiteRule(Protocol):
         If not, it is better to wait for a site that rests, or for the results of pulls in flight.
         """
 
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return the largest index of the arms, awake or not, for which *is_wanted* returns True; None without any.
+
+        Infinity for arms with initial pages left. Rules without an index return 0.
+        """
+
     def valued(self, arm: Hashable, value: float) -> None:
         """Record that the best page of *arm*, which is awake, has the score *value* now."""
 

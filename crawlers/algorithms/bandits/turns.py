@@ -13,7 +13,7 @@ from crawlers.algorithms.bandits.arms import Arm, ArmRule
 from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from crawlers.algorithms.bandits.indexed_heap import Priority
 
@@ -183,6 +183,7 @@ class EqualShares(ArmRule[_ShareArm]):
         self._share = 0  # q; unknown before the first pull
         self._unspent = IndexedHeap()  # awake arms with unspent shares
         self._best = IndexedHeap()  # awake arms by the rewards of their shares
+        self._by_worth = IndexedHeap()  # arms by index, whether they are awake or not
 
     def select(self, now: float) -> Hashable | None:
         """Return the least pulled arm with an unspent share, else the best one; None if all sleep."""
@@ -195,6 +196,18 @@ class EqualShares(ArmRule[_ShareArm]):
         """Return the total reward of the share of *arm*; infinity while some of the share is unspent."""
         found = self._known.get(arm)
         return found.share_total if found is not None and self._is_spent(found) else float("inf")
+
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
+
+        O(log K), amortised: an unwanted arm is left out from then on until it changes or wakes.
+        """
+        while (first := self._by_worth.first()) is not None:
+            arm = self._arms[first].name
+            if is_wanted(arm):
+                return self.index(arm)
+            self._by_worth.remove(first)
+        return None
 
     def _is_spent(self, arm: _ShareArm) -> bool:
         return arm.pulls >= self._share > 0
@@ -224,6 +237,7 @@ class EqualShares(ArmRule[_ShareArm]):
         self._requeue(arm)
 
     def _requeue(self, arm: _ShareArm) -> None:
+        self._by_worth.put(arm.number, (-self.index(arm.name),))
         if arm.is_awake:
             self._best.put(arm.number, (-arm.share_total,))
             if self._is_spent(arm):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.frontier_store import KnownUrl, QueueEntry, ScoredPage, Unscored
-from crawlers.frontier.protocols import PreviousVisit
+from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
+from crawlers.frontier.url_cache import REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
-from crawlers.storage.crawls import REVIVABLE
+from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
 from crawlers.storage.schema.tables import (
@@ -21,6 +21,7 @@ from crawlers.storage.schema.tables import (
     NewPage,
     PageLinks,
     PageUpdate,
+    PullRow,
     UnchangedPage,
     WaitingPage,
 )
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.protocols import Counts
     from crawlers.storage.change_set import ChangeSet
 
 Row = dict[str, Any]
@@ -46,6 +46,7 @@ class MemoryFrontierStore:
         self.links: dict[int, dict[int, int]] = {}
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
         self._groups: list[LinkGroupRow] = []
+        self._pulls: list[PullRow] = []
         self._scores: dict[int, Row] = {}
         self._polls: dict[int, PollRow] = {}
         self._totals: list[float] | None = None
@@ -55,10 +56,13 @@ class MemoryFrontierStore:
         self._last_id += 1
         return self._last_id
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> list[KnownUrl]:
+    def known(self, site_id: int, keys: Iterable[int]) -> KnownRows:
         rows = self._by_key.get(site_id, {})
-        found = rows.values() if keys is None else [rows[key] for key in keys if key in rows]
-        return [_known(row) for row in found]
+        return _known([rows[key] for key in keys if key in rows])
+
+    def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
+        rows = self._by_key.get(site_id, {})
+        return _known([rows[found] for found in sorted(rows) if found >= key][:limit])
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         entries = [_entry(row) for row in self._waiting(site_id) if row["link_group"] == group]
@@ -73,12 +77,13 @@ class MemoryFrontierStore:
     def _waiting(self, site_id: int) -> list[Row]:
         return [row for row in self._by_key.get(site_id, {}).values() if row["state"] == State.WAITING]
 
-    def counts(self, site_id: int) -> Counts:
-        counts: Counts = {}
-        for row in self._by_key.get(site_id, {}).values():
-            state = State(row["state"])
-            counts[state] = counts.get(state, 0) + 1
-        return counts
+    def retries(self, site_id: int) -> list[Retry]:
+        waiting = [row for row in self._waiting(site_id) if row["retry_at"] is not None]
+        return [Retry(_entry(row), row["retry_at"], row["retry_at"] - row["state_at"]) for row in waiting]
+
+    def pulls(self, site_id: int) -> list[tuple[int, float]]:
+        pulls = [pull for pull in self._pulls if pull.site_id == site_id]
+        return [(self.pages[pull.page_id]["link_group"], pull.reward) for pull in pulls]
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]
@@ -118,13 +123,14 @@ class MemoryFrontierStore:
 
     def submit(self, changes: ChangeSet) -> None:
         for new in changes[NewPage]:
-            page: Row = {**new._asdict(), "attempts": 0}
+            page: Row = {**new._asdict(), "attempts": 0, "retry_at": None}
             self.pages[new.id] = page
             self._by_key.setdefault(new.site_id, {})[new.key] = page
         updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
         for change in updates:
             self.pages[change.id].update(change._asdict())
         self._groups += changes[LinkGroupRow]
+        self._pulls += changes[PullRow]
         for lost in changes[LostLink]:
             del self.links[lost.source_id][lost.target_id]
         for source_id, targets in changes[PageLinks]:
@@ -141,13 +147,27 @@ class MemoryFrontierStore:
         pass
 
 
-def _known(row: Row) -> KnownUrl:
-    waits = row["state"] == State.WAITING
-    is_revivable = row["state"] == State.REJECTED and (row["reason"] or "").startswith(REVIVABLE)
-    url = row["url"] if (waits or is_revivable) and row["variant"] >= ARBITRARY_VARIANT else None
-    return KnownUrl(
-        row["key"], row["id"], row["level"], row["hops"], row["variant"], waits, is_revivable, url, row["link_group"]
+def _known(rows: list[Row]) -> KnownRows:
+    flags = [_flags(row) for row in rows]
+    return KnownRows(
+        [row["key"] for row in rows],
+        [
+            pack(row["id"], row["link_group"], rank(row["level"], row["hops"]), row["variant"], flag)
+            for row, flag in zip(rows, flags, strict=True)
+        ],
+        [row["state"] for row in rows],
+        [
+            row["url"] if flag != TAKEN and row["variant"] >= ARBITRARY_VARIANT else None
+            for row, flag in zip(rows, flags, strict=True)
+        ],
     )
+
+
+def _flags(row: Row) -> int:
+    if row["state"] == State.WAITING:
+        return 0
+    is_revivable = row["state"] == State.REJECTED and (row["reason"] or "").startswith(REVIVABLE_REASONS)
+    return REVIVABLE if is_revivable else TAKEN
 
 
 def _entry(row: Row) -> QueueEntry:

@@ -12,10 +12,11 @@ from sqlalchemy import text
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.frontier_store import KnownUrl, QueueEntry, ScoredPage, Unscored
-from crawlers.frontier.protocols import PreviousVisit
+from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
+from crawlers.frontier.url_cache import PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.items import State
-from crawlers.storage.crawls import REVIVABLE
+from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
+from crawlers.storage.pulls import pulls_of_site
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.protocols import Counts
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.writer import Writer
@@ -33,12 +33,24 @@ if TYPE_CHECKING:
 MAX_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
 ID_BLOCK = 10_000  # a reservation is a separate commit
 
+_WAITS = f"state = {int(State.WAITING)}"
+_HAS_REVIVABLE_REASON = " OR ".join(f"reason LIKE '{reason}%'" for reason in REVIVABLE_REASONS)
+_IS_REVIVABLE = f"state = {int(State.REJECTED)} AND ({_HAS_REVIVABLE_REASON})"
+_FLAGS = f"CASE WHEN {_WAITS} THEN 0 WHEN {_IS_REVIVABLE} THEN {REVIVABLE} ELSE {TAKEN} END"
 _KNOWN = f"""
-    SELECT key, id, level, hops, variant, state = {int(State.WAITING)},
-        state = {int(State.REJECTED)} AND ({" OR ".join(f"reason LIKE '{reason}%'" for reason in REVIVABLE)}),
-        CASE WHEN state IN ({int(State.WAITING)}, {int(State.REJECTED)}) AND variant >= {ARBITRARY_VARIANT}
-        THEN url END, link_group
+    SELECT key, {PACKED_SQL.format(flags=_FLAGS)} AS packed, state,
+        CASE WHEN variant >= {ARBITRARY_VARIANT} AND ({_WAITS} OR {_IS_REVIVABLE}) THEN url END AS url
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
+# As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
+_IN_LISTS = {
+    "sqlite": """
+    SELECT json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url)
+    FROM ({known}) AS k""",
+    "postgresql": """
+    SELECT CAST(json_agg(key) AS text), CAST(json_agg(packed) AS text), CAST(json_agg(state) AS text),
+        CAST(json_agg(url) AS text)
+    FROM ({known}) AS k""",
+}
 _AMONG = {
     "sqlite": " IN (SELECT value FROM json_each(:keys))",
     "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
@@ -47,6 +59,9 @@ _WAITING = f"""
     SELECT priority, id, key, url, level, hops, attempts, request, link_group FROM page
     WHERE site_id = :site AND link_group = :group AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
     ORDER BY priority, id LIMIT :limit"""  # noqa: S608
+_RETRIES = f"""
+    SELECT retry_at, retry_at - state_at, priority, id, key, url, level, hops, attempts, request, link_group FROM page
+    WHERE site_id = :site AND state = {int(State.WAITING)} AND retry_at IS NOT NULL ORDER BY id"""  # noqa: S608
 _GROUPS = "SELECT name FROM link_group WHERE site_id = :site ORDER BY number"
 _WAITING_GROUPS = f"""
     SELECT DISTINCT link_group FROM page WHERE site_id = :site AND state = {int(State.WAITING)} ORDER BY 1"""  # noqa: S608
@@ -77,7 +92,6 @@ _PREVIOUS = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
 _TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
-_COUNTS = "SELECT state, count(*) FROM page WHERE site_id = :site GROUP BY state"
 
 # SQLAlchemy parses a statement once per object: creating it for each query would cost more than the query.
 _text = cache(text)
@@ -90,7 +104,10 @@ class SqlFrontierStore:
         self.crawl_id = crawl_id
         self._database = database
         self._writer = writer
-        self._among = _AMONG[database.engine.dialect.name]
+        dialect = database.engine.dialect.name
+        self._among = _AMONG[dialect]
+        self._known_among = _IN_LISTS[dialect].format(known=f"{_KNOWN} AND key{self._among}")
+        self._known_from = _IN_LISTS[dialect].format(known=f"{_KNOWN} AND key >= :key ORDER BY key LIMIT :limit")
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._ids = ReservedIds(writer, page.c.id, ID_BLOCK)
         self._ids.reserve()
@@ -98,11 +115,15 @@ class SqlFrontierStore:
     def new_id(self) -> int:
         return self._ids.take()
 
-    def known(self, site_id: int, keys: Iterable[int] | None) -> Iterable[KnownUrl]:
-        if keys is None:
-            return (KnownUrl(*row) for row in self._streamed(_KNOWN, site=site_id))
-        rows = self._read(f"{_KNOWN} AND key{self._among}", site=site_id, keys=json.dumps(list(keys)))
-        return [KnownUrl(*row) for row in rows]
+    def known(self, site_id: int, keys: Iterable[int]) -> KnownRows:
+        return self._lists(self._known_among, site=site_id, keys=json.dumps(list(keys)))
+
+    def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
+        return self._lists(self._known_from, site=site_id, key=key, limit=limit)
+
+    def _lists(self, statement: str, **values: Any) -> KnownRows:
+        (lists,) = self._read(statement, **values)
+        return KnownRows(*(json.loads(one or "[]") for one in lists))
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         priority, page_id = after
@@ -117,8 +138,12 @@ class SqlFrontierStore:
     def waiting_groups(self, site_id: int) -> list[int]:
         return [group for (group,) in self._read(_WAITING_GROUPS, site=site_id)]
 
-    def counts(self, site_id: int) -> Counts:
-        return {State(state): number for state, number in self._read(_COUNTS, site=site_id)}
+    def retries(self, site_id: int) -> list[Retry]:
+        rows = self._read(_RETRIES, site=site_id)
+        return [Retry(QueueEntry(*entry), due_at, wait_s) for due_at, wait_s, *entry in rows]
+
+    def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
+        return pulls_of_site(self._database, site_id)
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)

@@ -93,7 +93,10 @@ class BoundedQueue:
     def refill(self, limit: int) -> None:
         """Read the next *limit* URLs from the store, without those that are held; the heap must be empty."""
         self._store.flush()  # URLs that are not written yet must not be skipped
-        entries = self._store.waiting(self._site_id, self._group, self._spill_limit, limit)
+        self.fill(self._store.waiting(self._site_id, self._group, self._spill_limit, limit), limit)
+
+    def fill(self, entries: list[QueueEntry], limit: int) -> None:
+        """Take the next URLs of the store, in order and at most *limit*, without those that are held."""
         self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         self._heap = [entry for entry in entries if entry.id not in self._held]
 

@@ -363,6 +363,7 @@ class WaitingPage(NamedTuple):
     attempts: int
     request: str | None
     state_at: float
+    retry_at: float | None = None
 
 
 @writes(page, UPDATE)
@@ -385,6 +386,7 @@ class EndedPage(NamedTuple):
     size_bytes: int
     etag: str | None
     last_modified: str | None
+    retry_at: float | None = None
 
 
 @writes(page, UPDATE)

@@ -9,7 +9,8 @@ import pytest
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.stats import CrawlStats
-from crawlers.frontier.protocols import Lease, PreviousVisit
+from crawlers.frontier.frontier_store import PreviousVisit
+from crawlers.frontier.protocols import Lease
 from crawlers.items import FEED, News, Page, State
 from crawlers.storage.files.csv_logs import CsvLogs
 

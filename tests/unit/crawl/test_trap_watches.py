@@ -10,7 +10,8 @@ from scrapy.settings import Settings
 
 from crawlers.crawl import site_policies as sites_module
 from crawlers.crawl.site_policies import SitePolicies
-from crawlers.frontier.protocols import Lease, PreviousVisit
+from crawlers.frontier.frontier_store import PreviousVisit
+from crawlers.frontier.protocols import Lease
 from crawlers.items import Page, State
 from crawlers.storage.crawls import SiteRow
 

@@ -51,7 +51,9 @@ def lease(page_id: int, group: int = 0) -> Lease:
 
 
 def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
-    pulls = PullBudget(Heard(), 2, records=False)
+    pulls = PullBudget(Heard(), 9, records=False)
+    assert not pulls.has_room, "nothing is granted yet"
+    pulls.grant(2)
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
     assert not pulls.has_room
@@ -61,7 +63,6 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     pulls.started(SITE, lease(12))
     pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
     assert not pulls.is_spent
-    assert pulls.ended_pulls == 1
     pulls.ended(SITE, lease(12), NOTHING, 0.0, ChangeSet())
     assert pulls.is_spent
     assert not pulls.has_room
@@ -78,10 +79,10 @@ def test_without_a_budget_there_is_always_room():
 
 def test_ended_pull_is_written_with_its_rewarded_keys():
     changes = ChangeSet()
-    pulls = PullBudget(Heard(), 0, records=True)
+    pulls = PullBudget(Heard(), 0, records=True, worker_id=3)
     pulls.started(SITE, lease(42))
     pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
-    assert changes[PullRow] == [(7, 42, 2.0, 5.5)]
+    assert changes[PullRow] == [(7, 42, 2.0, 5.5, 3)]
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
 
 
@@ -94,7 +95,7 @@ def test_failed_download_is_written_as_a_pull_without_reward():
     written = []
     store.submit = written.append
     frontier.release(leased, 5.0, "timeout", failed=True)
-    assert [pull for changes in written for pull in changes[PullRow]] == [(7, leased.id, 0.0, 5.0)]
+    assert [pull for changes in written for pull in changes[PullRow]] == [(7, leased.id, 0.0, 5.0, None)]
 
 
 def test_pulls_are_not_written_without_recording():
@@ -105,7 +106,7 @@ def test_pulls_are_not_written_without_recording():
     assert list(changes) == []
 
 
-def test_rules_receive_earlier_pulls_as_in_the_first_run():
+def test_rule_receives_the_pulls_of_others_as_its_own():
     before, after = Heard(), Heard()
     past = [(1, 0, 3.0), (2, 5, 0.0), (1, 3, 1.0)]
     sites = {number: site(number) for number in (1, 2)}
@@ -113,13 +114,25 @@ def test_rules_receive_earlier_pulls_as_in_the_first_run():
     for number, group, reward in past:
         pulls.started(sites[number], lease(1, group))
         pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, ChangeSet())
-    fresh = {number: site(number) for number in (1, 2)}
-    again = PullBudget(after, 3, records=False)
-    again.recall(fresh, past)
+    assert PullBudget(after, 3, records=False).learn(past) == 3
     assert after.told == before.told
-    assert [fresh[n].rule.told for n in fresh] == [sites[n].rule.told for n in sites]
-    assert fresh[1].rule.told[-1] == ("rewarded", 3, 1.0)
-    assert again.is_spent
+
+
+def test_grants_never_shrink_and_limits_never_grow():
+    pulls = PullBudget(Heard(), 100, records=False)
+    pulls.grant(10)
+    pulls.grant(7)
+    pulls.started(SITE, lease(10))
+    pulls.started(SITE, lease(11))
+    pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    assert pulls.limit(20) == 10
+    assert pulls.limit(1) == 3
+    pulls.grant(-1)
+    for _ in range(100):
+        assert pulls.has_room
+        pulls.started(SITE, lease(12))
+    assert pulls.limit(0) == 102
+    assert not pulls.has_room
 
 
 def test_crawl_without_a_budget_is_not_patient():
@@ -138,7 +151,7 @@ def test_crawl_with_a_budget_is_patient():
 
 def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     pulls = PullBudget(Heard(), 12, Patience(0.9, 60.0, timeout_s=100.0), records=False)
-    pulls.recall({}, [(7, 0, 1.0), (7, 0, 0.0)])
+    pulls.learn([(7, 0, 1.0), (7, 0, 0.0)])
     assert pulls.patient_until(1000.0) == 1000.0
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
@@ -146,3 +159,5 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     assert pulls.patient_until(1005.0) == 1020.0
     pulls.cancelled(SITE, lease(11))
     assert pulls.patient_until(1005.0) == 1010.0
+    pulls.learn([(8, 0, 1.0)] * 4)
+    assert pulls.patient_until(1005.0) == 1050.0, "the pace is that of all workers"

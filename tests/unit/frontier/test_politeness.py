@@ -162,3 +162,22 @@ def test_further_requests_of_a_lease_keep_the_delay():
     assert [gate.continued(10.5), gate.continued(10.5), gate.continued(30.0)] == [12.0, 14.0, 30.0]
     assert gate.next_at == 32.0
     assert gate.in_flight == 1
+
+
+def test_gate_knows_when_the_last_request_was_sent() -> None:
+    gate = HostGate(9, 2.0)
+    assert gate.asked_at == float("-inf")
+    gate.resumed(3.0, float("-inf"), 9.0)
+    assert gate.asked_at == 3.0
+    gate.started(10.0)
+    gate.started(12.0)
+    gate.cancelled(12.0)
+    assert gate.asked_at == 10.0, "the other one was not sent"
+    gate.asked(11.0)
+    assert gate.asked_at == 11.0, "robots.txt"
+    gate.started(13.0)
+    assert gate.continued(14.0) == gate.asked_at == 15.0
+    gate.cancelled(13.0)
+    assert gate.asked_at == 15.0
+    gate.ended()
+    assert gate.asked_at == 15.0

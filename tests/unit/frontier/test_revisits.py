@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.protocols import Lease, PreviousVisit
+from crawlers.frontier.frontier_store import PreviousVisit
+from crawlers.frontier.protocols import Lease
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet

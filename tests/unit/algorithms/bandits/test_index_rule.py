@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.beebot import BatchGreedy
-from crawlers.algorithms.bandits.index_rule import IndexRule
+from crawlers.algorithms.bandits.index_rule import EXACT, IndexRule
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from tests.support.fragments import rotting, webs
 
@@ -272,3 +272,67 @@ def test_crawl_that_does_not_wait_finds_less(delay: int, parallel: int) -> None:
     sets = [rotting(seed, 8, 400) for seed in range(6)]
     waiting = sum(harvest("auto", yields, 400, delay, parallel, 0.9) for yields in sets)
     assert sum(harvest("auto", yields, 400, delay, parallel, 0.0) for yields in sets) < 0.9 * waiting
+
+
+# The best index
+
+
+@every_index_rule
+@pytest.mark.parametrize("arms", [10, EXACT + 40])
+def test_best_index_is_the_largest_of_the_wanted_arms(name: str, arms: int) -> None:
+    rng = random.Random(arms)
+    rule = RULES[name](OPTIONS)
+    assert isinstance(rule, IndexRule)
+    for arm in range(arms):
+        rule.wake(arm)
+    for _ in range(4 * arms):
+        arm = rng.randrange(arms)
+        rule.started(arm)
+        if rng.random() < 0.9:
+            rule.rewarded(arm, rng.choice([0.0, 1.0, 20.0]))
+        else:
+            rule.cancelled(arm)
+        wanted = set(rng.sample(range(arms), rng.choice([1, 5, arms])))
+        for other in rng.sample(range(arms), 3):  # the others are asleep, which makes no difference
+            rule.sleep(other)
+            rule.wake(other)
+        for other in wanted:  # as sites do when something waits there again
+            rule.sleep(other)
+            rule.wake(other)
+        assert rule.best_index(wanted.__contains__) == max(rule.index(one) for one in wanted)
+    assert rule.best_index(lambda arm: False) is None
+
+
+def test_best_index_counts_arms_that_sleep() -> None:
+    rule = greedy(a=10.0, b=1.0)
+    rule.sleep("a")
+    assert rule.best_index(lambda arm: True) == 10.0
+    assert rule.best_index(lambda arm: arm == "b") == 1.0
+    rule.sleep("new")
+    assert rule.best_index(lambda arm: True) == float("inf"), "it has initial pages left"
+
+
+def test_equal_shares_prefer_unspent_ones() -> None:
+    rule = RULES["trivial"](RuleOptions(page_budget=2))
+    for arm in "ab":
+        rule.wake(arm)
+    assert rule.best_index(lambda arm: True) == float("inf")
+    rule.rewarded("a", 3.0)
+    rule.sleep("a")
+    assert rule.best_index(lambda arm: True) == float("inf")
+    rule.rewarded("b", 5.0)
+    assert rule.best_index(lambda arm: True) == 5.0
+    assert rule.best_index(lambda arm: arm == "a") == 3.0
+    assert rule.best_index(lambda arm: False) is None
+    rule.wake("a")
+    rule.sleep("b")
+    rule.wake("b")
+    assert rule.best_index(lambda arm: True) == 5.0, "they are wanted again"
+
+
+@pytest.mark.parametrize("name", ["roundrobin", "sequential", "best"])
+def test_all_arms_are_equal_to_rules_without_an_index(name: str) -> None:
+    rule = RULES[name](OPTIONS)
+    rule.wake("a")
+    rule.rewarded("a", 3.0)
+    assert rule.best_index(lambda arm: True) == 0.0

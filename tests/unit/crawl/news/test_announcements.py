@@ -9,7 +9,8 @@ import pytest
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news.announcements import MAX_REMEMBERED, MAX_UNSURE, Announcements
-from crawlers.frontier.protocols import Lease, PreviousVisit
+from crawlers.frontier.frontier_store import PreviousVisit
+from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_store import OTHER, SITE, NewsStore

@@ -9,6 +9,8 @@ import pytest
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontierStore
+from crawlers.frontier.frontier_store import QueueEntry, Retry
+from crawlers.frontier.url_cache import MAX_GROUP, MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
@@ -16,7 +18,7 @@ from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import NewPage
+from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, WaitingPage
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -59,19 +61,47 @@ def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
     ]
     store.submit(ChangeSet(*pages))
     store.flush()
-    known = {k.id: k for k in store.known(1, None)}
-    assert sorted(known) == [1, 2, 3, 4, 5, 6]
-    assert tuple(known[1]) == (LEAST, 1, 2, 1, 2, True, False, "http://a.test/1", 0)
-    assert [(k.key, bool(k.waits), bool(k.is_revivable), k.url) for _, k in sorted(known.items())][1:] == [
-        (MOST, True, False, None),
-        (3, False, False, None),
-        (4, False, True, None),
-        (5, False, False, None),
-        (6, False, False, None),
+    known = [*zip(*store.known_from(1, LEAST, 9), strict=True)]
+    assert known == [
+        (LEAST, pack(1, 0, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
+        (3, pack(3, 0, rank(2, 1), 2, TAKEN), State.DONE, None),
+        (4, pack(4, 0, rank(2, 1), 0, REVIVABLE), State.REJECTED, None),
+        (5, pack(5, 0, rank(2, 1), 0, TAKEN), State.REJECTED, None),
+        (6, pack(6, 0, rank(2, 1), 0, TAKEN), State.REJECTED, None),
+        (MOST, pack(2, 0, rank(2, 1), 1, 0), State.WAITING, None),
     ]
-    assert sorted(k.id for k in store.known(1, [LEAST, 4, 12345])) == [1, 4]
-    assert store.known(1, []) == []
-    assert list(store.known(2, None)) == []
+    assert [*zip(*store.known_from(1, 3, 2), strict=True)] == known[1:3]
+    assert sorted(zip(*store.known(1, [LEAST, 4, 12345]), strict=True)) == [known[0], known[2]]
+    nothing = ([], [], [], [])
+    assert store.known(1, []) == store.known_from(2, LEAST, 9) == nothing
+
+
+def test_largest_facts_of_a_known_url_fit_into_its_integer(store: FrontierStore) -> None:
+    most = (2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, 20), 3)
+    page = row(most[0], 1, State.WAITING, variant=3)
+    store.submit(ChangeSet(page._replace(level=MAX_LEVEL, hops=20, link_group=MAX_GROUP)))
+    store.flush()
+    assert store.known(1, [1]).values == [pack(*most, 0)]
+
+
+def test_retries_are_those_of_pages_that_still_wait(store: FrontierStore) -> None:
+    store.submit(ChangeSet(*(row(number, number, State.WAITING) for number in (1, 2, 3))))
+    failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0)
+    store.submit(ChangeSet(*(WaitingPage(number, *failed, 35.0) for number in (1, 2, 3))))
+    ended = (int(State.DONE), None, 3, 40.0, 40.0, 200, None, None, None, None, None, None, 9, None, None)
+    store.submit(ChangeSet(EndedPage(1, *ended)))
+    store.submit(ChangeSet(WaitingPage(2, *failed)))  # found nearer
+    store.flush()
+    assert store.retries(1) == [Retry(QueueEntry(43.0, 3, 3, "http://a.test/failed", 2, 1, 2, None), 35.0, 25.0)]
+    assert store.retries(2) == []
+
+
+def test_pulls_of_a_site_are_in_order_with_the_groups_of_their_pages(store: FrontierStore) -> None:
+    store.submit(ChangeSet(*(row(number, number, State.DONE)._replace(link_group=number) for number in (1, 2))))
+    store.submit(ChangeSet(PullRow(1, 2, 3.0, 5.0, 7), PullRow(1, 1, 0.0, 6.0), PullRow(2, 1, 9.0, 6.0)))
+    store.submit(ChangeSet(PullRow(1, 2, 1.0, 4.0)))
+    store.flush()
+    assert list(store.pulls(1)) == [(2, 3.0), (1, 0.0), (2, 1.0)]
 
 
 def test_waiting_urls_are_in_order_behind_a_position(store: FrontierStore) -> None:
@@ -85,13 +115,6 @@ def test_waiting_urls_are_in_order_behind_a_position(store: FrontierStore) -> No
     assert [e.id for e in store.waiting(1, 0, (21.0, 2), 2)] == [3, 4]
     assert [e.id for e in store.waiting(1, 0, (21.0, 4), 9)] == [1]
     assert store.waiting(2, 0, (float("-inf"), 0), 9) == []
-
-
-def test_counts_are_by_state(store: FrontierStore) -> None:
-    states = [State.WAITING, State.DONE, State.DONE]
-    store.submit(ChangeSet(*(row(number, number, state) for number, state in enumerate(states, 1))))
-    store.flush()
-    assert store.counts(1) == {State.WAITING: 1, State.DONE: 2}
 
 
 def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierStore) -> None:

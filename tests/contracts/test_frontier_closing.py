@@ -1,0 +1,386 @@
+"""A closed site continues from its rows when it is opened again, here or elsewhere, as if it had stayed open."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.errors import FrontierError
+from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
+from crawlers.items import Page, State
+from crawlers.storage.schema.tables import GivenUpSite
+from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine
+from tests.contracts.site import NOW, Site
+from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, Web, answer, page_of, target, webs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlers.frontier.frontier import QueuedFrontier
+    from tests.contracts.engines import Engine
+
+EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "100"))
+MAX_STEPS = 5_000
+RESTS_S = (0.0, 2.0, 7.0)
+PATHS = ("/", "/a/", "/b/", "/c/", "/d/")
+
+
+def close(site: Site, now: float = NOW) -> GivenUpSite:
+    """Close the site, commit everything, and return its row."""
+    changes = site.frontier.close_site(site.id, now)
+    (row,) = changes[GivenUpSite]
+    site.frontier._store.submit(changes)
+    site.frontier._store.flush()
+    return row
+
+
+@pytest.fixture
+def begun(site: Site) -> Site:
+    """A site with a page that was read, and three that wait."""
+    site.add("/")
+    site.end(site.one(), State.DONE, "/a/", "/b/", "/c/")
+    return site
+
+
+def test_site_with_open_leases_is_not_closed(begun: Site) -> None:
+    lease = begun.one()
+    with pytest.raises(FrontierError, match="1 of its URLs are leased"):
+        begun.frontier.close_site(begun.id, NOW)
+    begun.end(lease)
+    close(begun)
+
+
+def test_orders_with_scores_close_no_site(engine: Engine) -> None:
+    site = Site(engine, engine.frontier(ORDERS["opic"](OrderOptions()), RULES["best"](RuleOptions())))
+    with pytest.raises(FrontierError, match="the scores of all its pages"):
+        site.frontier.close_site(site.id, NOW)
+
+
+def test_closed_site_is_forgotten(begun: Site) -> None:
+    frontier = begun.frontier
+    row = close(begun)
+    assert row == GivenUpSite(begun.id, NOW, None)
+    assert (begun.lease(), frontier.has_pending, frontier.is_waiting, frontier.counts()) == ([], False, False, {})
+    assert frontier.next_due(NOW) is frontier.best_index(NOW) is None
+    assert frontier.spare_sites(9) == []
+    later: list[Callable[[], Any]] = [
+        lambda: begun.add("/new/"),
+        lambda: frontier.gate(begun.id),
+        lambda: frontier.pause(begun.id),
+        lambda: frontier.resume(begun.id, NOW),
+        lambda: frontier.is_drained(begun.id),
+        lambda: frontier.close_site(begun.id, NOW),
+    ]
+    for call in later:
+        with pytest.raises(FrontierError, match=f"site {begun.id} is not open; call open_site first"):
+            call()
+
+
+def test_site_is_not_opened_twice(begun: Site) -> None:
+    with pytest.raises(FrontierError, match="open already"):
+        begun.frontier.open_site(SiteState(begun.id, begun.root, 1, 0.0), NOW)
+
+
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_site_continues_where_it_was_closed(engine: Engine, begun: Site, is_elsewhere: bool) -> None:
+    begun.end(begun.one(), State.DONE, "/d/", "/b/")
+    counts = begun.frontier.counts()
+    close(begun)
+    if is_elsewhere and isinstance(engine, MemoryEngine):
+        return  # its store is that of one frontier
+    again = Site(engine, engine.frontier() if is_elsewhere else begun.frontier, id=begun.id, parallel=9)
+    assert again.frontier.counts() == counts
+    assert again.add("/a/", "/d/", level=2) == 0
+    assert again.drain() == ["/b/", "/c/", "/d/"]
+    assert {path: row["level"] for path, row in again.rows().items()} == dict(zip(PATHS, (0, 1, 1, 1, 2), strict=True))
+
+
+def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun: Site) -> None:
+    begun.frontier.pause(begun.id)
+    close(begun)
+    again = Site(begun.engine, begun.frontier, id=begun.id)
+    assert again.paths(again.lease()) == ["/a/"]
+    assert not begun.frontier._schedule._paused
+
+
+def test_retry_keeps_its_time(begun: Site) -> None:
+    lease = begun.one()
+    begun.frontier.release(lease, NOW + 60.0, "timeout", failed=True)
+    close(begun)
+    assert not begun.frontier.has_pending
+    again = Site(begun.engine, begun.frontier, id=begun.id, parallel=9)
+    assert again.paths(again.lease(NOW + 59.0)) == ["/b/", "/c/"]
+    (retry,) = again.lease(NOW + 60.0)
+    assert (retry.url, retry.attempts) == (lease.url, 1)
+    again.end(retry)
+    assert again.rows()["/a/"]["retry_at"] is None
+
+
+def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine: Engine, begun: Site) -> None:
+    begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
+    close(begun)
+    begun.frontier.open_site(SiteState(begun.id, begun.root, 9, 0.0), NOW - 10_000.0)
+    assert begun.paths(begun.lease(NOW - 9_941.0)) == ["/b/", "/c/"]
+    assert begun.paths(begun.lease(NOW - 9_940.0)) == ["/a/"]
+
+
+def test_page_that_rests_is_not_overtaken_by_farther_ones(begun: Site) -> None:
+    for lease in begun.lease(n=2):
+        begun.end(lease, State.DONE, "/far/")
+    begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
+    close(begun)
+    again = Site(begun.engine, begun.frontier, id=begun.id, parallel=9)
+    assert again.lease(NOW + 59.0) == []
+    assert again.paths(again.lease(NOW + 60.0)) == ["/c/"]
+
+
+def test_row_has_the_times_of_the_gate(engine: Engine) -> None:
+    site = Site(engine, delay_s=10.0)
+    site.add("/", "/a/")
+    assert close(site) == GivenUpSite(site.id, None, None)
+    site = Site(engine, site.frontier, id=site.id, delay_s=10.0)
+    site.frontier.gate(site.id).resumed(NOW - 4.0, NOW - 1.0, NOW)
+    assert close(site) == GivenUpSite(site.id, NOW - 4.0, NOW - 1.0)
+    site = Site(engine, site.frontier, id=site.id)
+    site.end(site.one(), State.DONE)
+    site.end(site.one(NOW + 5.0), State.REJECTED)
+    site.frontier.gate(site.id).refused(NOW + 7.0, 30.0)
+    assert close(site, NOW + 7.0) == GivenUpSite(site.id, NOW, NOW + 37.0)
+
+
+def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_read(engine: Engine) -> None:
+    site = Site(engine)
+    site.add("/", "/other/")
+    site.end(site.one())
+    close(site)
+    submitted: list[Any] = []
+    site = Site(engine, site.frontier, id=site.id)
+    submit = site.frontier._store.submit
+    site.frontier._store.submit = lambda changes: submitted.append(changes) or submit(changes)  # type: ignore[method-assign, func-returns-value]
+    site.end(site.one(), State.FAILED)
+    assert "SiteAvailability" not in {kind.__name__ for changes in submitted for kind in changes}
+
+
+# Which sites to give up
+
+
+def test_spare_sites_are_those_not_begun_and_then_those_that_were_asked_first(engine: Engine) -> None:
+    frontier = engine.frontier()
+    sites = [Site(engine, frontier) for _ in range(6)]
+    for site in sites[:5]:
+        site.add("/", "/a/")
+    for now, site in zip((NOW, NOW + 1.0, NOW + 2.0), (sites[1], sites[0], sites[2]), strict=True):
+        for other in sites:
+            if other is not site:
+                frontier.pause(other.id)
+        (lease,) = frontier.lease(now, 1)
+        if site is not sites[0]:
+            site.end(lease, now=now)
+        for other in sites:
+            frontier.resume(other.id, now)
+    new, leased, asked = {sites[3].id, sites[4].id}, sites[0].id, [sites[1].id, sites[2].id]
+    assert frontier.waiting_sites == 5
+    assert set(frontier.spare_sites(2)) == new
+    assert frontier.spare_sites(9)[2:] == asked, "the site with a lease stays"
+    assert frontier.spare_sites(9, busy={sites[3].id, *asked}) == [sites[4].id, leased]
+    assert frontier.spare_sites(0) == []
+
+
+def test_last_site_with_something_to_do_is_not_spare(engine: Engine) -> None:
+    frontier = engine.frontier()
+    one, two = Site(engine, frontier), Site(engine, frontier)
+    one.add("/")
+    assert frontier.spare_sites(5) == []
+    two.add("/")
+    assert len(frontier.spare_sites(5)) == 1
+    for lease in frontier.lease(NOW, 2):
+        (one if lease.site_id == one.id else two).end(lease)
+    assert frontier.spare_sites(5) == []
+    assert (frontier.waiting_sites, frontier.is_waiting) == (0, False)
+
+
+def test_busy_sites_do_not_hide_the_others(engine: Engine) -> None:
+    frontier = engine.frontier()
+    sites = [Site(engine, frontier) for _ in range(5)]
+    for site in sites:
+        site.add("/")
+    busy = {site.id for site in sites[1:]}
+    assert [frontier.spare_sites(1, busy) for _ in range(3)] == [[sites[0].id]] * 3
+
+
+# The best index
+
+
+def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine: Engine) -> None:
+    frontier = engine.frontier(rule=RULES["gittins-index"](RuleOptions()))
+    good, poor = (Site(engine, frontier, delay_s=delay_s) for delay_s in (60.0, 1.0))
+    assert frontier.best_index(NOW) is None
+    good.add("/", "/a/")
+    poor.add("/", "/a/")
+    assert frontier.best_index(NOW) == float("inf")
+    frontier.learn([(good.id, 0, 50.0), (poor.id, 0, 2.0)])
+    best = frontier.best_index(NOW)
+    assert best is not None
+    good.end(frontier.lease(NOW, 1)[0])
+    while_it_sleeps = frontier.best_index(NOW)
+    assert while_it_sleeps is not None
+    assert 0.0 < while_it_sleeps < best
+    assert (frontier.best_index(NOW + 50.0) or 0.0) > while_it_sleeps
+
+
+def test_sites_are_equal_to_rules_without_an_index(engine: Engine) -> None:
+    frontier = engine.frontier()
+    site = Site(engine, frontier)
+    assert frontier.best_index(NOW) is None
+    site.add("/")
+    assert frontier.best_index(NOW) == 0.0
+
+
+def test_registered_sites_break_ties_in_that_order(engine: Engine) -> None:
+    frontier = engine.frontier()
+    ids = [engine.new_site() for _ in range(3)]
+    frontier.register_sites(ids)
+    for number in reversed(ids):
+        Site(engine, frontier, id=number).add("/")
+    assert [lease.site_id for lease in frontier.lease(NOW, 3)] == ids
+
+
+# Random crawls
+
+
+class Crawl:
+    """A crawl of several sites, one of *webs* each; if it is *disturbed*, sites are closed and opened again."""
+
+    def __init__(self, engine: Any, some: list[Web], seed: int, *, disturbed: bool) -> None:
+        self._engine = engine
+        self._rng, self._chance = random.Random(seed), random.Random(seed + 1)
+        self._disturbed = disturbed
+        self._now = NOW
+        self._frontier: QueuedFrontier = engine.frontier(
+            rule=RULES[self._rng.choice(["roundrobin", "sequential", "ucb1", "auto"])](RuleOptions()),
+            cache_urls=self._rng.choice([1, 5, 1000]),
+            records_pulls=True,
+        )
+        self._webs = {engine.new_site(): web for web in some}
+        self._limits = {site: (self._rng.choice([1, 3]), self._rng.choice([0.0, 1.5])) for site in self._webs}
+        self._in_flight: list[Lease] = []
+        self.leased: list[tuple[int, str, int, float]] = []  # place of the site, URL, attempts and time
+        self.closed = 0
+        for site in self._webs:
+            self._open(site)
+            self._frontier.add([Candidate(site, target(Way(0, 0)))], self._now)
+
+    def _open(self, site: int) -> None:
+        self._frontier.open_site(SiteState(site, f"http://host{site}.test", *self._limits[site]), self._now)
+
+    def run(self) -> Crawl:
+        places = {site: place for place, site in enumerate(self._webs)}
+        for _ in range(MAX_STEPS):
+            if self._disturbed and self._chance.random() < 0.3:
+                self._reopen(self._chance.choice(list(self._webs)))
+            leases = self._frontier.lease(self._now, self._rng.choice([1, 1, 3]))
+            self.leased += [(places[one.site_id], one.url, one.attempts, self._now) for one in leases]
+            self._in_flight += leases
+            if self._in_flight and (not leases or self._rng.random() < 0.5):
+                self._end(self._in_flight.pop(self._rng.randrange(len(self._in_flight))))
+            elif not leases:
+                due = self._frontier.next_due(self._now)
+                assert self._frontier.has_pending == (due is not None)
+                if due is None:
+                    assert not self._frontier.is_waiting
+                    return self
+                self._now += due
+        raise AssertionError("the crawl does not end")
+
+    def _reopen(self, site: int) -> None:
+        if any(lease.site_id == site for lease in self._in_flight):
+            return
+        changes = self._frontier.close_site(site, self._now)
+        (row,) = changes[GivenUpSite]
+        self._engine.held.submit(changes)
+        self._engine.held.flush()
+        self._open(site)
+        if row.asked_at is not None:
+            self._frontier.gate(site).resumed(row.asked_at, row.rest_until or float("-inf"), self._now)
+        self.closed += 1
+
+    def _end(self, lease: Lease) -> None:
+        web = self._webs[lease.site_id]
+        page = page_of(lease.key)
+        if lease.attempts < min(web[page].failures, MAX_ATTEMPTS):
+            self._frontier.release(lease, self._now + self._rng.choice(RESTS_S), "no answer", failed=True)
+            return
+        state, links, moved = answer(web, page, lease.url)
+        found = [(target(way), links.count(way)) for way in dict.fromkeys(links)]
+        moved_to = None if moved is None else target(moved)
+        result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
+        self._frontier.acknowledge(lease, Decision(result), self._now)
+
+    def rows(self) -> list[list[tuple[Any, ...]]]:
+        """Return the pages of each site in the order in which they were found."""
+        names = ("key", "url", "variant", "level", "hops", "state", "reason", "attempts", "link_group", "retry_at")
+        found = []
+        for site in self._webs:
+            rows = sorted(self._engine.rows(site), key=lambda row: row["id"])
+            counts = self._frontier.counts()[site]
+            assert counts == {State(s): n for s, n in _tally(row["state"] for row in rows).items()}
+            found.append([tuple(row[name] for name in names) for row in rows])
+        return found
+
+
+def _tally(states: Iterator[int]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for state in states:
+        counts[state] = counts.get(state, 0) + 1
+    return counts
+
+
+def check(engines: Callable[[], Any], some: list[Web], seed: int) -> int:
+    calm = Crawl(engines(), some, seed, disturbed=False).run()
+    rows = calm.rows()
+    disturbed = Crawl(engines(), some, seed, disturbed=True).run()
+    assert disturbed.leased == calm.leased
+    assert disturbed.rows() == rows
+    return disturbed.closed
+
+
+several = given(some=st.lists(webs(10), min_size=1, max_size=4), seed=st.integers(0, 1_000_000))
+
+
+def budget(examples: int) -> Callable[..., Any]:
+    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=checks)
+
+
+@budget(EXAMPLES)
+@several
+def test_any_crawl_in_memory_goes_on_after_closing_sites_as_without(some: list[Web], seed: int) -> None:
+    check(HeldMemoryEngine, some, seed)
+
+
+@pytest.fixture
+def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
+    engine = HeldSqlEngine(database_url)
+    yield engine
+    engine.close()
+
+
+@budget(max(EXAMPLES // 8, 1))
+@several
+def test_any_crawl_in_a_database_goes_on_after_closing_sites_as_without(
+    sql_engine: HeldSqlEngine, some: list[Web], seed: int
+) -> None:
+    check(lambda: sql_engine, some, seed)
+
+
+def test_random_crawls_close_sites_often() -> None:
+    pages = [PageSpec(Kind.PAGE, (Way(n + 1, 0), Way(n + 2, 1)), n % 2) for n in range(6)]
+    web = (*pages, *[PageSpec(Kind.PAGE, ())] * 2)
+    assert check(HeldMemoryEngine, [web, web, web], 5) > 5
