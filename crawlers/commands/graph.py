@@ -17,8 +17,9 @@ from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
+from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
-from crawlers.graphs.files import FORMATS, graph_paths, write_graph
+from crawlers.graphs.files import ALL_FORMATS, PARQUET, graph_paths, write_graph
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
@@ -29,6 +30,7 @@ from crawlers.items import Seed
 from crawlers.pipelines.url_tables import chosen_tables
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
+from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import CrawledSite, sites_of
@@ -60,7 +62,8 @@ class Command(ProjectCommand):
     def long_desc(self) -> str:
         return (
             "Writes one graph per site (all sites, or the named ones: example.org) to RESULT_FOLDER, and its tables of "
-            "pages, broken links, redirects and external links. With "
+            "pages, broken links, redirects and external links. With --format parquet it writes the pages and links of "
+            f"all sites as one dataset, {DATASET}. With "
             "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
             "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
             "crawl measured them, or with --pagerank by the stored links of any crawl. The store is "
@@ -81,7 +84,7 @@ class Command(ProjectCommand):
             "--top", type=_number, metavar="PAGES", help="write only a table of that many most important pages"
         )
         parser.add_argument("--pagerank", action="store_true", help="--top: by PageRank of the links in the store")
-        parser.add_argument("--format", action="append", choices=tuple(FORMATS), help="may be given several times")
+        parser.add_argument("--format", action="append", choices=ALL_FORMATS, help="may be given several times")
         parser.add_argument(
             "--table", action="append", choices=tuple(TABLES), help="tables of URLs and links, likewise"
         )
@@ -97,6 +100,9 @@ class Command(ProjectCommand):
         if opts.level != "site" and (opts.group or opts.targets_only):
             option = "--group" if opts.group else "--targets-only"
             raise UsageError(f"{option} needs --level site; write --level site as well", print_help=False)
+        if opts.format and PARQUET in opts.format and (opts.level == "site" or opts.measure):
+            option = "--level site" if opts.level == "site" else "--measure"
+            raise UsageError(f"--format {PARQUET} contains pages and links; leave out {option}", print_help=False)
         with reporting_errors(self):
             self.check_settings()
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
@@ -114,7 +120,8 @@ class Command(ProjectCommand):
                 "so it has no graph; name another with --crawl"
             )
         if opts.level == "site":
-            _write_fragment(database, crawl, folder, formats, measures, opts)
+            site_formats = [name for name in formats if name != PARQUET] or ["gexf"]
+            _write_fragment(database, crawl, folder, site_formats, measures, opts)
             return
         sites = sites_of(database, crawl.id)
         if opts.top:
@@ -126,20 +133,40 @@ class Command(ProjectCommand):
                 _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
             return
         chosen_sites = _chosen(database, sites, wanted, crawl.name)
-        unread = {site.site: None for site in chosen_sites}
-        for site, paths, size in write_site_graphs(database, crawl.id, chosen_sites, sites, folder, formats, measures):
-            unread.pop(site.site, None)  # a site has a file in each format
-            print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
-        if unread and (wanted or len(unread) == len(chosen_sites)):
-            raise ConfigError(no_graph_of(list(unread)))
-        if unread:
-            print(no_graph_of(list(unread)), file=sys.stderr)
+        if PARQUET in formats:
+            check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
+            formats = [name for name in formats if name != PARQUET]
+            dataset = write_dataset(database, [site.id for site in chosen_sites], folder / DATASET)
+            print(f"{folder / DATASET}: {dataset}")
+        if formats:
+            _write_site_graphs(database, crawl, chosen_sites, sites, folder, formats, measures, is_named=bool(wanted))
         usual = [name for name in chosen_tables(self.settings) if name in DEFAULTS.get(crawl.mission, ())]
         tables = write_tables(
             database, crawl, chosen_sites, sites, folder, opts.table or ([] if opts.format else usual)
         )
         for path, rows, noun in tables:
             print(f"{path}: {counted(rows, noun)}")
+
+
+def _write_site_graphs(
+    database: Database,
+    crawl: NamedCrawl,
+    chosen: Sequence[CrawledSite],
+    crawled: Sequence[CrawledSite],
+    folder: Path,
+    formats: Sequence[str],
+    measures: Sequence[str],
+    *,
+    is_named: bool,
+) -> None:
+    unread = {site.site: None for site in chosen}
+    for site, paths, size in write_site_graphs(database, crawl.id, chosen, crawled, folder, formats, measures):
+        unread.pop(site.site, None)  # a site has a file in each format
+        print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
+    if unread and (is_named or len(unread) == len(chosen)):
+        raise ConfigError(no_graph_of(list(unread)))
+    if unread:
+        print(no_graph_of(list(unread)), file=sys.stderr)
 
 
 def _number(text: str) -> int:

@@ -11,9 +11,10 @@ from scrapy.exceptions import NotConfigured
 from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.reports.document_parquet import check_parquet, write_documents
+from crawlers.reports.document_parquet import write_documents
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
+from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.queries import crawl_named
 

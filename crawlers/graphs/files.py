@@ -42,6 +42,9 @@ FORMATS = {
     "csv": GraphFormat(write_csv, ".nodes.csv", ".edges.csv"),
 }
 
+PARQUET = "parquet"  # the format of a whole crawl instead of a site: see `graphs.dataset`
+ALL_FORMATS = (*FORMATS, PARQUET)
+
 
 def graph_format(name: str) -> GraphFormat:
     """Return the format called *name*; raise ConfigError if it is unknown."""

@@ -16,25 +16,29 @@ from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output
 from crawlers.graphs.analysis import MEASURES
+from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
-from crawlers.graphs.files import FORMATS
+from crawlers.graphs.files import ALL_FORMATS, PARQUET
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
+from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.files.writable import check_folder
 from crawlers.storage.queries import crawl_named, sites_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from crawlers.storage.queries import CrawledSite
 
 logger = logging.getLogger(__name__)
 
 
 class GraphPipeline:
-    """Writes one graph per site and format to *folder*; only for missions."""
+    """Writes one graph per site and format to *folder*, or one of the whole crawl as Parquet; only for missions."""
 
     def __init__(self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str]) -> None:
         self._crawler = crawler
@@ -48,9 +52,11 @@ class GraphPipeline:
         formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
         if not formats:
             raise NotConfigured  # no graphs are requested
-        strange = set(formats) - set(FORMATS)
+        strange = set(formats) - set(ALL_FORMATS)
         if strange:
-            raise _unknown("GRAPH_FORMATS", strange, FORMATS)
+            raise _unknown("GRAPH_FORMATS", strange, ALL_FORMATS)
+        if PARQUET in formats:
+            check_parquet("GRAPH_FORMATS")
         measures = [name for name in settings.getlist("GRAPH_MEASURES") if name]
         unknown = set(measures) - set(MEASURES)
         if unknown:
@@ -69,18 +75,30 @@ class GraphPipeline:
         try:
             crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
             sites = sites_of(database, crawl.id)
-            graphs = write_site_graphs(database, crawl.id, sites, sites, self._folder, self._formats, self._measures)
-            unread = {site.site: None for site in sites}
-            for site, paths, size in graphs:
-                unread.pop(site.site, None)  # a site has a file in each format
-                written += paths
-                pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")
-                logger.info("%s: %s, %s in %s", site.site, pages, edges, paths[0])
-            if unread:
-                logger.warning("%s", no_graph_of(list(unread)))
+            if PARQUET in self._formats:
+                dataset = self._folder / DATASET
+                size = write_dataset(database, [site.id for site in sites], dataset)
+                written.append(dataset)
+                logger.info("%s: %s in %s", crawl.name, size, dataset)
+            formats = [name for name in self._formats if name != PARQUET]
+            if formats:
+                written += self._write_site_graphs(database, crawl.id, sites, formats)
         finally:
             database.close()
         return written
+
+    def _write_site_graphs(
+        self, database: Database, crawl_id: int, sites: list[CrawledSite], formats: list[str]
+    ) -> Iterator[Path]:
+        unread = {site.site: None for site in sites}
+        graphs = write_site_graphs(database, crawl_id, sites, sites, self._folder, formats, self._measures)
+        for site, paths, size in graphs:
+            unread.pop(site.site, None)  # a site has a file in each format
+            pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")
+            logger.info("%s: %s, %s in %s", site.site, pages, edges, paths[0])
+            yield from paths
+        if unread:
+            logger.warning("%s", no_graph_of(list(unread)))
 
 
 def _unknown(setting: str, names: Iterable[str], known: Iterable[str]) -> ConfigError:

@@ -10,7 +10,7 @@ from sqlalchemy import text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, CursorResult
 
 ROWS_AT_ONCE = 2000
 # A statement may contain {c}, the collation by which text is sorted: that of code points. PostgreSQL would use the
@@ -29,6 +29,12 @@ def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[
         values["ids"] = json.dumps(list(values["ids"]))
     sql = text(statement.format(c=_COLLATION[dialect], ids=_AMONG[dialect]))
     yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(sql, values)
+
+
+def execute(connection: Connection, statement: str, *, is_streamed: bool = False, **values: Any) -> CursorResult[Any]:
+    """Return the result of *statement*, in which {c} stands for a collation."""
+    sql = text(statement.format(c=_COLLATION[connection.dialect.name]))
+    return connection.execute(sql, values, execution_options={"stream_results": is_streamed})
 
 
 def urls_of(connection: Connection, page_ids: Iterable[int]) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""Replaces files atomically.
+"""Replaces files, and folders of files, atomically.
 
 The content is written to a hidden file beside the target, which replaces the target when it is complete. So readers
 of the target find the old file or the complete new one, even after a kill or a power failure. The hidden file of
@@ -13,6 +13,7 @@ import fcntl
 import os
 from contextlib import contextmanager, suppress
 from itertools import count
+from shutil import rmtree
 from typing import IO, TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUFFER_BYTES = 1 << 18
+OLD = ".old"  # of a folder that is just being replaced
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -46,6 +48,52 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
             remedy = "free some space" if error.errno in FULL else "make its folder writable"
             raise StoreError(f"{target}: not written ({error.strerror}); {remedy} and repeat") from error
         raise
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder to write to, which replaces the folder *target* if the block ends without an error.
+
+    Whoever writes a file into it must flush that to the disk (fsync). A folder can't replace another one in a single
+    step, so for an instant there is no *target*; a kill leaves the old folder, none, or the complete new one.
+    """
+    target = target.resolve()
+    try:
+        part, lock = _open_part_folder(target)
+    except OSError as error:
+        raise ConfigError(f"{target}: can't be written ({error.strerror}); choose another folder") from error
+    try:
+        yield part
+        if target.exists():
+            target.replace(part.with_suffix(OLD))
+        part.replace(target)
+        rmtree(part.with_suffix(OLD), ignore_errors=True)
+    except BaseException as error:
+        rmtree(part, ignore_errors=True)
+        if isinstance(error, OSError):
+            remedy = "free some space" if error.errno in FULL else "make its folder writable"
+            raise StoreError(f"{target}: not written ({error.strerror}); {remedy} and repeat") from error
+        raise
+    finally:
+        os.close(lock)
+
+
+def _open_part_folder(target: Path) -> tuple[Path, int]:
+    """Return an empty folder that no other writer has, and the descriptor that locks it."""
+    if target.exists() and not target.is_dir():
+        raise ConfigError(f"{target}: exists and is not a folder; choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for number in count():
+        part = target.with_name(f".{target.name}.{number}.part")
+        part.mkdir(exist_ok=True)
+        descriptor = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        if _is_ours(descriptor, part):
+            rmtree(part.with_suffix(OLD), ignore_errors=True)
+            for left in part.iterdir():
+                rmtree(left)
+            return part, descriptor
+        os.close(descriptor)
+    raise AssertionError("unreachable")
 
 
 def _open_part(target: Path) -> tuple[Path, IO[bytes]]:

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawlers.errors import ConfigError
 from crawlers.reports import document_parquet
-from crawlers.reports.document_parquet import COLUMNS, check_parquet, write_documents
+from crawlers.reports.document_parquet import COLUMNS, write_documents
 from tests.support.news_store import SITE, NewsStore
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -24,7 +23,7 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
     path = tmp_path / "documents.parquet"
     assert write_documents(sqlite, crawl.id, path) == 5
     table = parquet.read_table(path)
-    assert table.column_names == [name for name, _ in COLUMNS]
+    assert table.column_names == [column.name for column in COLUMNS]
     rows = table.to_pylist()
     assert [row["url"] for row in rows] == [f"{SITE}/{number}" for number in range(5)]
     assert rows[0] == {
@@ -52,9 +51,3 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
 def test_crawl_without_documents_gives_an_empty_table(sqlite, tmp_path):
     assert write_documents(sqlite, NewsStore(sqlite).id, tmp_path / "d.parquet") == 0
     assert parquet.read_table(tmp_path / "d.parquet").num_rows == 0
-
-
-def test_error_without_pyarrow_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(document_parquet.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET needs pyarrow.*pip install pyarrow"):
-        check_parquet("DOCUMENTS_PARQUET")
