@@ -28,7 +28,7 @@ from crawlers.cli.without_crawl import WithoutCrawl
 from crawlers.commands.lab import PARTS
 from crawlers.commands.sites import ACTIONS
 from crawlers.graphs.analysis import MEASURES
-from crawlers.graphs.files import FORMATS
+from crawlers.graphs.files import ALL_FORMATS
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
 from crawlers.storage.database import Database
@@ -43,8 +43,8 @@ every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROO
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
-# An environment variable, a constant in an __all__, and reserved names that are refused.
-NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "MAX_URL", "FRONTIER_URL", "TOPIC_TERMS"}
+# An environment variable, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
+NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "DELTA_BINARY_PACKED"}
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))
@@ -97,7 +97,7 @@ def test_all_values_of_settings_with_names_are_documented():
         ("PROFILE", [name for name in PROFILES if name]),
         ("REWARD", REWARDS),
         ("ORDER", ORDERS),
-        ("GRAPH_FORMATS", FORMATS),
+        ("GRAPH_FORMATS", ALL_FORMATS),
         ("GRAPH_MEASURES", MEASURES),
     ):
         missing = [name for name in names if name not in SECTIONS[setting]]

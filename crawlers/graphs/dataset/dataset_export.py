@@ -89,11 +89,7 @@ def _snapshot(database: Database) -> Iterator[Connection]:
 
 
 def _batches(connection: Connection, statement: str, first: int, last: int) -> Iterator[Sequence[Any]]:
-    # Rows of the driver, because those of SQLAlchemy would double the time of an export.
-    cursor = execute(connection, statement, is_streamed=True, first=first, last=last).cursor
-    assert cursor is not None
-    while rows := cursor.fetchmany(ROWS_AT_ONCE):
-        yield rows
+    return execute(connection, statement, rows_at_once=ROWS_AT_ONCE, first=first, last=last).partitions(ROWS_AT_ONCE)
 
 
 def _partitions(urls: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

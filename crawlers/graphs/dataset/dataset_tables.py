@@ -81,12 +81,13 @@ TABLES: dict[str, DatasetTable] = {
             ParquetColumn("size_bytes", "int64"),
             ParquetColumn("fetched_at", "timestamp"),
             ParquetColumn("duplicates", "int32", "dictionary"),
+            ParquetColumn("moved_to", "int64", "delta"),
             ParquetColumn("final_id", "int64", "delta"),
             ParquetColumn("representative_id", "int64", "delta"),
         ),
         f"""
         SELECT p.id, p.site_id, p.key, p.url, p.state, p.level, p.status, p.title, p.content_type, p.size_bytes,
-            p.fetched_at, p.duplicates, f.final_id,
+            p.fetched_at, p.duplicates, p.moved_to, f.final_id,
             CASE WHEN p.state = {State.DONE:d} THEN coalesce(f.representative_id, p.id) ELSE f.representative_id END
         FROM page p LEFT JOIN folded f ON f.id = p.id WHERE p.{_SITES.format("p.")} ORDER BY p.id""",  # noqa: S608 - constants of ours
         100_000,

@@ -31,10 +31,10 @@ def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[
     yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(sql, values)
 
 
-def execute(connection: Connection, statement: str, *, is_streamed: bool = False, **values: Any) -> CursorResult[Any]:
-    """Return the result of *statement*, in which {c} stands for a collation."""
+def execute(connection: Connection, statement: str, *, rows_at_once: int = 0, **values: Any) -> CursorResult[Any]:
+    """Return the result of *statement*, in which {c} stands for a collation; streamed if *rows_at_once* is given."""
     sql = text(statement.format(c=_COLLATION[connection.dialect.name]))
-    return connection.execute(sql, values, execution_options={"stream_results": is_streamed})
+    return connection.execute(sql, values, execution_options={"yield_per": rows_at_once} if rows_at_once else {})
 
 
 def urls_of(connection: Connection, page_ids: Iterable[int]) -> dict[int, str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import networkx
 import pytest
 
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted, plural
 from crawlers.commands.graph import FRAGMENT
 from crawlers.errors import ConfigError
+from crawlers.graphs.dataset.dataset_export import DATASET
 from crawlers.graphs.tables.result_tables import TABLES
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.storage.files.names import file_stem
+from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 
@@ -53,6 +56,36 @@ def test_graph_computes_the_measures(crawled, tmp_path):
     assert outcome.status == 0, outcome.log
     graph = networkx.read_gexf(tmp_path / f"{stem(first_site)}.gexf")
     assert sum(node["pagerank"] for _, node in graph.nodes(data=True)) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_parquet_is_one_folder_of_all_or_the_named_sites(crawled, tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset")
+    project, first_site, second_site = crawled
+    for named, expected in (([], [first_site, second_site]), ([first_site], [first_site])):
+        outcome = project.run("graph", *named, "--folder", str(tmp_path), "--format", "parquet")
+        assert outcome.status == 0, outcome.log
+        assert names(tmp_path) == [DATASET]
+        found = dataset.dataset(tmp_path / DATASET / "sites").to_table().column("site").to_pylist()
+        assert found == expected
+        assert outcome.output.startswith(f"{tmp_path / DATASET}: {counted(len(expected), 'site')}, ")
+
+
+def test_parquet_is_written_at_the_end_of_a_crawl(crawled, tmp_path):
+    dataset = pytest.importorskip("pyarrow.dataset")
+    with Web(a=pages({"/": links("/x"), "/x": "<p>x"})) as web:
+        outcome = Project(tmp_path).crawl(web.hosts(), GRAPH_FORMATS="parquet", RESULT_TABLES="")
+        assert outcome.status == 0, outcome.log
+    assert names(tmp_path / "result") == [DATASET]
+    assert f"Files: {Path('result') / DATASET}" in outcome.log
+    assert dataset.dataset(tmp_path / "result" / DATASET / "pages").count_rows() == 2
+
+
+@pytest.mark.parametrize("options", [("--level", "site"), ("--measure", "pagerank")])
+def test_parquet_has_no_sites_as_nodes_and_no_measures(crawled, options):
+    project, *_ = crawled
+    outcome = project.run("graph", "--format", "parquet", *options)
+    assert outcome.status == 2
+    assert f"--format parquet contains pages and links; leave out {options[0]}" in outcome.output + outcome.log
 
 
 def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):

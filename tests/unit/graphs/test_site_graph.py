@@ -2,82 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.urls.keys import url_key
 from crawlers.graphs.files import graph_paths, write_graph
 from crawlers.graphs.site_graph import SOURCES_AT_ONCE, SiteGraph
-from crawlers.items import Node, State
+from crawlers.items import Node
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import (
-    EndedPage,
-    ExternalLinkRow,
-    ExternalUrlRow,
-    LinkContextRow,
     LinkRow,
     NewPage,
-    PageLinks,
 )
-from tests.support.stored_rows import add_sites, page_ids
+from tests.support.stored_site import DONE, MOVED, REFUSED, Stored, store
 
 if TYPE_CHECKING:
     import random
     from pathlib import Path
-
-_numbers = count(1)
-DONE, MOVED, REFUSED = State.DONE, State.MOVED, State.REFUSED
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A stored page; links, external URLs and redirects by index or name."""
-
-    path: str
-    level: int = 1
-    state: State = DONE
-    body: str | None = None  # equal bodies are duplicates; None: unique
-    links: dict[int, int] = field(default_factory=dict)
-    external: tuple[str, ...] = ()
-    moved_to: int | None = None
-    leaves: bool = False  # its redirect leads to another site
-    title: str = ""
-
-
-def store(database: Database, pages: list[Stored], order: list[int] | None = None) -> int:
-    """Store a new site with *pages*, numbered in *order*, and return its id."""
-    order = order or list(range(len(pages)))
-    site_id = add_sites(database, 1, f"http://host{next(_numbers)}.test")[0].id
-    ids = dict(zip(order, page_ids(database, len(pages)), strict=True))
-    changes = ChangeSet()
-    for index in order:
-        page, page_id = pages[index], ids[index]
-        url = f"http://a.test{page.path}"
-        body = (page.body or page.path).encode().hex().zfill(32)[-32:]
-        changes.add(
-            NewPage(page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
-        )
-        moved_to = None if page.moved_to is None else ids[page.moved_to]
-        status = {DONE: 200, MOVED: 301}.get(page.state, 404)
-        content_hash = body if page.state is DONE else None
-        ended = (page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
-        changes.add(EndedPage(*ended, None, None, 9, None, None))
-        changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
-        for url in page.external + (("http://left.test/",) if page.leaves else ()):
-            tag = "redirect" if url == "http://left.test/" else "a"
-            changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)))
-            changes.add(LinkContextRow(url_key(tag), "", "", "", "", tag))
-            changes.add(ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
-    with database.write() as connection:
-        write_changes(connection, changes)
-    return site_id
 
 
 def graph_of(

@@ -1,0 +1,73 @@
+"""Sites for the tests of graphs: pages with links, duplicates, redirects and external links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import State
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import (
+    EndedPage,
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkContextRow,
+    NewPage,
+    PageLinks,
+)
+from tests.support.stored_rows import add_sites, page_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlers.storage.database import Database
+
+_numbers = count(1)
+DONE, MOVED, REFUSED = State.DONE, State.MOVED, State.REFUSED
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored page; links, external URLs and redirects by index or name."""
+
+    path: str
+    level: int = 1
+    state: State = DONE
+    body: str | None = None  # equal bodies are duplicates; None: unique
+    links: dict[int, int] = field(default_factory=dict)
+    external: tuple[str, ...] = ()
+    moved_to: int | None = None
+    leaves: bool = False  # its redirect leads to another site
+    title: str = ""
+
+
+def store(database: Database, pages: Sequence[Stored], order: Sequence[int] | None = None, name: str = "") -> int:
+    """Store a new site called *name* with *pages*, numbered in *order*, and return its id."""
+    order = range(len(pages)) if order is None else order
+    site_id = add_sites(database, 1, name or f"http://host{next(_numbers)}.test")[0].id
+    ids = dict(zip(order, page_ids(database, len(pages)), strict=True))
+    changes = ChangeSet()
+    for index in order:
+        page, page_id = pages[index], ids[index]
+        url = f"http://a.test{page.path}"
+        body = (page.body or page.path).encode().hex().zfill(32)[-32:]
+        changes.add(
+            NewPage(page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
+        )
+        moved_to = None if page.moved_to is None else ids[page.moved_to]
+        status = {DONE: 200, MOVED: 301}.get(page.state, 404)
+        content_hash = body if page.state is DONE else None
+        ended = (page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
+        changes.add(EndedPage(*ended, None, None, 9, None, None))
+        changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
+        for url in page.external + (("http://left.test/",) if page.leaves else ()):
+            tag = "redirect" if url == "http://left.test/" else "a"
+            changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)))
+            changes.add(LinkContextRow(url_key(tag), "", "", "", "", tag))
+            changes.add(ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
+    with database.write() as connection:
+        write_changes(connection, changes)
+    return site_id

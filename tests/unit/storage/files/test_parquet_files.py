@@ -1,0 +1,59 @@
+"""Rows are written to Parquet files of bounded size, in row groups."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.storage.files.parquet_files import ParquetColumn, PartWriter, check_parquet
+
+parquet = pytest.importorskip("pyarrow.parquet")
+
+COLUMNS = (ParquetColumn("id", "int64", "delta"), ParquetColumn("name", "string", "dictionary"))
+
+
+def write(folder, rows, group_rows=4, file_rows=8, at_once=3):
+    with PartWriter(folder, COLUMNS, group_rows, file_rows) as writer:
+        for first in range(0, rows, at_once):
+            numbers = range(first, min(first + at_once, rows))
+            writer.add([list(numbers), [f"name {number % 2}" for number in numbers]])
+    assert writer.rows == rows
+    return sorted(folder.iterdir())
+
+
+@pytest.mark.parametrize(("rows", "groups"), [(0, [[]]), (3, [[3]]), (8, [[4, 4]]), (21, [[4, 4], [4, 4], [4, 1]])])
+def test_row_groups_and_files_have_at_most_the_given_numbers_of_rows(tmp_path, rows, groups):
+    files = write(tmp_path / "table", rows)
+    assert [file.name for file in files] == [f"part-{number:05}.parquet" for number in range(len(groups))]
+    found = []
+    for file in files:
+        about = parquet.ParquetFile(file).metadata
+        found.append([about.row_group(place).num_rows for place in range(about.num_row_groups) if about.num_rows])
+    assert found == groups
+    table = parquet.read_table(tmp_path / "table")
+    assert table.column("id").to_pylist() == list(range(rows))
+    assert table.column("name").to_pylist() == [f"name {number % 2}" for number in range(rows)]
+
+
+def test_row_groups_state_the_least_and_the_greatest_id_and_are_compressed(tmp_path):
+    (file,) = write(tmp_path / "table", 8)
+    about = parquet.ParquetFile(file).metadata
+    ids, names = about.row_group(1).column(0), about.row_group(1).column(1)
+    assert (ids.statistics.min, ids.statistics.max) == (4, 7)
+    assert "DELTA_BINARY_PACKED" in ids.encodings
+    assert "RLE_DICTIONARY" in names.encodings
+    assert {ids.compression, names.compression} == {"ZSTD"}
+    assert about.row_group(1).sorting_columns[0].column_index == 0
+
+
+def test_equal_rows_give_equal_files_however_they_are_divided(tmp_path):
+    ones, others = (write(tmp_path / f"{at_once}", 21, at_once=at_once) for at_once in (3, 10))
+    assert [file.read_bytes() for file in ones] == [file.read_bytes() for file in others]
+
+
+def test_error_without_pyarrow_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET needs pyarrow.*pip install pyarrow"):
+        check_parquet("DOCUMENTS_PARQUET")
