@@ -140,7 +140,7 @@ def fill(path: Path, shape: Shape, seed: int) -> None:
         ("document", _documents(shape, first_site, rng)),
         ("document_key", _keys(shape, rng)),
         ("document_band", _bands(shape, rng)),
-        ("order_totals", [(crawl.id, "[]")]),  # without which an order would know nothing
+        ("order_totals", [(crawl.id, 0, "[]", "[]")]),  # without which an order would know nothing
     ):
         start = time.perf_counter()
         number = _insert(connection, table, rows)
@@ -183,7 +183,7 @@ _COLUMNS = {
     ),
     "document_key": ("high", "low", "page_id"),
     "document_band": ("band", "page_id", "simhash"),
-    "order_totals": ("crawl_id", "totals"),
+    "order_totals": ("crawl_id", "worker_id", "totals", "base"),
 }  # fmt: skip
 
 

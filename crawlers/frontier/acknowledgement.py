@@ -7,22 +7,37 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.algorithms.urls.resolution import variant_rank
+from crawlers.frontier import link_messages
+from crawlers.frontier.link_messages import Details
 from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
-from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
+from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
+from crawlers.storage.schema.tables import (
+    LinkAnchorRow,
+    MovedPage,
+    OutdatedBadLinks,
+    PageLinks,
+    ReceivedLink,
+    SentMessage,
+    SiteAvailability,
+    TakenMessage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.frontier.discovery import UrlDiscovery
+    from crawlers.frontier.frontier_store import PreviousVisit, ScoredFrontierStore
     from crawlers.frontier.protocols import Decision, Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.messages import Message
 
 
 MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends
@@ -39,14 +54,22 @@ def _is_loop(lease: Lease, target: Target) -> bool:
 
 
 class Acknowledgements:
-    """Writes pages into change sets. *site_by_name* returns a site by its name; None if the crawl does not have it."""
+    """Writes pages into change sets.
+
+    *site_by_name* returns a site by its name; None if it is not open. *elsewhere* contains the names of the sites of
+    the crawl that this worker does not hold: links to them are sent as messages.
+    """
 
     def __init__(
         self,
         discovery: UrlDiscovery,
         scoring: Scoring | None,
         site_by_name: Callable[[str], SiteQueue | None],
+        store: ScoredFrontierStore,
+        elsewhere: Container[str],
     ) -> None:
+        self._store = store
+        self._elsewhere = elsewhere
         self._discovery = discovery
         self._scoring = scoring
         self._site_by_name = site_by_name
@@ -55,19 +78,27 @@ class Acknowledgements:
     def take(self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet) -> Acknowledged:
         """Add all rows of a page to *changes*, and update the scores."""
         page, previous, moved_to, new = decision.page, lease.previous, None, 0
+        sent: list[SentMessage] = []
         if page.moved_to is not None and _is_loop(lease, page.moved_to):
             reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
             page = replace(page, state=State.FAILED, reason=reason)
         elif page.moved_to is not None:
-            there = self._site_by_name(page.moved_to.site) or site
-            moved_to, new = self._discovery.follow(there, lease, page.moved_to, now, changes, decision.slots)
+            there = self._site_by_name(page.moved_to.site)
+            if there is None and page.moved_to.site in self._elsewhere:
+                sent.append(self._redirect(lease, page.moved_to, decision.slots, now))
+            else:
+                follow = self._discovery.follow
+                moved_to, new = follow(there or site, lease, page.moved_to, now, changes, decision.slots)
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
             add_unchanged(changes, lease, page, previous)
             worth: Mapping[int, float] = previous.links
+            sent += self._known_elsewhere(lease, previous, now)
         else:
-            links, worth, found = self._discover(site, lease, page, decision.slots, now, changes)
+            links, worth, found = self._discover(site, lease, page, decision.slots, now, changes, sent)
             new += found
+            if previous is not None:
+                sent = self._numbered(sent, links, records_changes=decision.records_changes)
             if previous is not None and decision.records_changes:
                 links = add_change(changes, lease, previous, links, now)
             elif previous is not None:
@@ -95,7 +126,11 @@ class Acknowledgements:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
             links_worth = worth if is_there else None
-            self._score(self._scoring, site, lease, moved_to, links_worth, page, decision.revisit_at)
+            carried = self._score(
+                self._scoring, site, lease, moved_to, links_worth, page, decision.revisit_at, len(sent)
+            )
+            sent = [message._replace(carried=carried) for message in sent]
+        changes.add(*sent)
         changes.extend(decision.changes)
         return Acknowledged(new, page)
 
@@ -115,8 +150,12 @@ class Acknowledgements:
         slots: Mapping[int, QueueSlot],
         now: float,
         changes: ChangeSet,
+        sent: list[SentMessage],
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
-        """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages."""
+        """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages.
+
+        Links to sites of others are added to *sent*.
+        """
         level = lease.level + 1
         links: dict[int, int] = {}
         new = 0
@@ -129,8 +168,13 @@ class Acknowledgements:
         if page.links:
             by_queue.insert(0, (site, page.links))
         ids: dict[int, int] = {}  # of the targets, by key, if their texts are stored
+        others: dict[int, tuple[Target, int]] = {}  # by key
         for queue, found in by_queue:
             if queue is None:
+                for target, count in found:
+                    if target.site in self._elsewhere:
+                        first, before = others.get(target.key, (target, 0))
+                        others[target.key] = (_better(first, target), before + count)
                 continue
             counts, found_new = self._discovery.discover(
                 queue, found, level, 0, lease.id, now, changes, group_names=page.link_groups, slots=slots
@@ -140,15 +184,101 @@ class Acknowledgements:
             if page.analysis is not None or page.anchors is not None:
                 known = queue.seen.known([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
-        if page.analysis is None:
-            if page.anchors is not None:
-                self._add_anchors(page, page.anchors, ids, changes)
-            return links, links, new
-        add_analysis_rows(changes, page, page.analysis, ids)
-        worth: dict[int, float] = dict.fromkeys(links, 0.0)
-        for key, value in page.analysis.link_values.items():
-            worth[ids[key]] = max(value, worth[ids[key]])
+        worth: Mapping[int, float] = links
+        values: Mapping[int, float] = {}
+        contexts: dict[int, list[int]] = {}
+        if page.analysis is not None:
+            contexts = add_analysis_rows(changes, page, page.analysis, ids)
+            values = page.analysis.link_values
+            worth = _worth(links, ids, values)
+        elif page.anchors is not None:
+            self._add_anchors(page, page.anchors, ids, changes)
+        for key, (target, count) in others.items():
+            slot = slots.get(key)
+            details = Details(
+                group=page.link_groups[key] if page.link_groups is not None else None,
+                slot=slot,
+                anchor=page.anchors.get(key) if page.anchors is not None else None,
+                contexts=contexts.get(key, ()),
+            )
+            value = values.get(key, 0.0)
+            sent.append(
+                link_messages.sent(self._store.crawl_id, lease.id, target, level, 0, count, now, details, value=value)
+            )
         return links, worth, new
+
+    # Links to sites of others -----------------------------------------------------------------------
+
+    def _redirect(self, lease: Lease, target: Target, slots: Mapping[int, QueueSlot], now: float) -> SentMessage:
+        slot = slots.get(target.key)
+        details = Details(request=None, slot=slot, has_moved=True)
+        return link_messages.sent(self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, 0, now, details)
+
+    def _known_elsewhere(self, lease: Lease, previous: PreviousVisit, now: float) -> list[SentMessage]:
+        """Return the messages of an unchanged page: its links are stored, but carry cash again."""
+        if self._scoring is None or not self._elsewhere:
+            return []
+        away = [number for number in previous.links if not self._scoring.holds(number)]
+        found = self._store.waiting_elsewhere(self._scoring.scores.table, away) if away else ()
+        crawl_id, level = self._store.crawl_id, lease.level + 1
+        return [
+            SentMessage(crawl_id, site, lease.id, number, key, url, level, 0, 0, 0.0, 0.0, now, None)
+            for number, site, key, url in found
+            if site in self._elsewhere
+        ]
+
+    def _numbered(
+        self, sent: Sequence[SentMessage], links: dict[int, int], *, records_changes: bool
+    ) -> list[SentMessage]:
+        """Return the messages of a page that was visited before, with the numbers of the targets that are known.
+
+        The links to these are added to *links*: they may have been stored at an earlier visit.
+        """
+        numbers = self._store.numbers([(message.site, message.key) for message in sent]) if sent else {}
+        numbered = []
+        for message in sent:
+            number = numbers.get(message.key)
+            if number is not None and message.count:
+                links[number] = message.count
+                message = message._replace(target_id=number, count=0)
+            elif message.count and records_changes:
+                details = link_messages.details_of(message)._replace(is_new=True)
+                message = message._replace(details=link_messages.text_of(details))
+            elif message.count:
+                message = message._replace(count=0)
+            numbered.append(message)
+        return numbered
+
+    def receive(self, site: SiteQueue, message: Message, now: float, changes: ChangeSet) -> None:
+        """Take up a message to a page of *site*."""
+        details, source_id = link_messages.details_of(message), message.source_id
+        number = message.target_id
+        if number is None:
+            counts, _ = self._discovery.discover(
+                site,
+                [(link_messages.target_of(message, details), 1)],
+                message.level,
+                message.hops,
+                source_id,
+                now,
+                changes,
+                details.request,
+                group_names={message.key: details.group} if details.group is not None else None,
+                slots=link_messages.slots_of(message, details),
+            )
+            number = next(iter(counts))
+        changes.add(TakenMessage(message.id))
+        if message.count:
+            changes.add(ReceivedLink(source_id, number, message.count))
+            if details.is_new:
+                changes.add(LinkChangeRow(source_id, number, message.sent_at, None, 0))
+        changes.add(*(LinkTextRow(source_id, number, context) for context in details.contexts))
+        if details.anchor is not None:
+            changes.add(LinkAnchorRow(source_id, number, details.anchor))
+        if details.has_moved:
+            changes.add(MovedPage(source_id, number))
+        if self._scoring is not None:
+            self._scoring.received(number, message.carried, message.value)
 
     def _add_anchors(self, page: Page, anchors: Mapping[int, str], ids: Mapping[int, int], changes: ChangeSet) -> None:
         """Add the texts of the links whose targets may turn out to be broken."""
@@ -167,10 +297,17 @@ class Acknowledgements:
         worth: Mapping[int, float] | None,
         page: Page,
         revisit_at: float | None,
-    ) -> None:
-        """Update the scores; *worth* contains the values of the page's links, and is None if the page is gone."""
+        elsewhere: int,
+    ) -> float:
+        """Update the scores; *worth* contains the values of the page's links, and is None if the page is gone.
+
+        Returns what each of the messages to pages *elsewhere* carries.
+        """
+        carried = 0.0
         if worth is not None and page.state is not State.REJECTED:
-            scoring.read(lease.id, worth)
+            carried = scoring.read(lease.id, worth, elsewhere)
+        elif elsewhere:
+            carried = scoring.moved_away(lease.id)
         elif moved_to is not None:
             scoring.moved(lease.id, moved_to)
         else:
@@ -180,3 +317,18 @@ class Acknowledgements:
         returns = scoring.scores.queue(lease.id) == REVISIT
         site.pending += returns
         site.revisiting += returns - lease.is_revisit
+        return carried
+
+
+def _better(one: Target, other: Target) -> Target:
+    """Return the better one of two variants of a URL."""
+    return min(one, other, key=lambda target: (variant_rank(target), target.url))
+
+
+def _worth(links: Iterable[int], ids: Mapping[int, int], values: Mapping[int, float]) -> dict[int, float]:
+    """Return the greatest value of the links to each page; *ids* has its number, *values* the value, by key."""
+    worth = dict.fromkeys(links, 0.0)
+    for key, value in values.items():
+        if key in ids:  # else it is on a site of another worker
+            worth[ids[key]] = max(value, worth[ids[key]])
+    return worth

@@ -31,7 +31,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
+    from crawlers.storage.messages import Message
+    from crawlers.storage.order_parts import StoredPart
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
@@ -69,6 +71,7 @@ class QueuedFrontier:
         patience: Patience = NO_PATIENCE,
         records_pulls: bool = False,
         worker_id: int | None = None,
+        is_divided: bool = False,
     ) -> None:
         self._store = store
         self._rule = rule
@@ -80,10 +83,15 @@ class QueuedFrontier:
         self._schedule = SiteSchedule(rule, self.pulls, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
-            self._scoring = Scoring(order.scores, store, self._schedule.sites, self._held)
+            self._scoring = Scoring(
+                order.scores, store, self._schedule.sites, self._held, worker_id or 0, is_divided=is_divided
+            )
         sites = self._schedule.sites
         self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, self._scoring)
-        self._acknowledgements = Acknowledgements(self._discovery, self._scoring, self._schedule.by_name)
+        self._elsewhere: set[str] = set()
+        self._acknowledgements = Acknowledgements(
+            self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
+        )
         self._leases: dict[int, Lease] = {}
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
@@ -152,7 +160,30 @@ class QueuedFrontier:
     def load_site(self, site_id: int) -> SiteStart:
         has_pulls = self._records_pulls
         room, head_urls = self._discovery.room, self._discovery.head_urls
-        return read_start(self._store, self._order, site_id, room=room, head_urls=head_urls, has_pulls=has_pulls)
+        is_divided = self._scoring is not None and self._scoring.is_divided
+        limits = {"room": room, "head_urls": head_urls}
+        return read_start(self._store, self._order, site_id, **limits, has_pulls=has_pulls, is_divided=is_divided)
+
+    def add_elsewhere(self, names: Iterable[str]) -> None:
+        self._elsewhere.update(names)
+
+    def receive(self, messages: Iterable[Message], now: float) -> None:
+        changes = ChangeSet()
+        touched: dict[int, SiteQueue] = {}
+        for message in messages:
+            site = self._schedule.by_name(message.site)
+            if site is not None:
+                self._acknowledgements.receive(site, message, now, changes)
+                touched[site.id] = site
+        if touched:
+            self._submit(changes, now)
+        for site in touched.values():
+            self._schedule.settle(site, now)
+
+    def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
+        if self._scoring is not None:
+            self._scoring.share(parts)
+            self._submit(ChangeSet(), now)
 
     def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
         if start is None:
@@ -163,12 +194,15 @@ class QueuedFrontier:
         resting = [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in start.retries]
         resting = [(entry, due_at) for entry, due_at in resting if due_at > now]
         if self._scoring is not None:
+            if self._scoring.is_divided:
+                self._scoring.come(state.id, start.scored, start.unscored, start.base)
             waiting, revisiting = self._scoring.recalled(state.id)
             resting += self._scoring.due(state.id, now)
         rule = self._order.groups() if start.rule is None else start.rule
         scores = self._order.scores
         site = SiteQueue(state, dict(start.counts), self._make_queue, rule, start.names, waiting, revisiting, scores)
         self._schedule.open(site)
+        self._elsewhere.discard(site.name)
         self._share_head_urls()
         self._discovery.opened(site, start.known)
         site.is_available = start.is_available
@@ -179,20 +213,22 @@ class QueuedFrontier:
             self._schedule.rest(site, entry, due_at)
         for group, head in start.heads.items():
             site.fill(group, head.entries, head.limit)
+        if self._scoring is not None and self._scoring.has_changes:
+            self._submit(ChangeSet(), now)
         self._schedule.await_from(site, now)
 
     def close_site(self, site_id: int, now: float) -> ChangeSet:
         site = self._schedule.site(site_id)
-        if self._scoring is not None:
-            raise FrontierError(f"{site.name} can't be closed: the scores of all its pages are in this process")
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
+        rows = self._scoring.leave(site_id) if self._scoring is not None else ()
         self._schedule.close(site)
         self._discovery.closed(site)
         self._held -= site.resting
         self._share_head_urls()
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
-        return ChangeSet(GivenUpSite(site_id, _finite(asked_at), _finite(rest_until)))
+        self._elsewhere.add(site.name)
+        return ChangeSet(GivenUpSite(site_id, _finite(asked_at), _finite(rest_until)), *rows)
 
     def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:
         return self._schedule.spare(count, busy)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.url_cache import KnownUrls
     from crawlers.items import State
     from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.order_parts import StoredPart
 
 
 class QueueEntry(NamedTuple):
@@ -78,6 +79,10 @@ class SiteStart:
     heads: Mapping[int, QueueHead] = field(default_factory=dict)
     retries: Sequence[Retry] = ()
     rule: GroupRule | None = None  # which has learnt from the earlier pulls of the site
+    # If the order has scores, and the pages of the crawl are divided among workers:
+    scored: Sequence[ScoredPage] = ()
+    unscored: Sequence[Unscored] = ()
+    base: Sequence[float] | None = None  # to which the records are relative; None: nothing is scored yet
 
 
 class ScoredPage(NamedTuple):
@@ -151,15 +156,26 @@ class ScoredFrontierStore(FrontierStore, Protocol):
     def previous(self, page_id: int) -> PreviousVisit:
         """Return the previous visit to a page; it must have been submitted."""
 
-    def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
-        """Return all pages of the crawl that have a row."""
+    def numbers(self, targets: Iterable[tuple[str, int]]) -> dict[int, int]:
+        """Return the numbers by key of those *targets* (name of the site, key) that the store has committed."""
 
-    def unscored(self, table: str) -> list[Unscored]:
-        """Return the pages of the crawl whose state changed without the order: they wait although their row says
-        otherwise or is missing, or they are rejected although their row waits."""
+    def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
+        """Return number, name of the site, key and URL of those of the pages that wait, or will be revisited."""
+
+    def scored(self, table: str, columns: Sequence[str], site_id: int | None = None) -> Iterable[ScoredPage]:
+        """Return all pages of the crawl, or of a site, that have a row."""
+
+    def unscored(self, table: str, site_id: int | None = None) -> list[Unscored]:
+        """Return the pages of the crawl, or of a site, whose state changed without the order.
+
+        They wait although their row says otherwise or is missing, or they are rejected although their row waits.
+        """
 
     def due(self) -> Iterable[tuple[int, QueueEntry, float, float]]:
         """Return site, entry, time and wait in seconds of each page of the crawl that has a scheduled revisit."""
 
-    def totals(self) -> list[float] | None:
-        """Return the order's totals over all pages; None if nothing was written yet."""
+    def parts(self) -> dict[int, StoredPart]:
+        """Return the totals of the order by worker; none if nothing was written yet."""
+
+    def bases(self, site_id: int | None = None) -> dict[int, list[float]]:
+        """Return the numbers to which the records of sites are relative that their workers gave up, by site."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import PreviousVisit, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
+    from crawlers.storage.messages import Message
+    from crawlers.storage.order_parts import StoredPart
 
 
 class Candidate(NamedTuple):
@@ -140,6 +142,15 @@ class Frontier(Protocol):
 
 class SiteControl(Protocol):
     """The operations of a scheduler on the sites of its frontier."""
+
+    def add_elsewhere(self, names: Iterable[str]) -> None:
+        """Let links to these sites of the crawl, as long as they are not open here, be sent as messages."""
+
+    def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
+        """Take up what the order's *parts* say about the pages of other workers, and the cash that this one got."""
+
+    def receive(self, messages: Iterable[Message], now: float) -> None:
+        """Take up *messages* to open sites, in this order; others are ignored. None is taken up twice."""
 
     def load_site(self, site_id: int) -> SiteStart:
         """Return everything that the store knows of a site that is not open; may be called in any thread."""

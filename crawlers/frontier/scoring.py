@@ -8,28 +8,34 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
-from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
+from crawlers.errors import FrontierError
 from crawlers.frontier.protocols import BEFORE_ALL
 from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
+from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
+from crawlers.storage.schema.tables import SiteBase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
+    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore, ScoredPage, Unscored
     from crawlers.frontier.protocols import Position
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
 
 SLICE_PAGES = 500  # 5 ms, so that the crawl does not stall
 
 
 class Scoring:
-    """The scores of all pages of *sites*. *held* contains the pages that are leased or rest."""
+    """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
+
+    Unless the crawl *is_divided*, all pages are recalled now; otherwise those of a site when it is opened, see `come`.
+    """
 
     def __init__(
         self,
@@ -37,8 +43,15 @@ class Scoring:
         store: ScoredFrontierStore,
         sites: Mapping[int, SiteQueue],
         held: Collection[int],
+        worker_id: int = 0,
+        *,
+        is_divided: bool = False,
     ) -> None:
         self.scores = scores
+        self._shared = scores if isinstance(scores, SharedScores) else None
+        self._worker_id = worker_id
+        self.is_divided = is_divided
+        self._rows_to_write: list[Row] = []  # of other tables, with the next change set
         self.news = scores if isinstance(scores, NewsScores) else None  # whose pages have queue slots
         self._store = store
         self._sites = sites
@@ -53,15 +66,32 @@ class Scoring:
     def _recall(self) -> None:
         """Load all pages of the crawl, including those of sites that the host list omits."""
         scores = self.scores
-        totals = self._store.totals()
-        if totals is None:
+        if self.is_divided:
+            self._divisible().begin_part()
+            self._rows_to_write.append(self._totals())  # others are given nothing until everybody's is known
             return
-        scores.recall_totals(totals)
+        parts, bases = self._store.parts(), self._store.bases()
+        if not parts:
+            return
+        (first, *others), was_divided = parts.values(), False
+        if others or any(base != first.base for base in bases.values()):
+            self._divisible().begin_part({number: stored.part for number, stored in parts.items()})
+            was_divided = True
+        else:
+            scores.recall_totals(first.part.totals)
         for page in self._store.scored(scores.table, scores.columns):
-            scores.recall(page.id, page.queue, page.record)
+            if was_divided:
+                base = bases.get(page.site_id, self._divisible().base())
+                self._divisible().came(page.id, page.queue, page.record, base)
+                self._changed[page.id] = None
+            else:
+                scores.recall(page.id, page.queue, page.record)
             self._site_of[page.id] = page.site_id
             if page.queue != GONE:
                 self._recalled.setdefault(page.site_id, Counter())[page.queue] += 1
+        crawl_id = self._store.crawl_id
+        self._rows_to_write += [EndedTotals(crawl_id, number) for number in parts if number != self._worker_id]
+        self._rows_to_write += [SiteBase(site_id, None) for site_id in bases]
         if scores.rebase():
             self._changed.update((page.id, None) for page in self._store.scored(scores.table, scores.columns))
         if self.news is not None:
@@ -79,7 +109,7 @@ class Scoring:
     @property
     def has_changes(self) -> bool:
         """Whether there is something to `write`."""
-        return bool(self._changed)
+        return bool(self._changed or self._rows_to_write)
 
     def make_queue(self, site_id: int, queue: int, spill_limit: tuple[float, int]) -> ScoredQueue:
         """Return the scored queue of a site's *queue*."""
@@ -147,17 +177,94 @@ class Scoring:
         if self.news is not None:
             self.news.revisiting(page_id)
 
-    def read(self, page_id: int, links: Mapping[int, float]) -> None:
-        """Note that a page was read; *links* contains the value of each of its links."""
-        changed = self.scores.fetched(page_id, links)
+    def read(self, page_id: int, links: Mapping[int, float], elsewhere: int = 0) -> float:
+        """Note that a page was read; *links* contains the value of each of its links.
+
+        Returns what each of the messages to *elsewhere* pages of other workers carries.
+        """
+        carried = 0.0
+        if elsewhere and self._shared is not None:
+            carried = self._shared.carries(page_id, links, elsewhere)
+            changed = self._shared.fetched(page_id, links, elsewhere)
+        else:
+            changed = self.scores.fetched(page_id, links)
         self._changed[page_id] = None
         self._changed.update(dict.fromkeys(changed))
+        return carried
 
     def moved(self, page_id: int, target: int) -> None:
         """Note that a page is only another URL of *target*."""
         changed = self.scores.moved(page_id, target)
         self._changed[page_id] = None
         self._changed.update(dict.fromkeys(changed))
+
+    # Pages of several workers ------------------------------------------------------------------------
+
+    def _divisible(self) -> SharedScores:
+        if self._shared is None:
+            raise FrontierError(f"the pages of an order with the table {self.scores.table} can't be divided")
+        return self._shared
+
+    def holds(self, page_id: int) -> bool:
+        """Return whether a page belongs to an open site."""
+        return self._site_of[page_id] in self._sites
+
+    def moved_away(self, page_id: int) -> float:
+        """Note that a page is only another URL of a page of another worker; return what the message carries."""
+        self._changed[page_id] = None
+        return self._divisible().moved_away(page_id)
+
+    def received(self, page_id: int, carried: float, value: float) -> None:
+        """Note a link to a page of an open site from a page of another worker."""
+        self._changed.update(dict.fromkeys(self._divisible().received(page_id, carried, value)))
+
+    def share(self, parts: Mapping[int, StoredPart]) -> None:
+        """Take up what the workers of the crawl stored; their number includes this one."""
+        self.is_divided = True
+        others = [one.part.totals for number, one in parts.items() if number != self._worker_id]
+        own = parts.get(self._worker_id)
+        self._changed.update(dict.fromkeys(self._divisible().share(others, own.part.given if own else 0.0)))
+        self._rows_to_write.append(self._totals())
+
+    def come(
+        self, site_id: int, pages: Iterable[ScoredPage], unscored: Iterable[Unscored], base: Sequence[float] | None
+    ) -> None:
+        """Recall the pages of a site that is being opened, and whose records are relative to *base*.
+
+        *unscored* are those whose state and record disagree.
+        """
+        shared = self._divisible()
+        waiting: Counter[int] = Counter()
+        for page in pages:
+            shared.came(page.id, page.queue, page.record, base if base is not None else shared.base())
+            self._site_of[page.id] = site_id
+            self._changed[page.id] = None
+            if page.queue != GONE:
+                waiting[page.queue] += 1
+        for page_id, _, level, waits in unscored:
+            if waits:
+                self.found(site_id, page_id, level)
+                waiting[shared.queue(page_id)] += 1
+            else:
+                waiting[shared.queue(page_id)] -= 1
+                self.gone(page_id)
+        self._recalled[site_id] = waiting
+        if base is not None:
+            self._rows_to_write.append(SiteBase(site_id, None))
+
+    def leave(self, site_id: int) -> list[Row]:
+        """Forget the pages of a site; return the rows by which another worker can recall them."""
+        pages = [page_id for page_id, of in self._site_of.items() if of == site_id]
+        base = SiteBase(site_id, json.dumps(self._divisible().base()))
+        self._divisible().left(pages)
+        for page_id in pages:
+            self._site_of[page_id] = 0
+        return [base, self._totals()]
+
+    def _totals(self) -> OrderTotalsRow:
+        scores = self.scores
+        base = json.dumps(self._shared.base() if self._shared is not None else [])
+        return OrderTotalsRow(self._store.crawl_id, self._worker_id, json.dumps(scores.totals()), base)
 
     def gone(self, page_id: int) -> None:
         """Note that a page will not be fetched (again)."""
@@ -176,7 +283,8 @@ class Scoring:
             if site is not None and site.rise(queue, page_id, head_urls):
                 improved[site.id] = site
         changes.add(*self._rows(self._changed))
-        changes.add(OrderTotalsRow(self._store.crawl_id, json.dumps(scores.totals())))
+        changes.add(*self._rows_to_write, self._totals())
+        self._rows_to_write.clear()
         self._changed.clear()
         return list(improved.values())
 

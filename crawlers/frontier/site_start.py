@@ -6,6 +6,7 @@ Reading takes a second for some hundred thousand URLs, so any thread may do it; 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from crawlers.items import State
 
 if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import FrontierStore
+    from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.protocols import Counts
 
 CHUNK = 20_000  # known URLs per query; to parse so many holds the interpreter for a few milliseconds
@@ -30,7 +31,14 @@ NOTHING_STORED = SiteStart(known=KnownUrls(_NOTHING, _NOTHING, {}))
 
 
 def read_start(
-    store: FrontierStore, order: PageOrder, site_id: int, *, room: int, head_urls: int, has_pulls: bool
+    store: ScoredFrontierStore,
+    order: PageOrder,
+    site_id: int,
+    *,
+    room: int,
+    head_urls: int,
+    has_pulls: bool,
+    is_divided: bool = False,
 ) -> SiteStart:
     """Return what the *store* has committed of a site. Any thread may call it.
 
@@ -45,7 +53,13 @@ def read_start(
     counts, known, is_available = _read_known(store, site_id, room)
     retries = store.retries(site_id) if counts.get(State.WAITING) else ()
     if order.scores is not None:
-        return SiteStart(counts, known, is_available, retries=retries, rule=rule)
+        start = SiteStart(counts, known, is_available, retries=retries, rule=rule)
+        if not is_divided:
+            return start
+        table, columns = order.scores.table, order.scores.columns
+        scored = list(store.scored(table, columns, site_id))
+        unscored = store.unscored(table, site_id)
+        return replace(start, scored=scored, unscored=unscored, base=store.bases(site_id).get(site_id))
     names: list[str] = []
     groups = [0] if counts.get(State.WAITING) else []
     if rule is not None:  # else all URLs are in group 0
@@ -55,7 +69,7 @@ def read_start(
     return SiteStart(counts, known, is_available, names, heads, retries, rule)
 
 
-def _read_known(store: FrontierStore, site_id: int, room: int) -> tuple[Counts, KnownUrls | None, bool]:
+def _read_known(store: ScoredFrontierStore, site_id: int, room: int) -> tuple[Counts, KnownUrls | None, bool]:
     """Return the numbers of pages by state, the known URLs if they fit, and whether a page on level 0 was read."""
     counts: Counter[State] = Counter()
     keys: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []

@@ -17,7 +17,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, TextClause
 
     from crawlers.storage.database import Database
 
@@ -26,17 +26,26 @@ KEEPERS = tuple(name for name, make in ORDERS.items() if isinstance(make(OrderOp
 
 _TOTALS = """
     SELECT c.name, c.value, t.totals FROM order_totals t JOIN crawler_setting c ON c.crawl_id = t.crawl_id
-    WHERE t.crawl_id = :crawl AND c.name IN ('ORDER', 'AOPIC_WINDOW_VISITS')"""
+    WHERE t.crawl_id = :crawl AND c.name IN ('ORDER', 'AOPIC_WINDOW_VISITS') ORDER BY t.worker_id"""
+# Cash is relative to the totals of the worker that holds the site, or held it last; without one to the only totals.
+_BASES = "LEFT JOIN order_totals t ON t.crawl_id = s.crawl_id AND t.worker_id = s.worker_id"
+_CASH = "(i.cash + coalesce(<base>, CASE i.queue WHEN 0 THEN :offset_new ELSE :offset_read END))"
+_BASE = {
+    "sqlite": "json_extract(coalesce(s.base, t.base), '$[' || i.queue || ']')",
+    "postgresql": "CAST(CAST(coalesce(s.base, t.base) AS json)->>CAST(i.queue AS integer) AS double precision)",
+}
 # OPIC.importance and AdaptiveOPIC.importance of a page that was read; OPIC has an infinite window.
-_WEIGHT = """
-    CASE WHEN :ticks - i.visited >= :window THEN (i.cash + :offset) * :window / (:ticks - i.visited)
-    ELSE i.history * (1 - (:ticks - i.visited) / :window) + i.cash + :offset END"""
+_WEIGHT = f"""
+    CASE WHEN :ticks - i.visited >= :window THEN {_CASH} * :window / (:ticks - i.visited)
+    ELSE i.history * (1 - (:ticks - i.visited) / :window) + {_CASH} END"""
+_PAGES = f"importance i JOIN site s ON s.id = i.site_id {_BASES}"
 # Queue 1 holds the pages that were read.
-_OF_SITE = f"SELECT i.page_id, {_WEIGHT} FROM importance i WHERE i.site_id = :site AND i.queue = 1"  # noqa: S608
-_OF_CRAWL = "importance i JOIN site s ON s.id = i.site_id WHERE s.crawl_id = :crawl AND i.queue = 1"
+_OF_SITE = f"SELECT i.page_id, {_WEIGHT} FROM {_PAGES} WHERE i.site_id = :site AND i.queue = 1"  # noqa: S608
+_OF_CRAWL = f"{_PAGES} WHERE s.crawl_id = :crawl AND i.queue = 1"
+_READ = f"SELECT count(*) FROM {_OF_CRAWL}"  # noqa: S608
 _SUM = f"SELECT sum({_WEIGHT}) FROM {_OF_CRAWL}"  # noqa: S608 - constants of ours
 _RANK = f"SELECT count(*) FILTER (WHERE {_WEIGHT} > :weight) + 1, count(*) FROM {_OF_CRAWL}"  # noqa: S608
-_ROW = f"SELECT i.cash, i.queue, {_WEIGHT} AS weight FROM importance i WHERE i.page_id = :page"  # noqa: S608
+_ROW = f"SELECT {_CASH} AS cash, i.queue, {_WEIGHT} AS weight FROM {_PAGES} WHERE i.page_id = :page"  # noqa: S608
 # Only pages that may be among the first are joined with `page`.
 _CHOSEN = f"""
     SELECT i.page_id, {_WEIGHT} FROM {_OF_CRAWL} {{sites}} AND {_WEIGHT} >= coalesce(
@@ -49,7 +58,7 @@ _LISTED = f"""
     SELECT chosen.score, {_WEIGHT}, p.url, s.site, p.title, p.level, p.status, p.found_at, p.fetched_at,
         (SELECT count(*) FROM page_change c WHERE c.page_id = p.id), coalesce(inward.pages, 0)
     FROM chosen JOIN page p ON p.id = chosen.page_id JOIN site s ON s.id = p.site_id
-    LEFT JOIN inward ON inward.target_id = p.id LEFT JOIN importance i ON i.page_id = p.id
+    LEFT JOIN inward ON inward.target_id = p.id LEFT JOIN importance i ON i.page_id = p.id {_BASES}
     ORDER BY chosen.score DESC, p.url {{collation}} LIMIT :number"""  # noqa: S608
 
 DECIMALS = 12  # of measures, so that the order of summation does not show in the files
@@ -60,7 +69,7 @@ class Totals(NamedTuple):
 
     ticks: float  # number of downloads, revisits included
     window: float  # in ticks, over which importance is measured
-    offsets: tuple[float, float]  # cash that the virtual page gave to every page, by queue: never read, read
+    offsets: tuple[float, float]  # cash that the virtual page gave to every page, by queue, if one worker holds all
     weight: float = 0.0  # of all pages that were read
 
     def share(self, weight: float) -> float:
@@ -70,7 +79,7 @@ class Totals(NamedTuple):
     @property
     def values(self) -> dict[str, float]:
         """The parameters of the SQL expression of a page's weight."""
-        return {"ticks": self.ticks, "window": self.window, "offset": self.offsets[1]}
+        return dict(zip(("ticks", "window", "offset_new", "offset_read"), (*self[:2], *self.offsets), strict=True))
 
 
 class Standing(NamedTuple):
@@ -96,16 +105,23 @@ class TopPage(NamedTuple):
     in_degree: int  # number of other pages that link here
 
 
+def _query(connection: Connection, statement: str) -> TextClause:
+    return text(statement.replace("<base>", _BASE[connection.dialect.name]))
+
+
 def totals_of(connection: Connection, crawl_id: int) -> Totals | None:
     """Return the totals of a crawl; None if its order stores no importance, or no page was read yet. O(pages)."""
     rows = connection.execute(text(_TOTALS), {"crawl": crawl_id}).all()
     settings = {row.name: row.value for row in rows}
     if settings.get("ORDER") not in KEEPERS:
         return None
-    own = OPICTotals(*json.loads(rows[0].totals))
-    window = ENDLESS if settings["ORDER"] == "opic" else float(settings["AOPIC_WINDOW_VISITS"]) * own.read
-    totals = Totals(own.ticks, window, (own.offset_new, own.offset_read))
-    weight = connection.execute(text(_SUM), {"crawl": crawl_id, **totals.values}).scalar() if own.read else None
+    parts = [OPICTotals(*json.loads(part)) for part in dict.fromkeys(row.totals for row in rows)]
+    ticks, read = sum(part.ticks for part in parts), parts[0].read
+    if len(parts) > 1:  # sites may have moved from one worker to another since a part was written
+        read = connection.execute(text(_READ), {"crawl": crawl_id}).scalar_one()
+    window = ENDLESS if settings["ORDER"] == "opic" else float(settings["AOPIC_WINDOW_VISITS"]) * read
+    totals = Totals(ticks, window, (parts[0].offset_new, parts[0].offset_read))
+    weight = connection.execute(_query(connection, _SUM), {"crawl": crawl_id, **totals.values}).scalar() if read else 0
     return totals._replace(weight=weight) if weight else None
 
 
@@ -113,7 +129,7 @@ def shares_of_site(database: Database, site_id: int, totals: Totals) -> Iterator
     """Yield (page number, importance) of the pages of a site that were read; not rounded, so that sums are exact."""
     with database.read() as connection:
         streamed = connection.execution_options(stream_results=True)
-        for page_id, weight in streamed.execute(text(_OF_SITE), {"site": site_id, **totals.values}):
+        for page_id, weight in streamed.execute(_query(connection, _OF_SITE), {"site": site_id, **totals.values}):
             yield page_id, weight / totals.weight
 
 
@@ -122,13 +138,14 @@ def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | 
     totals = totals_of(connection, crawl_id)
     if totals is None:
         return None
-    row = connection.execute(text(_ROW), {"page": page_id, **totals.values}).one_or_none()
+    row = connection.execute(_query(connection, _ROW), {"page": page_id, **totals.values}).one_or_none()
     if row is None or row.queue < 0:
         return None
     if row.queue == 0:
-        return Standing(None, None, row.cash + totals.offsets[0])
-    rank, pages = connection.execute(text(_RANK), {"crawl": crawl_id, "weight": row.weight, **totals.values}).one()
-    return Standing(totals.share(row.weight), (rank, pages), row.cash + totals.offsets[1])
+        return Standing(None, None, row.cash)
+    values = {"crawl": crawl_id, "weight": row.weight, **totals.values}
+    rank, pages = connection.execute(_query(connection, _RANK), values).one()
+    return Standing(totals.share(row.weight), (rank, pages), row.cash)
 
 
 def top_pages(
@@ -154,7 +171,7 @@ def listed_pages(
     """
     weighed = (totals or Totals(0.0, ENDLESS, (0.0, 0.0))).values
     collation = "" if connection.dialect.name == "sqlite" else 'COLLATE "C"'
-    statement = text(_LISTED.format(chosen=chosen, collation=collation))
+    statement = _query(connection, _LISTED.format(chosen=chosen, collation=collation))
     streamed = connection.execution_options(stream_results=True)
     for score, weight, *about in streamed.execute(statement, {"number": number, **weighed, **values}):
         importance = None if totals is None or weight is None else totals.share(weight)

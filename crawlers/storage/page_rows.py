@@ -62,12 +62,23 @@ def add_page_rows(
     changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
 
 
-def add_analysis_rows(changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]) -> None:
-    """Add the terms of a page and the texts of its links; *ids* are the numbers of the linked pages by URL key."""
+def add_analysis_rows(
+    changes: ChangeSet, page: Page, analysis: PageAnalysis, ids: Mapping[int, int]
+) -> dict[int, list[int]]:
+    """Add the terms of a page and the texts of its links; *ids* are the numbers of the linked pages by URL key.
+
+    Returns the numbers of the texts of the other links, by key.
+    """
     changes.add(TopicPageRow(page.id, page.similarity or 0.0, json.dumps(analysis.terms, ensure_ascii=False)))
+    others: dict[int, list[int]] = {}
     for key, *texts in analysis.link_texts:
         context_id = _context_id(texts)
-        changes.add(LinkContextRow(context_id, *texts), LinkTextRow(page.id, ids[key], context_id))
+        changes.add(LinkContextRow(context_id, *texts))
+        if key in ids:
+            changes.add(LinkTextRow(page.id, ids[key], context_id))
+        else:
+            others.setdefault(key, []).append(context_id)
+    return others
 
 
 def _context_id(texts: Iterable[str]) -> int:

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, false, func, insert, select, text, update
 
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.workers.sharing import BLOCK, block, promises_enough, to_take
 from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import ClaimedSite, crawl, page, pull, site, worker
+from crawlers.storage.schema.score_tables import importance, order_totals
+from crawlers.storage.schema.tables import ClaimedSite, crawl, message, page, pull, site, worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -231,7 +233,10 @@ def finish(connection: Connection, worker_id: int, now: float) -> None:
 def _end(connection: Connection, crawl_id: int, worker_id: int, state: str, now: float) -> None:
     connection.execute(update(worker).where(worker.c.id == worker_id).values(state=state, ended_at=now))
     held = update(site).where(site.c.crawl_id == crawl_id, site.c.worker_id == worker_id)
-    connection.execute(held.values(worker_id=None, asked_at=now))
+    base = select(order_totals.c.base).where(order_totals.c.crawl_id == crawl_id, order_totals.c.worker_id == worker_id)
+    # Scores stay relative to the last totals of this worker; those of a site that it had not opened, to former ones.
+    bases = func.coalesce(site.c.base, base.scalar_subquery())
+    connection.execute(held.values(worker_id=None, asked_at=now, base=bases))
 
 
 def ask(connection: Connection, crawl_id: int, control: str | None) -> None:
@@ -243,9 +248,12 @@ def ask(connection: Connection, crawl_id: int, control: str | None) -> None:
 
 
 def _has_work(of: FromClause) -> ColumnElement[bool]:
-    """Something of a site waits: one of its pages, or its start page, which is stored when it was claimed first."""
+    """Something of a site waits: a page, a revisit, a message, or its start page, which its first worker stores."""
     pages = select(page.c.id).where(page.c.site_id == of.c.id)
-    return pages.where(page.c.state == int(State.WAITING)).exists() | ~pages.exists()
+    messages = select(message.c.id).where(message.c.crawl_id == of.c.crawl_id, message.c.site_id == of.c.id)
+    revisits = select(importance.c.page_id).where(importance.c.site_id == of.c.id, importance.c.queue == REVISIT)
+    waits = pages.where(page.c.state == int(State.WAITING)).exists() | ~pages.exists()
+    return waits | messages.exists() | revisits.exists()
 
 
 def _free_sources(crawl_id: int, *, idle: bool) -> Select[Any]:

@@ -57,10 +57,12 @@ def test_site_with_open_leases_is_not_closed(begun: Site) -> None:
     close(begun)
 
 
-def test_orders_with_scores_close_no_site(engine: Engine) -> None:
-    site = Site(engine, engine.frontier(ORDERS["opic"](OrderOptions()), RULES["best"](RuleOptions())))
-    with pytest.raises(FrontierError, match="the scores of all its pages"):
+def test_orders_whose_pages_can_not_be_divided_close_no_site(engine: Engine) -> None:
+    site = Site(engine, engine.frontier(ORDERS["fit"](OrderOptions()), RULES["best"](RuleOptions())))
+    site.add("/")
+    with pytest.raises(FrontierError, match="can't be divided"):
         site.frontier.close_site(site.id, NOW)
+    assert site.lease()
 
 
 def test_closed_site_is_forgotten(begun: Site) -> None:

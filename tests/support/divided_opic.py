@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.ranking.opic import OPIC, OPICTotals, pooled
+from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE, Part
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class DividedOPIC:
         return (
             sum(one.total_cash() for one in self.parts.values())
             + sum(message.cash for message in self.messages)
-            + (pooled(parts) + untaken + free)
+            + (next(iter(self.parts.values())).pooled(parts) + untaken + free)
         )
 
     def weights(self) -> dict[int, float]:

@@ -94,7 +94,7 @@ def store(
     opic = _read(pages, ids, rounds)
     for url, page in ids.items():
         changes.add(ImportanceRow(page, sites[site_of(url)], opic.queue(page), opic.score(page), *opic.record(page)))
-    changes.add(OrderTotalsRow(crawl.id, json.dumps(opic.totals())))
+    changes.add(OrderTotalsRow(crawl.id, 0, json.dumps(opic.totals()), "[]"))
     with database.write() as connection:
         write_changes(connection, changes)
     return Stored(crawl.id, sites, ids, opic)

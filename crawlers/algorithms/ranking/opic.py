@@ -49,6 +49,7 @@ class OPICTotals(NamedTuple):
     # Cash that the pages of this worker paid to the virtual page of all workers, and what they got from it.
     paid: float = 0.0
     taken: float = 0.0
+    minted: float = 1.0  # cash with which this worker began: everything if it was alone, else nothing
 
 
 class OPIC:
@@ -96,6 +97,7 @@ class OPIC:
         self._others: _Others | None = None
         self._paid = 0.0
         self._taken = 0.0
+        self._minted = total
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._keys = PageValues(array("d", [0.0]))
         self._histories = PageValues(array("d", [0.0]))
@@ -288,11 +290,24 @@ class OPIC:
         weight = self._uncrawled_weight if new else 1.0
         of_new, of_read = (1.0, 0.0) if math.isinf(weight * new) else (weight, 1.0)
         whole = of_new * new + of_read * read
-        cash = pooled(parts) / whole if whole else 0.0
+        cash = self.pooled(parts) / whole if whole else 0.0
         return {
             number: parts[number].given + cash * (of_new * one.new + of_read * one.read)
             for number, one in active.items()
         }
+
+    def pooled(self, parts: Mapping[int, Part]) -> float:
+        """Return the cash of the virtual page of all workers: what they paid to it, minus what it gave.
+
+        It has no row of its own, so that no worker writes a row of another one: every worker only counts what it paid
+        and took. The virtual cash of workers that ended, and what they were given but did not take, belongs to it; and
+        in the beginning all cash, unless a worker that was alone has begun with it.
+        """
+        cash = [self._total]
+        for part in parts.values():
+            own = OPICTotals(*part.totals)
+            cash += [own.paid, -own.minted, *([-part.given] if part.is_active else [own.virtual, -own.taken])]
+        return math.fsum(cash)
 
     def base(self) -> list[float]:
         """Return the offsets, to which records are relative: `came` needs them when another worker gets the pages."""
@@ -322,7 +337,9 @@ class OPIC:
         With *ended*, this worker is alone, and goes on with the virtual page of workers that have all ended.
         """
         sums = [OPICTotals(*part.totals) for part in (ended or {}).values()]
-        self._virtual = pooled(ended) if ended else 0.0
+        self._virtual = self._minted = 0.0
+        if ended is not None:
+            self._virtual, self._minted = self.pooled(ended), self._total
         self.ticks = int(sum(one.ticks for one in sums))
         self._found = int(sum(one.found for one in sums))
 
@@ -410,7 +427,7 @@ class OPIC:
     def totals(self) -> list[float]:
         """Return the numbers of `OPICTotals`."""
         ticks = self.ticks - (self._others.ticks if self._others else 0)
-        counts = (*self._offsets, *self._waiting, self._paid, self._taken)
+        counts = (*self._offsets, *self._waiting, self._paid, self._taken, self._minted)
         return list(OPICTotals(float(ticks), self._virtual, self._history, float(self._found), *counts))
 
     def recall_totals(self, totals: Sequence[float]) -> None:
@@ -420,7 +437,7 @@ class OPIC:
         self._virtual, self._history = own.virtual, own.history
         self._offsets = [own.offset_new, own.offset_read]
         self._waiting = [int(own.new), int(own.read)]
-        self._paid, self._taken = own.paid, own.taken
+        self._paid, self._taken, self._minted = own.paid, own.taken, own.minted
 
 
 class _Others(NamedTuple):
@@ -429,16 +446,3 @@ class _Others(NamedTuple):
     ticks: int = 0
     found: int = 0
     read: int = 0
-
-
-def pooled(parts: Mapping[int, Part]) -> float:
-    """Return the cash of the virtual page of all workers: what they paid to it, minus what it gave, see `hand_out`.
-
-    It has no row of its own, so that no worker writes a row of another one: every worker only counts what it paid and
-    took. The virtual cash of workers that ended, and what they were given but did not take, belongs to it.
-    """
-    cash = []
-    for part in parts.values():
-        own = OPICTotals(*part.totals)
-        cash += [own.paid, -part.given] if part.is_active else [own.paid, own.virtual, -own.taken]
-    return math.fsum(cash)

@@ -5,23 +5,31 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, Part
+from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
 from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
+from crawlers.storage.messages import Message
+from crawlers.storage.order_parts import StoredPart
 from crawlers.storage.schema.news_tables import PollRow
-from crawlers.storage.schema.score_tables import SCORE_ROWS, OrderTotalsRow
+from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.storage.schema.tables import (
     EndedPage,
     LinkGroupRow,
     LostLink,
+    MovedPage,
     NewPage,
     PageLinks,
     PageUpdate,
     PullRow,
+    ReceivedLink,
+    SentMessage,
+    SiteBase,
+    TakenMessage,
     UnchangedPage,
     WaitingPage,
 )
@@ -49,7 +57,11 @@ class MemoryFrontierStore:
         self._pulls: list[PullRow] = []
         self._scores: dict[int, Row] = {}
         self._polls: dict[int, PollRow] = {}
-        self._totals: list[float] | None = None
+        self._totals: dict[int, OrderTotalsRow] = {}
+        self._bases: dict[int, str] = {}
+        self.given: dict[int, float] = {}  # by worker that is active
+        self.messages: dict[int, Message] = {}
+        self._last_message = 0
         self._last_id = 0
 
     def new_id(self) -> int:
@@ -99,14 +111,26 @@ class MemoryFrontierStore:
         names = ("state", "status", "content_hash", "fetched_at", "etag", "last_modified")
         return PreviousVisit(links, *(row[name] for name in names))
 
-    def scored(self, table: str, columns: Sequence[str]) -> Iterable[ScoredPage]:
+    def numbers(self, targets: Iterable[tuple[str, int]]) -> dict[int, int]:
+        keys = {key for _, key in targets}
+        return {row["key"]: number for number, row in self.pages.items() if row["key"] in keys}
+
+    def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
+        found = [self.pages[number] for number in page_ids if self._scores.get(number, {}).get("queue", GONE) != GONE]
+        return [(row["id"], site_of(row["url"]), row["key"], row["url"]) for row in found]
+
+    def scored(self, table: str, columns: Sequence[str], site_id: int | None = None) -> Iterable[ScoredPage]:
         for row in self._scores.values():
+            if site_id is not None and row["site_id"] != site_id:
+                continue
             record = tuple(row[name] for name in columns)
             yield ScoredPage(row["page_id"], row["site_id"], row["queue"], record)
 
-    def unscored(self, table: str) -> list[Unscored]:
+    def unscored(self, table: str, site_id: int | None = None) -> list[Unscored]:
         found = []
         for page_id, row in sorted(self.pages.items()):
+            if site_id is not None and row["site_id"] != site_id:
+                continue
             queue = self._scores.get(page_id, {}).get("queue", GONE)
             waits = row["state"] == State.WAITING
             if (waits and queue == GONE) or (row["state"] == State.REJECTED and queue not in (GONE, REVISIT)):
@@ -118,8 +142,17 @@ class MemoryFrontierStore:
             if self._scores[row.page_id]["queue"] == REVISIT:
                 yield row.site_id, _scored_entry(self.pages[row.page_id], 0.0), row.due_at, row.due_at - row.polled_at
 
-    def totals(self) -> list[float] | None:
-        return self._totals
+    def parts(self) -> dict[int, StoredPart]:
+        return {
+            number: StoredPart(
+                Part(json.loads(row.totals), number in self.given, self.given.get(number, 0.0)), json.loads(row.base)
+            )
+            for number, row in self._totals.items()
+        }
+
+    def bases(self, site_id: int | None = None) -> dict[int, list[float]]:
+        found = {number: json.loads(base) for number, base in self._bases.items()}
+        return found if site_id is None else {number: base for number, base in found.items() if number == site_id}
 
     def submit(self, changes: ChangeSet) -> None:
         for new in changes[NewPage]:
@@ -141,7 +174,22 @@ class MemoryFrontierStore:
         for poll in changes[PollRow]:
             self._polls[poll.page_id] = poll
         for order in changes[OrderTotalsRow]:
-            self._totals = json.loads(order.totals)
+            self._totals[order.worker_id] = order
+        for ended in changes[EndedTotals]:
+            del self._totals[ended.worker_id]
+        for base in changes[SiteBase]:
+            self._bases.pop(base.id, None)
+            if base.base is not None:
+                self._bases[base.id] = base.base
+        for moved in changes[MovedPage]:
+            self.pages[moved.id]["moved_to"] = moved.moved_to
+        for link in changes[ReceivedLink]:
+            self.links.setdefault(link.source_id, {})[link.target_id] = link.count
+        for taken in changes[TakenMessage]:
+            del self.messages[taken.id]
+        for message in changes[SentMessage]:
+            self._last_message += 1
+            self.messages[self._last_message] = Message(self._last_message, *message[1:])
 
     def flush(self) -> None:
         pass

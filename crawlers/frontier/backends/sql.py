@@ -16,6 +16,7 @@ from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntr
 from crawlers.frontier.url_cache import PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.items import State
 from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
+from crawlers.storage.order_parts import parts_of
 from crawlers.storage.pulls import pulls_of_site
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.score_tables import OrderTotalsRow
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
+    from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.writer import Writer
 
 MAX_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush is cheaper than the memory
@@ -78,7 +80,7 @@ _SCORED = """
 _UNSCORED = f"""
     SELECT p.id, p.site_id, p.level, p.state = {int(State.WAITING)}
     FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
-    WHERE site.crawl_id = :crawl AND (
+    WHERE site.crawl_id = :crawl {{of_site}} AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
@@ -91,7 +93,14 @@ _DUE = f"""
 _PREVIOUS = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
-_TOTALS = "SELECT totals FROM order_totals WHERE crawl_id = :crawl"
+_NUMBERS = """
+    SELECT p.key, p.id FROM page AS p JOIN site ON site.id = p.site_id
+    WHERE site.crawl_id = :crawl AND site.site = :name AND p.key"""
+_WAITING_ELSEWHERE = """
+    SELECT p.id, site.site, p.key, p.url FROM page AS p JOIN {table} AS s ON s.page_id = p.id
+    JOIN site ON site.id = p.site_id WHERE s.queue >= 0 AND p.id"""
+_OF_SITE = " AND site.id = :site"
+_BASES = "SELECT id, base FROM site WHERE crawl_id = :crawl AND base IS NOT NULL"
 
 # SQLAlchemy parses a statement once per object: creating it for each query would cost more than the query.
 _text = cache(text)
@@ -160,21 +169,44 @@ class SqlFrontierStore:
         links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
         return PreviousVisit(links, *last_visit)
 
-    def scored(self, table: str, columns: Sequence[str]) -> Iterator[ScoredPage]:
-        statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
-        for page_id, site_id, queue, *record in self._streamed(statement, crawl=self.crawl_id):
-            yield ScoredPage(page_id, site_id, queue, tuple(record))
+    def numbers(self, targets: Iterable[tuple[str, int]]) -> dict[int, int]:
+        by_site: dict[str, list[int]] = {}
+        for name, key in targets:
+            by_site.setdefault(name, []).append(key)
+        found: dict[int, int] = {}
+        for name, keys in by_site.items():
+            rows = self._read(_NUMBERS + self._among, crawl=self.crawl_id, name=name, keys=json.dumps(keys))
+            found.update((key, number) for key, number in rows)
+        return found
 
-    def unscored(self, table: str) -> list[Unscored]:
-        return [Unscored(*row) for row in self._read(_UNSCORED.format(table=table), crawl=self.crawl_id)]
+    def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
+        statement = _WAITING_ELSEWHERE.format(table=table) + self._among
+        return [tuple(row) for row in self._read(statement, keys=json.dumps(list(page_ids)))]
+
+    def scored(self, table: str, columns: Sequence[str], site_id: int | None = None) -> Iterator[ScoredPage]:
+        statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
+        of_site = {} if site_id is None else {"site": site_id}
+        statement += _OF_SITE if of_site else ""
+        for page_id, of, queue, *record in self._streamed(statement, crawl=self.crawl_id, **of_site):
+            yield ScoredPage(page_id, of, queue, tuple(record))
+
+    def unscored(self, table: str, site_id: int | None = None) -> list[Unscored]:
+        of_site = {} if site_id is None else {"site": site_id}
+        statement = _UNSCORED.format(table=table, of_site=_OF_SITE if of_site else "")
+        return [Unscored(*row) for row in self._read(statement, crawl=self.crawl_id, **of_site)]
 
     def due(self) -> Iterator[tuple[int, QueueEntry, float, float]]:
         for site_id, due_at, wait_s, *entry in self._read(_DUE, crawl=self.crawl_id):
             yield site_id, QueueEntry(*entry), due_at, wait_s
 
-    def totals(self) -> list[float] | None:
-        found = list(self._read(_TOTALS, crawl=self.crawl_id))
-        return json.loads(found[0][0]) if found else None
+    def parts(self) -> dict[int, StoredPart]:
+        with self._database.read() as connection:
+            return parts_of(connection, self.crawl_id)
+
+    def bases(self, site_id: int | None = None) -> dict[int, list[float]]:
+        statement = _BASES + (" AND id = :site" if site_id is not None else "")
+        of_site = {} if site_id is None else {"site": site_id}
+        return {number: json.loads(base) for number, base in self._read(statement, crawl=self.crawl_id, **of_site)}
 
     def _read(self, statement: str, **values: Any) -> Sequence[Any]:
         with self._database.read() as connection:

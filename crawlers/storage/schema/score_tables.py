@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Index, Table
 
 from crawlers.storage.schema.rows import (
+    DELETE,
     INSERT,
     INSERT_NEW,
     UPSERT,
@@ -17,6 +18,7 @@ from crawlers.storage.schema.rows import (
     SmallInt,
     WholeFloat,
     table,
+    writes,
 )
 from crawlers.storage.schema.tables import metadata
 
@@ -131,10 +133,20 @@ link_text = table("link_text", metadata, LinkTextRow, INSERT_NEW, key=3, sqlite_
 
 
 class OrderTotalsRow(NamedTuple):
-    """The totals of an order over all pages."""
+    """The totals of an order over all pages, or over those of a worker."""
 
     crawl_id: int
+    worker_id: int
     totals: str  # JSON
+    base: str  # JSON: the numbers to which the values of its pages are relative
 
 
-order_totals = table("order_totals", metadata, OrderTotalsRow, UPSERT, key=1)
+order_totals = table("order_totals", metadata, OrderTotalsRow, UPSERT, key=2)
+
+
+@writes(order_totals, DELETE)
+class EndedTotals(NamedTuple):
+    """The totals of a worker that ended, if a later one continues alone."""
+
+    crawl_id: int
+    worker_id: int

@@ -68,6 +68,8 @@ crawl = Table(
     Column("run_started_at", Float),  # when a worker began or resumed it while no other was active
     Column("finisher_id", Integer),  # the worker that records its end
     Column("earlier_pulls", BigInteger, nullable=False, server_default="0"),  # those that no worker has counted
+    Column("given", Text),  # JSON: cash that the virtual page of all workers gave to each active one
+    Column("given_at", Float),
     Index("crawl_name", "name"),
 )
 
@@ -177,6 +179,9 @@ site = Table(
     Column("worker_id", Integer),  # the worker that holds it; null = nobody
     Column("source_id", Integer),  # the site that leads its source, which one worker holds as a whole; null = itself
     Column("asked_at", Float),  # requests may have been sent to it until then; set when a worker gives it up
+    # JSON: the numbers to which the values of its pages in an order with scores are relative, if they are those of a
+    # worker that holds it no longer
+    Column("base", Text),
     Index("site_of_crawl", "crawl_id", "site", unique=True),
     Index("site_of_worker", "crawl_id", "worker_id", "id"),
     Index(
@@ -251,6 +256,14 @@ class GivenUpSite(NamedTuple):
     asked_at: float | None  # when the last request was sent
     rest_until: float | None
     worker_id: int | None = None
+
+
+@writes(site, UPDATE)
+class SiteBase(NamedTuple):
+    """The numbers to which the values of a site's pages are relative; null: those of the worker that holds it."""
+
+    id: int
+    base: str | None
 
 
 @writes(site, UPDATE)
@@ -441,6 +454,82 @@ class LostLink(NamedTuple):
 
     source_id: int
     target_id: int
+
+
+@writes(link, UPSERT)
+class ReceivedLink(NamedTuple):
+    """A link from a page of another worker; a page that was visited again may have sent it twice."""
+
+    source_id: int
+    target_id: int
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+
+
+message = Table(
+    "message",
+    metadata,
+    Column("id", ROW_ID, primary_key=True),
+    Column("crawl_id", Integer, nullable=False),
+    Column("site_id", Integer, nullable=False),  # of the target: whoever holds it takes the message up
+    Column("source_id", BigInteger, nullable=False),  # the page with the link
+    Column("target_id", BigInteger),  # null = the sender does not know whether the page was found before
+    Column("key", BigInteger, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("level", Integer, nullable=False),
+    Column("hops", SmallInteger, nullable=False),
+    Column("count", Integer, nullable=False),  # of links to be stored; 0 = none
+    Column("value", Float, nullable=False),  # of the link
+    Column("carried", Float, nullable=False),  # cash, or the logarithm of a TimelyRank
+    Column("sent_at", Float, nullable=False),
+    Column("details", Text),  # JSON: the fields of `frontier.link_messages.Details` that are not empty
+    Index("message_of_site", "crawl_id", "site_id", "id"),
+)
+message.add_is_dependent_on(site)  # a site and the first message to it may be found by one page
+
+
+@writes(
+    message,
+    INSERT,
+    columns=(
+        *("crawl_id", "site_id", "source_id", "target_id", "key", "url", "level", "hops", "count", "value", "carried"),
+        *("sent_at", "details"),
+    ),
+    select="""
+        SELECT r.crawl_id, site.id, r.source_id, r.target_id, r.key, r.url, r.level, r.hops, r.count, r.value,
+            r.carried, r.sent_at, r.details
+        FROM ({rows}) AS r JOIN site ON site.crawl_id = r.crawl_id AND site.site = r.site""",
+)
+class SentMessage(NamedTuple):
+    """A link to a page of a site that another worker holds, or nobody; the site must be one of the crawl."""
+
+    crawl_id: int
+    site: str
+    source_id: int
+    target_id: int | None
+    key: int
+    url: str
+    level: int
+    hops: int
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+    value: float
+    carried: float
+    sent_at: float
+    details: str | None
+
+
+@writes(message, DELETE)
+class TakenMessage(NamedTuple):
+    """A message whose link is stored."""
+
+    id: int
+
+
+@writes(page, UPDATE)
+class MovedPage(NamedTuple):
+    """The target of a redirect to a site of another worker."""
+
+    id: int
+    moved_to: int
 
 
 class LinkAnchorRow(NamedTuple):

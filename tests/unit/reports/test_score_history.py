@@ -75,7 +75,7 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
         RelevanceRow(page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page))
         for page in (home, other, new)
     ]
-    totals = OrderTotalsRow(crawl.id, json.dumps(scores.totals()))
+    totals = OrderTotalsRow(crawl.id, 0, json.dumps(scores.totals()), "[]")
     changes = ChangeSet(*rows, totals, TopicPageRow(home, 0.5, "{}"))
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")

@@ -79,7 +79,7 @@ def test_look_back_waits_for_the_rows_of_the_page_only(sqlite: Database) -> None
     commits = Commits()
     store = SqlFrontierStore(sqlite, commits, 1)  # type: ignore[arg-type]
     for page_id in (7, 8, 7, 9):
-        store.submit(ChangeSet(OrderTotalsRow(1, "[]"), UnchangedPage(page_id, None, 0.0, None, None)))
+        store.submit(ChangeSet(OrderTotalsRow(1, 0, "[]", "[]"), UnchangedPage(page_id, None, 0.0, None, None)))
     assert store.entries([8]) == []
     assert store.entries([7, 8]) == []
     assert store.entries([5]) == []

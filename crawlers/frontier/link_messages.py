@@ -1,0 +1,67 @@
+"""Links to pages of sites that this worker does not hold: they are sent to the workers that do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.items import QueueSlot, Target
+from crawlers.storage.schema.tables import SentMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from crawlers.storage.messages import Message
+
+
+class Details(NamedTuple):
+    """What few messages contain."""
+
+    normalized: str | None = None  # of the target, if it differs from the URL
+    request: str | None = None
+    group: str | None = None  # name of the group of links
+    slot: tuple[int, float] | None = None
+    anchor: str | None = None  # text of the first link, if it is stored
+    contexts: Sequence[int] = ()  # numbers of the texts of the links
+    is_new: bool = False  # the page did not have the link when it was last visited
+    has_moved: bool = False  # the page redirects to the target
+
+
+def sent(
+    crawl_id: int,
+    source_id: int,
+    target: Target,
+    level: int,
+    hops: int,
+    count: int,
+    now: float,
+    details: Details,
+    *,
+    value: float = 0.0,
+) -> SentMessage:
+    """Return the message that a page has *count* links to *target*; it carries nothing yet."""
+    if target.normalized != target.url:
+        details = details._replace(normalized=target.normalized)
+    where = (target.key, target.url, level, hops)
+    return SentMessage(crawl_id, target.site, source_id, None, *where, count, value, 0.0, now, text_of(details))
+
+
+def text_of(details: Details) -> str | None:
+    """Return *details* as JSON; None if there are none."""
+    given = {name: one for name, one in details._asdict().items() if one or one == ""}
+    return json.dumps(given) if given else None
+
+
+def details_of(message: Message | SentMessage) -> Details:
+    """Return the details of a message."""
+    return Details(**json.loads(message.details)) if message.details else Details()
+
+
+def target_of(message: Message, details: Details) -> Target:
+    """Return the target of the link."""
+    return Target(message.url, details.normalized or message.url, message.key, message.site)
+
+
+def slots_of(message: Message, details: Details) -> dict[int, QueueSlot]:
+    """Return the queue slot of the target by its key, if it has one."""
+    return {message.key: QueueSlot(*details.slot)} if details.slot else {}

@@ -1,0 +1,50 @@
+"""Messages between the workers of a crawl: links to pages of sites that the worker who found them does not hold.
+
+A message is written in the transaction of the page with the link (`SentMessage`). Whoever holds the site of the target
+reads it in a round, and deletes it in the transaction that stores the link and discovers the page (`TakenMessage`). So
+a worker that is killed neither loses a message nor takes it up twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from crawlers.storage.schema.tables import message, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+class Message(NamedTuple):
+    """A row of `message`, with the name of the site."""
+
+    id: int
+    site: str
+    source_id: int
+    target_id: int | None
+    key: int
+    url: str
+    level: int
+    hops: int
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+    value: float
+    carried: float
+    sent_at: float
+    details: str | None
+
+
+def of_worker(connection: Connection, crawl_id: int, worker_id: int | None, limit: int) -> list[Message]:
+    """Return the first *limit* messages to sites that a worker holds (None: to those that nobody holds), in order."""
+    columns = [site.c.site if name == "site" else message.c[name] for name in Message._fields]
+    held = site.c.worker_id == worker_id if worker_id is not None else site.c.worker_id.is_(None)
+    rows = select(*columns).join(site, site.c.id == message.c.site_id)
+    rows = rows.where(message.c.crawl_id == crawl_id, held).order_by(message.c.id).limit(limit)
+    return [Message(*row) for row in connection.execute(rows)]
+
+
+def are_waiting(connection: Connection, crawl_id: int) -> bool:
+    """Return whether any message of the crawl waits to be taken up, whoever holds its site."""
+    waits = select(message.c.id).where(message.c.crawl_id == crawl_id).limit(1)
+    return connection.execute(waits).scalar() is not None

@@ -1,0 +1,333 @@
+"""Several workers, in one process, that crawl a web of several sites and exchange messages; they can be killed.
+
+The store is that of memory, or a database of either kind. What a worker has not committed is lost when it is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from crawlers.algorithms.bandits.best_site import Best
+from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
+from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.frontier.backends.memory import MemoryFrontierStore
+from crawlers.frontier.backends.sql import SqlFrontier
+from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
+from crawlers.items import Page, State
+from crawlers.storage import crawls, messages, workers
+from crawlers.storage.database import Database
+from crawlers.storage.order_parts import hand_out, parts_of
+from crawlers.storage.schema.score_tables import importance
+from crawlers.storage.schema.tables import link, message, page, site
+from tests.contracts.engines import HeldWriter
+from tests.contracts.scored_engines import ScoredStore
+from tests.support.stored_rows import add_sites
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+
+Name = tuple[int, int]  # place of the site, number of the page
+ROUND_S = 1.0
+
+
+def host(place: int) -> str:
+    return f"http://host{place}.test"
+
+
+def url_of(name: Name) -> str:
+    return f"{host(name[0])}/{name[1] or ''}"
+
+
+def name_of(url: str) -> Name:
+    start, _, number = url.removeprefix("http://host").partition(".test/")
+    return int(start), int(number or 0)
+
+
+class RandomWeb:
+    """*sites* with *pages* each, which link to each other; some redirect, also to other sites."""
+
+    def __init__(self, rng: random.Random, sites: int, pages: int, moved_p: float = 0.1) -> None:
+        self.names = [(place, number) for place in range(sites) for number in range(pages)]
+        self.links: dict[Name, dict[Name, int]] = {}
+        self.moved: dict[Name, Name] = {}
+        for name in self.names:
+            near = [other for other in self.names if other[0] == name[0]]
+            targets = rng.sample(near, 2) + rng.sample(self.names, rng.randint(0, 4))
+            self.links[name] = {target: rng.randint(1, 3) for target in targets}
+            if name[1] and rng.random() < moved_p:
+                self.moved[name] = rng.choice([other for other in self.names if other != name and other[1] == 0])
+
+    def page(self, lease: Lease) -> Page:
+        name = name_of(lease.url)
+
+        def target(other: Name) -> Any:
+            return resolve(lease.url, url_of(other))
+
+        if name in self.moved:
+            return Page(lease.id, lease.url, lease.level, State.MOVED, 301, moved_to=target(self.moved[name]))
+        links = self.links[name]
+        return Page(
+            lease.id,
+            lease.url,
+            lease.level,
+            State.DONE,
+            200,
+            content_hash=str(name).encode(),
+            links=[(target(other), count) for other, count in links.items() if other[0] == name[0]],
+            cross_site_links=[(target(other), count) for other, count in links.items() if other[0] != name[0]],
+        )
+
+
+class Worker:
+    """A worker with its frontier; *held* contains what it has not committed yet."""
+
+    def __init__(self, number: int, frontier: QueuedFrontier, order: PageOrder, held: Any) -> None:
+        self.number = number
+        self.frontier = frontier
+        self.scores = order.scores
+        self.held = held
+        self.sites: set[int] = set()
+
+
+class Workers:
+    """Workers on one store; subclasses say which."""
+
+    def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int) -> None:
+        self.web = web
+        self.make_order = make_order
+        self.workers: dict[int, Worker] = {}
+        self.site_ids: dict[str, int] = {}
+        self.now = 1000.0
+        self.places = sites
+
+    # What the store does ------------------------------------------------------------------------------
+
+    def join(self) -> Worker:
+        raise NotImplementedError
+
+    def free_sites(self) -> list[int]:
+        raise NotImplementedError
+
+    def _claim(self, worker: Worker, number: int) -> None:
+        raise NotImplementedError
+
+    def _exchange(self, worker: Worker) -> tuple[list[messages.Message], Any]:
+        raise NotImplementedError
+
+    def _lose(self, worker: Worker) -> None:
+        raise NotImplementedError
+
+    def waiting_messages(self) -> int:
+        raise NotImplementedError
+
+    def result(self) -> tuple[dict[Name, tuple[int, Name | None]], dict[tuple[Name, Name], int]]:
+        """Return state and target of a redirect by page, and the numbers of links."""
+        raise NotImplementedError
+
+    def committed_cash(self) -> float:
+        raise NotImplementedError
+
+    # What a worker does -------------------------------------------------------------------------------
+
+    def _joined(self, worker: Worker) -> Worker:
+        worker.frontier.add_elsewhere(host(place) for place in range(self.places))
+        self.workers[worker.number] = worker
+        return worker
+
+    def claim(self, worker: Worker, number: int) -> None:
+        worker.held.flush()
+        self._claim(worker, number)
+        place = next(name for name, one in self.site_ids.items() if one == number)
+        worker.frontier.open_site(SiteState(number, place, 1, 0.0), self.now)
+        worker.sites.add(number)
+        root = resolve(place + "/", place + "/")
+        worker.frontier.add([Candidate(number, root)], self.now)
+
+    def give_up(self, worker: Worker, number: int) -> None:
+        worker.frontier._store.submit(worker.frontier.close_site(number, self.now))
+        worker.held.flush()
+        worker.sites.discard(number)
+
+    def round(self, worker: Worker) -> None:
+        worker.held.flush()
+        found, parts = self._exchange(worker)
+        worker.frontier.receive(found, self.now)
+        if parts is not None:
+            worker.frontier.share(parts, self.now)
+
+    def kill(self, worker: Worker) -> None:
+        """Lose what is not committed."""
+        worker.held.lose()
+        del self.workers[worker.number]
+        self._lose(worker)
+
+    def fetch(self, worker: Worker) -> bool:
+        leases = worker.frontier.lease(self.now, 1)
+        for lease in leases:
+            worker.frontier.acknowledge(lease, Decision(self.web.page(lease)), self.now)
+        return bool(leases)
+
+    def finish(self, rng: random.Random) -> None:
+        """Crawl until nothing waits, with the workers that there are."""
+        while True:
+            for number in self.free_sites():
+                self.claim(rng.choice(list(self.workers.values())), number)
+            works = [self.fetch(worker) for worker in self.workers.values()]
+            for worker in self.workers.values():
+                self.round(worker)
+            for worker in self.workers.values():
+                worker.held.flush()
+            if not any(works) and not self.waiting_messages():
+                return
+
+
+def _untaken(parts: dict[int, Any], scores: OPIC) -> float:
+    """Return the cash of the virtual page, of all workers and of each, and what was given but not taken."""
+    stored = {number: one.part for number, one in parts.items()}
+    cash = [scores.pooled(stored)]
+    for part in stored.values():
+        own = OPICTotals(*part.totals)
+        if part.is_active:
+            cash += [own.virtual, part.given - own.taken]
+    return math.fsum(cash)
+
+
+class MemoryWorkers(Workers):
+    def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int) -> None:
+        super().__init__(web, make_order, sites)
+        self.store = MemoryFrontierStore()
+        self.site_ids = {host(place): place + 1 for place in range(sites)}
+        self._last = 0
+
+    def join(self) -> Worker:
+        self._last += 1
+        held, order = ScoredStore(), self.make_order()
+        held.store = self.store
+        self.store.given[self._last] = 0.0
+        frontier = QueuedFrontier(held, Best(), order, worker_id=self._last, is_divided=order.scores is not None)  # type: ignore[arg-type]
+        return self._joined(Worker(self._last, frontier, order, held))
+
+    def free_sites(self) -> list[int]:
+        return [n for n in self.site_ids.values() if not any(n in one.sites for one in self.workers.values())]
+
+    def _claim(self, worker: Worker, number: int) -> None:
+        pass
+
+    def _exchange(self, worker: Worker) -> tuple[list[messages.Message], Any]:
+        found = [one for one in self.store.messages.values() if self.site_ids[one.site] in worker.sites]
+        if worker.scores is None:
+            return found, None
+        parts = self.store.parts()
+        if parts.keys() >= self.store.given.keys():
+            stored = {number: one.part for number, one in parts.items()}
+            self.store.given |= worker.scores.hand_out(stored)  # type: ignore[attr-defined]
+        return found, self.store.parts()
+
+    def _lose(self, worker: Worker) -> None:
+        del self.store.given[worker.number]
+        totals = self.store._totals.get(worker.number)
+        for number in worker.sites:
+            if totals is not None:
+                self.store._bases.setdefault(number, totals.base)
+
+    def waiting_messages(self) -> int:
+        return len(self.store.messages)
+
+    def result(self) -> Any:
+        names = {number: name_of(row["url"]) for number, row in self.store.pages.items()}
+        pages = {names[n]: (row["state"], names.get(row.get("moved_to"))) for n, row in self.store.pages.items()}
+        links = {(names[s], names[t]): c for s, targets in self.store.links.items() for t, c in targets.items()}
+        return pages, links
+
+    def committed_cash(self) -> float:
+        store, parts = self.store, self.store.parts()
+        bases = store.bases()
+        for worker in self.workers.values():
+            for number in worker.sites:
+                if worker.number in parts:
+                    bases.setdefault(number, parts[worker.number].base)
+        rows = [row for row in store._scores.values() if row["queue"] != GONE]
+        cash = [row["cash"] + bases[row["site_id"]][row["queue"]] for row in rows]
+        return math.fsum([*cash, *(one.carried for one in store.messages.values()), _untaken(parts, OPIC())])
+
+
+class SqlWorkers(Workers):
+    def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int, url: str) -> None:
+        super().__init__(web, make_order, sites)
+        self.database = Database(url)
+        self.crawl_id = crawls.begin(self.database, "test", "broad", (), {}, self.now).id
+        with self.database.write() as connection:
+            workers.lose_dead(connection, self.crawl_id, self.now, None, lambda _: True)
+        rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(sites)))
+        self.site_ids = {row.site: row.id for row in rows}
+
+    def join(self) -> Worker:
+        with self.database.write() as connection:
+            number = workers.join(connection, self.crawl_id, "test", 1, "1", self.now)
+        held, order = HeldWriter(), self.make_order()
+        held.database = self.database
+        options = {"worker_id": number, "is_divided": order.scores is not None}
+        frontier = SqlFrontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
+        return self._joined(Worker(number, frontier, order, held))
+
+    def free_sites(self) -> list[int]:
+        with self.database.read() as connection:
+            free = select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id)
+            return list(connection.execute(free).scalars())
+
+    def _claim(self, worker: Worker, number: int) -> None:
+        with self.database.write() as connection:
+            connection.execute(site.update().where(site.c.id == number).values(worker_id=worker.number))
+
+    def _exchange(self, worker: Worker) -> tuple[list[messages.Message], Any]:
+        with self.database.write() as connection:
+            workers.fence(connection, worker.number, self.now)
+            found = messages.of_worker(connection, self.crawl_id, worker.number, 1000)
+            if worker.scores is None:
+                return found, None
+            distribute = worker.scores.hand_out  # type: ignore[attr-defined]
+            return found, hand_out(connection, self.crawl_id, self.now, ROUND_S, distribute)
+
+    def _lose(self, worker: Worker) -> None:
+        with self.database.write() as connection:
+            workers.lose_dead(connection, self.crawl_id, self.now, None, lambda number: number == worker.number)
+
+    def waiting_messages(self) -> int:
+        with self.database.read() as connection:
+            count = len(connection.execute(select(message.c.id)).all())
+            assert messages.are_waiting(connection, self.crawl_id) == (count > 0)
+        return count
+
+    def result(self) -> Any:
+        with self.database.read() as connection:
+            rows = connection.execute(select(page.c.id, page.c.url, page.c.state, page.c.moved_to)).all()
+            links = connection.execute(select(link)).all()
+        names = {row.id: name_of(row.url) for row in rows}
+        pages = {names[row.id]: (row.state, names.get(row.moved_to)) for row in rows}
+        return pages, {(names[source], names[target]): count for source, target, count in links}
+
+    def committed_cash(self) -> float:
+        with self.database.read() as connection:
+            parts = parts_of(connection, self.crawl_id)
+            sent = connection.execute(select(message.c.carried)).scalars().all()
+            bases = {row.id: row for row in connection.execute(select(site.c.id, site.c.base, site.c.worker_id))}
+            columns = (importance.c.site_id, importance.c.queue, importance.c.cash)
+            rows = connection.execute(select(*columns).where(importance.c.queue != GONE)).all()
+        cash = []
+        for row in rows:
+            of = bases[row.site_id]
+            base = json.loads(of.base) if of.base is not None else parts[of.worker_id].base
+            cash.append(row.cash + base[row.queue])
+        return math.fsum([*cash, *sent, _untaken(parts, OPIC())])
+
+    def close(self) -> None:
+        self.database.close()
