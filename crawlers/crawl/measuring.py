@@ -45,7 +45,7 @@ class Measuring:
         self._sum: Counter[State] = Counter()
         self._sum_took_s = 0.0
         self._is_querying = False
-        self.snapshot = Snapshot((crawl.session.name, ""), mission, __version__)
+        self.snapshot = Snapshot((crawl.session.name, str(crawl.session.row.worker_id)), mission, __version__)
         self._work()
 
     def step(self, late_s: float) -> None:

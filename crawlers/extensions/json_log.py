@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from pythonjsonlogger.core import RESERVED_ATTRS, LogData
 from pythonjsonlogger.json import JsonFormatter
+from scrapy import signals
 from scrapy.utils.log import TopLevelFormatter
 
+from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.inputs.crawl_name import crawl_name
 
 if TYPE_CHECKING:
@@ -50,14 +52,16 @@ class JsonLines(JsonFormatter):
 
 
 class JsonLog:
-    """An add-on. The fields `crawl` and `spider` are in all lines from the time when *crawler* has a spider."""
+    """An add-on. All lines have `crawl` and `spider` as soon as *crawler* has a spider, and then `worker`."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        add_on = cls(crawler)
+        crawler.signals.connect(add_on._opened, signals.spider_opened)
+        return add_on
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
@@ -70,8 +74,14 @@ class JsonLog:
 
     def update_settings(self, settings: BaseSettings) -> None:
         spider = self._crawler.spider
-        if spider is not None and any(handler.name == HANDLER for handler in logging.root.handlers):
+        if spider is not None and _handlers():
             install(settings, {"crawl": crawl_name(settings, spider), "spider": spider.name})
+
+    def _opened(self) -> None:
+        owner = self._crawler.get_extension(CrawlOwner)
+        for handler in _handlers():
+            if owner is not None and owner.has_begun and isinstance(handler.formatter, JsonLines):
+                handler.formatter.static_fields["worker"] = owner.crawl.session.row.worker_id
 
 
 def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
@@ -100,9 +110,13 @@ def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
 
 def remove() -> None:
     """Undo `install`."""
-    for handler in [handler for handler in logging.root.handlers if handler.name == HANDLER]:
+    for handler in _handlers():
         logging.root.removeHandler(handler)
         handler.close()
+
+
+def _handlers() -> list[logging.Handler]:
+    return [handler for handler in logging.root.handlers if handler.name == HANDLER]
 
 
 def prints_for_people(settings: BaseSettings) -> bool:

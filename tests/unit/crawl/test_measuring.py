@@ -43,7 +43,7 @@ def measured(sqlite_url: str) -> Iterator[Measured]:
 
 def test_first_snapshot_is_complete(measured: Measured) -> None:
     snapshot = measured.measuring.snapshot
-    assert snapshot.labels == ("test", "")
+    assert snapshot.labels == ("test", "1")
     assert snapshot.pages == {State.WAITING: 3}
 
 

@@ -112,7 +112,7 @@ def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
             until(lambda: SERVED.search(run.log) is not None or not run.is_running, "the line about the port")
             found = SERVED.search(run.log)
             assert found, run.log
-            done = ("crawlers_pages_total", "night", "done", "")
+            done = ("crawlers_pages_total", "night", "done", "1")
             until(lambda: get(int(found[1])).get(done) == 2, "the second page is counted")
             values = get(int(found[1]))
         finally:
@@ -120,12 +120,12 @@ def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
         ended = run.wait()
     assert ended.status == 0, ended.log
     assert int(found[1]) in range(port, port + 100)
-    assert values["crawlers_worker_info", "night", "sitegraph", __version__, ""] == 1
-    assert values["crawlers_errors_total", "night", "client_error", ""] == 1
-    assert values["crawlers_urls", "night", "leased", ""] == 1
-    assert values["crawlers_rule_decisions_total", "night", "chosen", ""] >= 4
-    assert values["crawlers_reactor_lateness_seconds_count", "night", ""] > 0
-    assert values["crawlers_received_bytes_total", "night", ""] > 100
+    assert values["crawlers_worker_info", "night", "sitegraph", __version__, "1"] == 1
+    assert values["crawlers_errors_total", "night", "client_error", "1"] == 1
+    assert values["crawlers_urls", "night", "leased", "1"] == 1
+    assert values["crawlers_rule_decisions_total", "night", "chosen", "1"] >= 4
+    assert values["crawlers_reactor_lateness_seconds_count", "night", "1"] > 0
+    assert values["crawlers_received_bytes_total", "night", "1"] > 100
     assert values["process_resident_memory_bytes",] > 2**20
     with socket.create_server(("127.0.0.1", int(found[1]))):
         pass
