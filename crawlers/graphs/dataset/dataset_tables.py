@@ -13,7 +13,9 @@ from crawlers.storage.files.parquet_files import ParquetColumn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_SITES = "site_id BETWEEN :first AND :last AND {0}site_id IN (SELECT id FROM exported_site)"
+# The range is there twice: PostgreSQL estimates by the first one, and SQLite searches by the second one.
+_EXPORTED = "(SELECT id FROM exported_site WHERE id BETWEEN :first AND :last)"
+_SITES = f"site_id BETWEEN :first AND :last AND {{0}}site_id IN {_EXPORTED}"
 _STATES = [state.name.lower() for state in State]
 MS = 1000
 
@@ -59,10 +61,10 @@ TABLES: dict[str, DatasetTable] = {
             ParquetColumn("availability", "string", "dictionary"),
             ParquetColumn("urls", "int64"),
         ),
-        """
+        f"""
         SELECT s.id, s.site, coalesce(s.aliases, '') || ' ' || coalesce(s.home_addresses, ''), s.folder,
             s.availability, (SELECT count(*) FROM page p WHERE p.site_id = s.id)
-        FROM site s WHERE s.id BETWEEN :first AND :last AND s.id IN (SELECT id FROM exported_site) ORDER BY s.id""",
+        FROM site s WHERE s.id IN {_EXPORTED} ORDER BY s.id""",  # noqa: S608
         100_000,
         1_000_000,
         {"addresses": _words},

@@ -22,7 +22,8 @@ _TABLE = "CREATE TEMPORARY TABLE folded (id BIGINT PRIMARY KEY, final_id BIGINT,
 _DUPLICATES = f"""
     INSERT INTO folded SELECT id, NULL, first FROM (
         SELECT id, first_value(id) OVER (PARTITION BY site_id, content_hash ORDER BY level, url {{c}}) AS first
-        FROM page WHERE site_id BETWEEN :first AND :last AND site_id IN (SELECT id FROM exported_site)
+        FROM page WHERE site_id BETWEEN :first AND :last
+        AND site_id IN (SELECT id FROM exported_site WHERE id BETWEEN :first AND :last)
         AND state = {State.DONE:d} AND content_hash IS NOT NULL
     ) AS page WHERE id <> first"""  # noqa: S608 - constants of ours
 # UNION drops rows that are known, so loops of redirects end; they have no last page.
@@ -30,7 +31,8 @@ _REDIRECTS = f"""
     INSERT INTO folded
     WITH RECURSIVE chain (id, target_id) AS (
         SELECT id, moved_to FROM page
-        WHERE site_id BETWEEN :first AND :last AND site_id IN (SELECT id FROM exported_site)
+        WHERE site_id BETWEEN :first AND :last
+        AND site_id IN (SELECT id FROM exported_site WHERE id BETWEEN :first AND :last)
         AND state = {State.MOVED:d} AND moved_to IS NOT NULL
         UNION SELECT c.id, p.moved_to FROM chain c JOIN page p ON p.id = c.target_id
         WHERE p.state = {State.MOVED:d} AND p.moved_to IS NOT NULL
