@@ -328,7 +328,7 @@ def test_transient_failure_is_retried_after_the_backoff_until_the_attempts_are_u
     page = crawl.fail(crawl.lease())
     assert (page.state, page.reason) == (State.FAILED, "timeout, 3 attempts")
     assert crawl.pages()["/"] == (State.FAILED, "timeout, 3 attempts")
-    assert crawl.stats == {"pages/retried": 2, "pages/failed": 1}
+    assert crawl.stats == {"pages/retried": 2, "pages/failed": 1, "errors/timeout": 3}
 
 
 def test_permanent_failure_is_not_retried(opened):
