@@ -1,0 +1,73 @@
+"""The units for systemd are those of docs/how-to/scrapyd.md, and its scripts are valid."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UNITS = sorted((ROOT / "deploy/systemd").iterdir())
+PAGE = (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
+
+
+def unit(name: str) -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(ROOT / "deploy/systemd" / name)
+    return parser
+
+
+def test_timer_runs_the_service_of_its_name_and_makes_up_for_lost_nights():
+    assert [path.name for path in UNITS] == [
+        "crawlers-nightly.service",
+        "crawlers-nightly.timer",
+        "crawlers-scrapyd.service",
+    ]
+    timer = unit("crawlers-nightly.timer")["Timer"]
+    assert timer["Persistent"] == "true"
+    assert f"`OnCalendar={timer['OnCalendar']}`" in PAGE
+    assert unit("crawlers-nightly.service")["Service"]["Type"] == "oneshot"
+
+
+def test_services_run_the_programs_of_the_documentation():
+    scrapyd = unit("crawlers-scrapyd.service")["Service"]
+    assert scrapyd["WorkingDirectory"] == "%h/crawls/node"
+    assert scrapyd["ExecStart"] == "%h/crawls/venv/bin/scrapyd --pidfile="
+    assert "../venv/bin/scrapyd --pidfile=" in PAGE
+    assert unit("crawlers-nightly.service")["Service"]["ExecStart"] == "%h/crawls/node/nightly.sh"
+    named = re.findall(r"crawlers-\w+\.(?:service|timer)", PAGE)
+    assert set(named) <= {path.name for path in UNITS}
+
+
+def test_systemd_understands_the_units(tmp_path):
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd is not installed")
+    for name in ("node/nightly.sh", "venv/bin/scrapyd"):
+        path = tmp_path / "crawls" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("#!/bin/sh\n", "utf-8")
+        path.chmod(0o755)
+    done = subprocess.run(
+        [program, "--user", "verify", *map(str, UNITS)],
+        env={**os.environ, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_scripts_of_the_documentation_are_valid():
+    scripts = re.findall(r"<<'END'\n(#!/bin/sh\n.*?)^END$", PAGE, re.DOTALL | re.MULTILINE)
+    assert scripts
+    for script in scripts:
+        done = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
