@@ -42,12 +42,14 @@ class PreviousVisit(NamedTuple):
 
 
 class KnownRows(NamedTuple):
-    """URLs of a site that were found before, in lists of the same length."""
+    """URLs of a site that were found before, in lists of the same length, and what else there is to know of them."""
 
     keys: list[int]
     values: list[int]  # as packed by `url_cache`; a page that waits is neither TAKEN nor REVIVABLE
     states: list[int]
     urls: list[str | None]  # only where a better variant may still be found, and no rule prefers this one
+    have_root: bool  # one of them is a page on level 0 that was read
+    have_retries: bool  # one of them waits for another attempt
 
 
 class Retry(NamedTuple):

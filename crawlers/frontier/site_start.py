@@ -14,15 +14,17 @@ import numpy as np
 from crawlers.frontier.frontier_store import QueueHead, SiteStart
 from crawlers.frontier.queues.bounded_queue import NONE
 from crawlers.frontier.site_queue import share
-from crawlers.frontier.url_cache import KnownUrls, levels_of
+from crawlers.frontier.url_cache import KnownUrls
 from crawlers.items import State
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.protocols import Counts
 
-CHUNK = 20_000  # known URLs per query; to parse so many holds the interpreter for a few milliseconds
+CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
 
 
@@ -50,8 +52,8 @@ def read_start(
         for group, reward in store.pulls(site_id):
             rule.started(group)
             rule.rewarded(group, reward)
-    counts, known, is_available = _read_known(store, site_id, room)
-    retries = store.retries(site_id) if counts.get(State.WAITING) else ()
+    counts, known, is_available, has_retries = _read_known(store, site_id, room)
+    retries = store.retries(site_id) if has_retries else ()
     if order.scores is not None:
         start = SiteStart(counts, known, is_available, retries=retries, rule=rule)
         if not is_divided:
@@ -69,24 +71,24 @@ def read_start(
     return SiteStart(counts, known, is_available, names, heads, retries, rule)
 
 
-def _read_known(store: ScoredFrontierStore, site_id: int, room: int) -> tuple[Counts, KnownUrls | None, bool]:
-    """Return the numbers of pages by state, the known URLs if they fit, and whether a page on level 0 was read."""
+def _read_known(store: ScoredFrontierStore, site_id: int, room: int) -> tuple[Counts, KnownUrls | None, bool, bool]:
+    """Return the numbers of pages by state, the known URLs if they fit, and whether any is a read root, or a retry."""
     counts: Counter[State] = Counter()
-    keys: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
-    values: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    keys: list[NDArray[np.int64]] = []
+    values: list[NDArray[np.int64]] = []
     urls: dict[int, str] = {}
-    is_available, total, first = False, 0, LEAST_KEY
+    total, first = 0, LEAST_KEY
+    is_available = has_retries = False
     while True:
         rows = store.known_from(site_id, first, CHUNK)
-        packed, states = np.array(rows.values, np.int64), np.array(rows.states, np.int8)
         counts.update({State(state): number for state, number in Counter(rows.states).items()})
-        is_available = is_available or bool(((levels_of(packed) == 0) & (states == State.DONE)).any())
-        total += len(packed)
+        is_available, has_retries = is_available or rows.have_root, has_retries or rows.have_retries
+        total += len(rows.keys)
         if total <= room:
             keys.append(np.array(rows.keys, np.int64))
-            values.append(packed)
+            values.append(np.array(rows.values, np.int64))
             urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
-        if len(packed) < CHUNK or rows.keys[-1] == GREATEST_KEY:
+        if len(rows.keys) < CHUNK or rows.keys[-1] == GREATEST_KEY:
             known = KnownUrls(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
-            return dict(counts), known, is_available
+            return dict(counts), known, is_available, has_retries
         first = rows.keys[-1] + 1

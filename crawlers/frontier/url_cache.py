@@ -73,11 +73,6 @@ def rank_of(value: int) -> int:
     return value >> _RANK_SHIFT & _RANK_MASK
 
 
-def levels_of(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the levels of several URLs."""
-    return (values >> _RANK_SHIFT & _RANK_MASK) >> _HOPS_BITS
-
-
 def variant_of(value: int) -> int:
     """Return the rank among the variants, see `resolution.variant_rank`."""
     return value >> _VARIANT_SHIFT & _VARIANT_MASK

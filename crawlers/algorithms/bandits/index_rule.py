@@ -130,7 +130,10 @@ class IndexRule(ArmRule[A]):
         self._resting: dict[int, A] = {}
         self._by_index = _Ranking()  # awake arms, if they are many
         self._by_prospect = _Ranking()  # arms that are awake or rest, if they are many
-        self._by_worth = _Ranking()  # arms by index, whether they are awake or not, if all arms are many
+        # For `best_index`, all arms, awake or not: those with initial pages left, the others, and these by index.
+        self._unread = IndexedHeap()
+        self._read: set[int] = set()
+        self._by_worth = _Ranking()
 
     def _tune(self, pool: Pool) -> None:
         """Compute what the indices have in common; *pool* has at least one pull."""
@@ -150,16 +153,21 @@ class IndexRule(ArmRule[A]):
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
         """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
 
-        O(log K), amortised: of many arms, an unwanted one is left out from then on until it changes or wakes.
+        Of many arms, an unwanted one is left out from then on until it changes or wakes. O(log K), amortised, and at
+        most 32 indices for each pull since the last call.
         """
         if len(self._arms) <= EXACT:
             return max((self.index(name) for name in self._known if is_wanted(name)), default=None)
+        while (unread := self._unread.first()) is not None:
+            if is_wanted(self._arms[unread].name):
+                return math.inf
+            self._unread.remove(unread)
         self._tune(self._refreshed)
-        self._by_worth.update(self._refreshed, range(len(self._arms)), self._worth_priority)
+        self._by_worth.update(self._refreshed, self._read, self._worth_priority)
         while (first := self._by_worth.first()) is not None:
             arm = self._arms[first]
             if is_wanted(arm.name):
-                return -self._worth_priority(first)[0]
+                return self._value(arm)
             self._by_worth.remove(first)
         return None
 
@@ -254,9 +262,8 @@ class IndexRule(ArmRule[A]):
         arm = self._awake.get(number)
         return None if arm is None else (-self._value(arm), arm.pulls)
 
-    def _worth_priority(self, number: int) -> Priority:
-        arm = self._arms[number]
-        return (-self._value(arm) if arm.pulls >= max(1, self._initial) else -math.inf,)
+    def _worth_priority(self, number: int) -> Priority | None:
+        return (-self._value(self._arms[number]),) if number in self._read else None
 
     def _prospect_priority(self, number: int) -> Priority | None:
         arm = self._awake.get(number) or self._resting.get(number)
@@ -290,7 +297,14 @@ class IndexRule(ArmRule[A]):
         self._changed(arm)
 
     def _changed(self, arm: A) -> None:
-        self._by_worth.changed(arm.number)
+        if arm.pulls < max(1, self._initial):
+            self._unread.put(arm.number, (arm.pulls,))
+            self._read.discard(arm.number)
+            self._by_worth.remove(arm.number)
+        else:
+            self._unread.remove(arm.number)
+            self._read.add(arm.number)
+            self._by_worth.changed(arm.number)
         self._by_index.changed(arm.number)
         self._by_prospect.changed(arm.number)
         if arm.is_awake:

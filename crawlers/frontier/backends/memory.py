@@ -208,6 +208,8 @@ def _known(rows: list[Row]) -> KnownRows:
             row["url"] if flag != TAKEN and row["variant"] >= ARBITRARY_VARIANT else None
             for row, flag in zip(rows, flags, strict=True)
         ],
+        any(row["level"] == 0 and row["state"] == State.DONE for row in rows),
+        any(row["state"] == State.WAITING and row["retry_at"] is not None for row in rows),
     )
 
 

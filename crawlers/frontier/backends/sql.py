@@ -41,15 +41,19 @@ _IS_REVIVABLE = f"state = {int(State.REJECTED)} AND ({_HAS_REVIVABLE_REASON})"
 _FLAGS = f"CASE WHEN {_WAITS} THEN 0 WHEN {_IS_REVIVABLE} THEN {REVIVABLE} ELSE {TAKEN} END"
 _KNOWN = f"""
     SELECT key, {PACKED_SQL.format(flags=_FLAGS)} AS packed, state,
-        CASE WHEN variant >= {ARBITRARY_VARIANT} AND ({_WAITS} OR {_IS_REVIVABLE}) THEN url END AS url
+        CASE WHEN variant >= {ARBITRARY_VARIANT} AND ({_WAITS} OR {_IS_REVIVABLE}) THEN url END AS url,
+        CASE WHEN level = 0 AND state = {int(State.DONE)} THEN 1 ELSE 0 END AS is_root,
+        CASE WHEN {_WAITS} AND retry_at IS NOT NULL THEN 1 ELSE 0 END AS is_retry
     FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
 _IN_LISTS = {
     "sqlite": """
-    SELECT json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url)
+    SELECT max(is_root), max(is_retry),
+        json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url)
     FROM ({known}) AS k""",
     "postgresql": """
-    SELECT CAST(json_agg(key) AS text), CAST(json_agg(packed) AS text), CAST(json_agg(state) AS text),
+    SELECT max(is_root), max(is_retry),
+        CAST(json_agg(key) AS text), CAST(json_agg(packed) AS text), CAST(json_agg(state) AS text),
         CAST(json_agg(url) AS text)
     FROM ({known}) AS k""",
 }
@@ -131,8 +135,9 @@ class SqlFrontierStore:
         return self._lists(self._known_from, site=site_id, key=key, limit=limit)
 
     def _lists(self, statement: str, **values: Any) -> KnownRows:
-        (lists,) = self._read(statement, **values)
-        return KnownRows(*(json.loads(one or "[]") for one in lists))
+        ((have_root, have_retries, *lists),) = self._read(statement, **values)
+        keys, packed, states, urls = (json.loads(one or "[]") for one in lists)
+        return KnownRows(keys, packed, states, urls, bool(have_root), bool(have_retries))
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         priority, page_id = after

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontierStore
-from crawlers.frontier.frontier_store import QueueEntry, Retry
+from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
 from crawlers.frontier.url_cache import MAX_GROUP, MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
 from crawlers.storage import crawls
@@ -61,7 +61,7 @@ def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
     ]
     store.submit(ChangeSet(*pages))
     store.flush()
-    known = [*zip(*store.known_from(1, LEAST, 9), strict=True)]
+    known = listed(store.known_from(1, LEAST, 9))
     assert known == [
         (LEAST, pack(1, 0, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
         (3, pack(3, 0, rank(2, 1), 2, TAKEN), State.DONE, None),
@@ -70,10 +70,24 @@ def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
         (6, pack(6, 0, rank(2, 1), 0, TAKEN), State.REJECTED, None),
         (MOST, pack(2, 0, rank(2, 1), 1, 0), State.WAITING, None),
     ]
-    assert [*zip(*store.known_from(1, 3, 2), strict=True)] == known[1:3]
-    assert sorted(zip(*store.known(1, [LEAST, 4, 12345]), strict=True)) == [known[0], known[2]]
-    nothing = ([], [], [], [])
+    assert listed(store.known_from(1, 3, 2)) == known[1:3]
+    assert sorted(listed(store.known(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
+    nothing = ([], [], [], [], False, False)
     assert store.known(1, []) == store.known_from(2, LEAST, 9) == nothing
+
+
+def listed(rows: KnownRows) -> list[tuple[Any, ...]]:
+    return [*zip(rows.keys, rows.values, rows.states, rows.urls, strict=True)]
+
+
+def test_roots_that_were_read_and_retries_are_noticed(store: FrontierStore) -> None:
+    root = row(2, 2, State.DONE)._replace(level=0)
+    store.submit(ChangeSet(row(1, 1, State.WAITING), root, row(3, 3, State.DONE)))
+    failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0, 35.0)
+    store.submit(ChangeSet(WaitingPage(1, *failed)))
+    store.flush()
+    found = [store.known_from(1, key, 1) for key in (1, 2, 3)]
+    assert [(rows.have_root, rows.have_retries) for rows in found] == [(False, True), (True, False), (False, False)]
 
 
 def test_largest_facts_of_a_known_url_fit_into_its_integer(store: FrontierStore) -> None:

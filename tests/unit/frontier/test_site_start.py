@@ -1,0 +1,75 @@
+"""What the store knows of a site is read in parts, and is the same however small they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.ranking.page_orders import BreadthFirst, LinkGroups
+from crawlers.frontier import site_start
+from crawlers.frontier.backends.memory import MemoryFrontierStore
+from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_start
+from crawlers.items import State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import LinkGroupRow, NewPage, PullRow, WaitingPage
+
+if TYPE_CHECKING:
+    from crawlers.frontier.frontier_store import SiteStart
+
+SITE = 4
+KEYS = (LEAST_KEY, -5, 0, 7, GREATEST_KEY)
+
+
+def store() -> MemoryFrontierStore:
+    made = MemoryFrontierStore()
+    for number, key in enumerate(KEYS, 1):
+        state, level = (State.DONE, 0) if number == 3 else (State.WAITING, 1)
+        place = (2, level, 0, float(level), int(state), None, None, None, 0.0, 0.0, number % 2)
+        made.submit(ChangeSet(NewPage(number, SITE, key, f"http://a.test/{number}", *place)))
+    made.submit(ChangeSet(WaitingPage(5, "http://a.test/5", 0, 1, 0, 1.0, 0, "timeout", 1, None, 10.0, 70.0)))
+    made.submit(ChangeSet(LinkGroupRow(SITE, 1, "ul/li"), PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0)))
+    return made
+
+
+def read(room: int = 100, *, groups: bool = False, head_urls: int = 100) -> SiteStart:
+    order = LinkGroups() if groups else BreadthFirst()
+    return read_start(store(), order, SITE, room=room, head_urls=head_urls, has_pulls=groups)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 4, 5, 6])
+def test_parts_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(site_start, "CHUNK", chunk)
+    start = read()
+    assert start.counts == {State.WAITING: 4, State.DONE: 1}
+    assert start.is_available
+    assert start.known is not None
+    assert start.known.keys.tolist() == list(KEYS)
+    assert start.known.urls == {key: f"http://a.test/{n}" for n, key in enumerate(KEYS, 1) if n not in (3, 5)}
+    assert [(retry.entry.id, retry.due_at, retry.wait_s) for retry in start.retries] == [(5, 70.0, 60.0)]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 5, 6])
+def test_more_urls_than_there_is_room_for_are_counted_only(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(site_start, "CHUNK", chunk)
+    start = read(room=4)
+    assert (start.known, start.counts, start.is_available) == (None, {State.WAITING: 4, State.DONE: 1}, True)
+    assert read(room=5).known is not None
+
+
+def test_groups_have_their_names_first_urls_and_pulls() -> None:
+    start = read(groups=True, head_urls=1)
+    assert start.names == ["ul/li"]
+    assert {group: ([entry.id for entry in head.entries], head.limit) for group, head in start.heads.items()} == {
+        0: ([2], 1),
+        1: ([1], 1),
+    }
+    assert start.rule is not None
+    assert start.rule.choose([(0, 2), (1, 1)]) == 0, "group 1 was pulled twice"
+
+
+def test_nothing_is_known_of_an_empty_site() -> None:
+    start = read_start(store(), BreadthFirst(), SITE + 1, room=0, head_urls=9, has_pulls=False)
+    assert start.counts == start.heads == {}
+    assert start.known is not None
+    assert len(start.known.keys) == 0
