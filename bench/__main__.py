@@ -38,6 +38,7 @@ COMMANDS = (
     ["bench.quality.frontier"],
     ["bench.quality.hostile_servers"],
     ["bench.durability.news_kills", "--kills", "50"],
+    ["bench.quality.workers", "--faults", "20"],
 )
 
 

@@ -151,6 +151,8 @@ FRONTIER_HEAD_URLS = 100_000  # waiting URLs kept in memory, of all sites togeth
 
 # The store
 
+WORKER_DEADLINE_SECONDS = 30.0  # seconds without a sign of life, after which others take over the sites of a worker
+WORKER_REJOIN_SECONDS = 600.0  # seconds for which a worker waits for a store that can't be reached
 STORE_BATCH_PAGES = 200  # pages per transaction
 STORE_BATCH_SECONDS = 1.0  # seconds that a page waits for its transaction at most
 
@@ -197,7 +199,7 @@ EXTENSIONS = {
     "crawlers.extensions.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
-    "crawlers.extensions.store_watch.StoreWatch": 0,
+    "crawlers.extensions.rounds.Rounds": 0,
     "crawlers.extensions.news_chart.NewsChart": 0,
     "crawlers.extensions.parquet.ParquetExport": 0,
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,

@@ -48,6 +48,7 @@ ABOVE_ZERO = {
     "FEED_POLLS_PER_SECOND",
     "RENDER_TIMEOUT_SECONDS",
     "RENDER_VIRTUAL_SECONDS",
+    "WORKER_DEADLINE_SECONDS",
 }
 SIGNED = {  # settings of Scrapy whose values may be negative, or None
     "DEPTH_PRIORITY",

@@ -18,11 +18,14 @@ from twisted.internet.defer import Deferred
 
 from crawlers.cli.outcome import check_reach
 from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
 from crawlers.cli.setting_checks import check_effects
-from crawlers.errors import ConfigError, CrawlersError, UnreachedError
+from crawlers.crawl.running_crawl import PASSING
+from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.json_log import prints_for_people
 from crawlers.inputs.program import suggested
+from crawlers.inputs.worker_place import crawl_to_join
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 
@@ -71,7 +74,11 @@ class Command(ProjectCommand, ScrapyCrawl):
             outcome.add_done_callback(self._done)
         self.crawler_process.start()
         failure = None if self._owner is None else self._owner.failure
-        if self._owner is not None and failure is not None:
+        if isinstance(failure, CrawlEnded):
+            logger.info("%s", failure)
+        elif self._owner is not None and isinstance(failure, PASSING):
+            self._begin_again(self._owner, crawler.settings)
+        elif self._owner is not None and failure is not None:
             if not self._report(failure) or self._owner.has_begun:
                 self.exitcode = 1
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
@@ -79,8 +86,19 @@ class Command(ProjectCommand, ScrapyCrawl):
         elif self._owner is not None and self._owner.has_begun:
             if not self._owner.crawl.is_closed:
                 self.exitcode = 1  # a second Ctrl-C
-            elif isinstance(crawler.spider, SiteSpider):
+            elif self._owner.crawl.has_ended and isinstance(crawler.spider, SiteSpider):
                 self._check_reach(self._owner.crawl.session.row.id, crawler.settings)
+
+    def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
+        let_signals_end_the_process()
+        logger.info("The same command begins again in this process as soon as the store can be reached")
+        try:
+            wait_for_store(settings.get("DATABASE_URL"), settings.getfloat("WORKER_REJOIN_SECONDS"))
+        except ConfigError as error:
+            self._report(error)
+            self.exitcode = 1
+        else:
+            begin_again(owner.crawl.session.row.id if owner.has_begun else crawl_to_join())
 
     def _check_reach(self, crawl_id: int, settings: BaseSettings) -> None:
         try:

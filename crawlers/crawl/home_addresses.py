@@ -55,6 +55,10 @@ class HomeAddresses:
         target = self._addresses.of_site(resolve(url, "", self._options))
         return replace(page, state=State.MOVED, reason="", moved_to=target, external=()), row
 
+    def closed(self, site_id: int) -> None:
+        """Forget a site."""
+        self._moving.pop(site_id, None)
+
     def _log(self, site_id: int, page: Page) -> None:
         address = self._moving.pop(site_id, None)
         if address is not None and page.state is State.DONE:

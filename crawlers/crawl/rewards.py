@@ -18,17 +18,24 @@ if TYPE_CHECKING:
 class Rewards:
     """The rewards of one run; without a *reward* all are 0.
 
-    *cache_keys* bounds the keys in memory; other keys are looked up in the store. *resumed* means that the store has
-    keys of earlier runs.
+    *cache_keys* bounds the keys in memory; other keys are looked up in the store.
     """
 
-    def __init__(
-        self, reward: Reward | None, database: Database, writer: Writer, *, cache_keys: int, resumed: bool
-    ) -> None:
+    def __init__(self, reward: Reward | None, database: Database, writer: Writer, *, cache_keys: int) -> None:
         self._reward = reward
         self._database = database
-        self._resumed = resumed
+        self._recalled: set[int] = set()  # sites of which the store may have keys that were never in memory
         self._paid: Uncommitted[int, set[int]] = Uncommitted(writer, max(cache_keys // 2, 1))  # by site
+
+    def recall(self, site_id: int) -> None:
+        """Look up the keys of a site from now on, because pages of it were rewarded before it was opened."""
+        self._recalled.add(site_id)
+
+    def forget(self, site_id: int) -> None:
+        """Forget the keys of a site that was closed."""
+        self._recalled.discard(site_id)
+        self._paid.young.pop(site_id, None)
+        self._paid.old.pop(site_id, None)
 
     def of(self, site_id: int, page: Page) -> Earned:
         """Return the earnings of *page*. The caller must submit their keys, which count as rewarded now."""
@@ -40,7 +47,7 @@ class Rewards:
         self._paid.make_room()
         young = self._paid.young.setdefault(site_id, set())
         new = unknown = keys - young - self._paid.old.get(site_id, set())
-        if unknown and (self._resumed or self._paid.forgotten):
+        if unknown and (site_id in self._recalled or self._paid.forgotten):
             new = unknown - counted(self._database, site_id, unknown)
         before = len(young)
         young |= keys

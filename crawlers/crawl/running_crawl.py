@@ -6,6 +6,7 @@ A scheduler asks for leases (`next`) and makes requests of them; a pipeline retu
 from __future__ import annotations
 
 import logging
+from asyncio import wrap_future
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,13 +18,15 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.algorithms.workers.sharing import BLOCK
+from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
-from crawlers.errors import CrawlersError, FrontierError, StoreError
+from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
 from crawlers.frontier.protocols import Candidate
 from crawlers.inputs.render_settings import RenderedSites
 from crawlers.inputs.robots_token import robots_token
@@ -34,14 +37,18 @@ from crawlers.storage.files.csv_logs import CsvLogs
 from crawlers.storage.schema.tables import SiteRest, SiteRobots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from concurrent.futures import Future
 
+    from crawlers.crawl.membership import Exchanged, Membership
     from crawlers.crawl.policy import CrawlControl, CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.stats import StatsCounter
+    from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
+    from crawlers.storage.crawls import SiteRow
     from crawlers.storage.schema.tables import SiteHome
 
 logger = logging.getLogger(__name__)
@@ -49,6 +56,10 @@ logger = logging.getLogger(__name__)
 # One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.
 MAX_REJECTED = 500
 MAX_REJECTING_S = 0.1
+MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
+STOPPED = "stopped by command"  # the reason of an end that somebody asked all workers for
+# Errors after which this worker ends without a further trace; the same command may join the crawl again.
+PASSING = (ClaimsLost, StoreUnavailable)
 
 
 class RobotsNeeded(NamedTuple):
@@ -63,9 +74,10 @@ class Crawl:
 
     *open_policy* creates the policy of the mission, once the store is open. *stop* ends the program that runs the
     crawl, for a reason; *wake* makes it call `next` again. *versions* are the versions of further software, by name,
-    that are stored with the crawl.
+    that are stored with the crawl. If *share* processes begin it together, the first one claims a part of its sites;
+    *joins* is the number of the only crawl that this process may work on.
 
-    Raises `ConfigError`.
+    Raises `ConfigError`, `CrawlEnded` and `StoreUnavailable`.
     """
 
     def __init__(
@@ -79,6 +91,8 @@ class Crawl:
         stop: Callable[[str], None],
         wake: Callable[[], None],
         versions: Mapping[str, str],
+        share: int = 1,
+        joins: int | None = None,
     ) -> None:
         now = self._began_at = clock()
         self.retries = RetryPolicy(
@@ -97,6 +111,7 @@ class Crawl:
         self.addresses = AddressGuard(spec.seeds, refuses=settings.getbool("REFUSE_PRIVATE_ADDRESSES"))
         self.failure: BaseException | None = None
         self.is_closed = False
+        self.has_ended = False  # this process recorded the end of the crawl, or of this run
         self._stop = stop
         self._wake = wake
         self._options = normalization(settings)
@@ -107,6 +122,11 @@ class Crawl:
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
         self._trials = Trials(self._most_leases)
+        self._has_room = False  # nothing could be leased although more downloads may run, since the last round
+        self._leased = 0  # pages, since the last round
+        self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
+        self._is_in_round = self._is_stopping = False
+        self._has_budget = spec.page_budget > 0
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
@@ -116,24 +136,25 @@ class Crawl:
         )
         logs = log_paths(settings)
         stored = StoredSelection(self._url_filter, selection, self._options)
-        self.session = CrawlSession(settings, spec, self._reason_against, now, versions, stored)
+        self.session = CrawlSession(settings, spec, self._reason_against, now, versions, clock, stored, share, joins)
         with ExitStack() as on_error:
             on_error.callback(self.session.close_all)
             on_error.callback(self._never_began)
             self._stats = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             on_error.callback(self._stats.close)
             self.sites = SitePolicies(
-                self.session, settings, self.robots_token, not spec.is_foreign, clock, spec.addresses
+                self.session, settings, self.robots_token, not spec.is_foreign, clock, spec.addresses, spec.sites
             )
             self._homes = HomeAddresses(self.sites, spec.addresses, self._options)
-            for row in self.session.row.sites:
-                self.sites.open(row, now)
-            for row in self.session.row.sites:
-                self.session.adopt_links(row, now)
+            self._held = HeldSites(self.session, self.sites, self._trials, self._homes, self._open_claimed, clock)
+            self.frontier.register_sites(self.session.site_ids())
+            self._open_sites(self.session.row.sites, now)
             self.session.warn_of_left_out()
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
-            self._add_urls((*(limits.start_url or f"{limits.site}/" for limits in spec.sites), *spec.roots), now)
+            self._add_start_pages(self.session.row.sites, now)
+            self._add_urls(spec.roots, now)
+            self._apply(self._submit_round().result())
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
@@ -151,20 +172,133 @@ class Crawl:
     def _reason_against(self, target: Target) -> str | None:
         return self._url_filter.reason_against(target) or self._policy.reason_against(target)
 
+    def _open_sites(self, rows: Sequence[SiteRow], now: float, start: SiteStart | None = None) -> None:
+        for row in rows:
+            self.sites.open(row, now, start)
+            if not row.is_new:
+                self.session.rewards.recall(row.id)
+        for row in rows:
+            self.session.adopt_links(row, now)
+
+    def _add_start_pages(self, rows: Iterable[SiteRow], now: float) -> None:
+        listed = (row for row in rows if self.sites.is_listed(row.site))
+        self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now)
+
     def _add_urls(self, urls: Iterable[str], now: float) -> None:
-        found = [(self.sites.id_of(site_of(url), now), resolve(url, "", self._options)) for url in urls]
+        self._add([(self.sites.id_of(site_of(url), now), url) for url in urls], now)
+
+    def _add(self, urls: Iterable[tuple[int, str]], now: float) -> None:
+        found = [(site_id, resolve(url, "", self._options)) for site_id, url in urls]
         for _, target in found:
             self._url_filter.select(target)
         self.frontier.add([Candidate(*one, slot=self._start_slot) for one in found], now)
+
+    # The other workers --------------------------------------------------------------------------------
+
+    @property
+    def _members(self) -> Membership:
+        return self.session.members
+
+    @property
+    def worker_id(self) -> int:
+        """The number of this process as a worker of the crawl."""
+        return self._members.worker_id
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether other workers were active when this process joined the crawl."""
+        return self.session.row.others > 0
+
+    @property
+    def round_s(self) -> float:
+        """The seconds between two rounds."""
+        return self._members.round_s
+
+    @property
+    def run_s(self) -> float:
+        """The seconds since a worker began or resumed the crawl while no other was active."""
+        return self.clock() - self.session.row.run_started_at
+
+    async def round(self, *, is_stopping: bool = False) -> None:
+        """Exchange with the other workers by the store. A worker that *is_stopping* takes nothing more."""
+        self._is_stopping = self._is_stopping or is_stopping
+        if self._is_in_round or self.failure is not None or self.session.writer.is_closed:
+            return
+        self._is_in_round = True
+        try:
+            self._apply(await wrap_future(self._submit_round()))
+            await self._held.open()
+            self._wake()
+        except StoreError as error:
+            if not self.session.writer.is_closed:  # else the crawl was closed in the meantime
+                self.abort(error)
+        except Exception as error:
+            self.abort_by_bug("the exchange with the other workers failed", error)
+        finally:
+            self._is_in_round = False
+
+    def _submit_round(self) -> Future[Exchanged]:
+        is_hungry = not self._is_stopping and self._held.are_all_open and (self._rests or not self.frontier.is_waiting)
+        takes = not self._is_stopping and (is_hungry or self._has_room or not self._members.others)
+        best_index = self.frontier.best_index(self.clock())
+        wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
+        limit = self.frontier.limit(wanted_pulls) if self._members.others and self._has_budget else -1
+        self._has_room, self._leased = False, 0
+        report = self._members.report._replace(
+            wanted_sites=MANY_SITES if takes else 0,
+            wanted_pulls=wanted_pulls,
+            limit=limit,
+            leases=self.frontier.leases,
+            best_index=best_index,
+            is_hungry=is_hungry,
+        )
+        return self._members.submit(self.session.writer, report)
+
+    def _apply(self, found: Exchanged) -> None:
+        self._members.note(found.round)
+        self._held.ahead_s = found.ahead_s
+        self._held.claimed(found.claimed)
+        self.frontier.learn(found.round.pulls)
+        if self._has_budget:
+            self.frontier.grant(found.round.granted)
+        if not self._is_stopping:
+            self._held.share(found.round.hungry, found.round.others + 1)
+        if self._members.is_stopped and not self._is_stopping:
+            self._is_stopping = True
+            logger.info("Crawl %s was asked to stop", self.session.name)
+            self._stop(STOPPED)
+
+    def _open_claimed(self, row: SiteRow, start: SiteStart) -> None:
+        now = self.clock()
+        self._open_sites([row], now, start)
+        self._add_start_pages([row], now)
+        self._wake()
+
+    def ask_to_stop(self) -> None:
+        """Let all workers of the crawl stop."""
+        self._is_stopping = True
+        with suppress(StoreError):  # then it is stopped anyway
+            self.session.writer.run(self._members.ask_to_stop)
 
     # Fetching ---------------------------------------------------------------------------------------
 
     @property
     def has_pending(self) -> bool:
-        """Whether anything will be leased sooner or later without a further event."""
-        if self.failure is not None or (self._ends_early and self.frontier.only_revisits(self._began_at)):
+        """Whether anything will be leased sooner or later without a further event, or others work on the crawl."""
+        if self.failure is not None:
             return False
-        return self.frontier.has_pending
+        if self._members.others and not self._is_stopping:
+            if self._members.is_over:  # then the elected worker goes on alone
+                return self._members.is_elected and self.session.leaves_levels_too_deep
+            return not self._members.is_spent
+        if self._ends_early and self.frontier.only_revisits(self._began_at):
+            return False
+        return self.frontier.has_pending or not self._held.are_all_open
+
+    @property
+    def may_request(self) -> bool:
+        """Whether anything may be requested now: the crawl is not paused, and this worker is certainly not lost."""
+        return self._members.may_lease
 
     def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | None:
         """Return the URL to fetch next, or a site whose robots.txt is needed; None if nothing may be fetched yet.
@@ -172,7 +306,7 @@ class Crawl:
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
         """
-        if not self._policy.is_ready:
+        if not self._policy.is_ready or not self.may_request:
             return None
         for site_id in self._trials.admitted(in_flight):
             self.frontier.resume(site_id, now)
@@ -181,6 +315,7 @@ class Crawl:
                 return None
             leases = self.frontier.lease(now, 1)
             if not leases:
+                self._has_room = True
                 return None
             (lease,) = leases
             if (address := self.sites.robots_needed(lease)) is not None:
@@ -192,6 +327,8 @@ class Crawl:
                 self.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
             elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
                 self._trials.started(lease.site_id, lease.id)
+                self._rests = False
+                self._leased += 1
                 return lease
             else:
                 self.frontier.release(lease, now)
@@ -203,7 +340,7 @@ class Crawl:
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
-        if not self._policy.is_ready or self._is_full(in_flight):
+        if not self._policy.is_ready or not self.may_request or self._is_full(in_flight):
             return None
         return self.frontier.next_due(now)
 
@@ -212,12 +349,13 @@ class Crawl:
         return self.sites.row(site_id).site in self.rendered
 
     def waits_for_robots(self, now: float) -> bool:
-        """Whether nothing can be fetched before the robots.txt of a further site is known."""
+        """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
         if not self._policy.is_ready or self.frontier.leases:
             return False
         if self._ends_early and self.frontier.only_revisits(self._began_at, with_paused=False):
             return True
-        return self.frontier.next_due(now) is None
+        self._rests = self.frontier.next_due(now) is None
+        return self._rests and self._members.are_idle
 
     def _is_full(self, in_flight: int) -> bool:
         return not self._is_foreign and self.frontier.leases + in_flight >= self._most_leases
@@ -257,7 +395,8 @@ class Crawl:
         if lease is None or self.failure is not None:
             return page  # after a failure the frontier may know URLs that the store does not: nothing may follow
         try:
-            return self._record(lease, page)
+            page = self._record(lease, page)
+            self._held.part(lease.site_id)
         except StoreError as error:
             self.abort(error)
         except Exception as error:
@@ -325,18 +464,11 @@ class Crawl:
         logger.exception("Internal error")
         self.abort(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
 
-    def check_store(self) -> None:
-        """End the crawl if the writer has failed; otherwise only the next page would notice it."""
-        if self.session.writer.has_failed:
-            try:
-                self.session.writer.flush()
-            except StoreError as error:
-                self.abort(error)
-
     def _fail(self, error: BaseException) -> None:
         if self.failure is None:
             self.failure = error
-            logger.error("%s", error)
+            level = logging.WARNING if isinstance(error, PASSING) else logging.ERROR
+            logger.log(level, "%s", error)
 
     def resume(self) -> None:
         """Request pages, because the policy is now ready."""
@@ -357,12 +489,14 @@ class Crawl:
     @property
     def is_spent(self) -> bool:
         """Whether the page budget ends the crawl although URLs wait."""
+        if self._members.others:
+            return self.failure is None and self._members.is_spent and not self._members.is_over
         return self.failure is None and self.frontier.is_waiting and self.frontier.is_spent
 
     @property
     def has_unsettled_levels(self) -> bool:
         """Whether nothing waits any more, and levels may have to be corrected: see `settle_levels`."""
-        if self.failure is not None or self._has_settled or self.frontier.is_waiting:
+        if self.failure is not None or self._has_settled or self.frontier.is_waiting or self._members.others:
             return False
         return self.session.leaves_levels_too_deep
 
@@ -372,7 +506,7 @@ class Crawl:
             return
         self._is_settling = True
         try:
-            await self.session.settle_levels(self.clock)
+            await self.session.settle_levels(self.sites.rows, self.clock)
         except StoreError as error:
             if not self.session.writer.is_closed:  # else the crawl was closed in the meantime
                 self.abort(error)
@@ -385,26 +519,41 @@ class Crawl:
             self._is_settling = False
 
     def close(self, reason: str, outputs: Iterable[Callable[[], None]]) -> None:
-        """Commit everything, write the *outputs*, and record how the crawl ended.
+        """Commit everything and leave the crawl; the last worker writes the *outputs*, and records how it ended.
 
         A crawl is finished only when all outputs are written: after a kill before that, the same command continues it.
         The error of an output is reported, and the others are written nevertheless.
         """
         is_logged = self._writes(self._stats.close)  # even if the store fails
         try:
-            self.session.commit()
-            if reason == "finished":
-                self.session.drop_surplus()
-            is_written = all([is_logged, *(self._writes(output) for output in outputs)])
-            finished = reason == "finished" and is_written and not self.frontier.is_waiting
-            is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
-            if self._is_foreign:  # missions have a summary, which begins with the same words
-                logger.info("Crawl %s %s", self.session.name, self.session.outcome(reason, is_finished=is_finished))
+            if not isinstance(self.failure, PASSING):
+                self.session.commit()
+                if self.session.leave():
+                    self._end(reason, outputs, is_logged=is_logged)
+                else:
+                    self._say_that_others_go_on()
         except StoreError as error:
             self._fail(error)
         finally:
             self.session.close_all()
             self.is_closed = True
+
+    def _end(self, reason: str, outputs: Iterable[Callable[[], None]], *, is_logged: bool) -> None:
+        if reason == "finished":
+            self.session.drop_surplus()
+        self.session.close_writer()
+        is_written = all([is_logged, *(self._writes(output) for output in outputs)])
+        finished = reason == "finished" and is_written and not self.frontier.is_waiting
+        is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
+        self.has_ended = True
+        outcome = self.session.outcome(reason, is_finished=is_finished)
+        if self._is_foreign:  # missions have a summary, which begins with the same words
+            logger.info("Crawl %s %s", self.session.name, outcome)
+
+    def _say_that_others_go_on(self) -> None:
+        others = max(1, self._members.others)
+        still = f"{counted(others, 'other')} {'works' if others == 1 else 'work'} on it"
+        logger.info("Worker %d leaves the crawl %s; %s", self.worker_id, self.session.name, still)
 
     def _writes(self, output: Callable[[], None]) -> bool:
         try:

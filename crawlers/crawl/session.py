@@ -18,19 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.plurals import plural
+from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.membership import Membership
 from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
-from crawlers.errors import ConfigError, FrontierError, StoreError
+from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
-from crawlers.graphs.duplicate_rows import drop_duplicate_rows
+from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
-from crawlers.storage import crawls
+from crawlers.storage import crawls, workers
 from crawlers.storage.crawls import count_excluded, found_site
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
@@ -47,7 +48,7 @@ from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
@@ -122,14 +123,16 @@ class CrawlSession:
         reason_against: Callable[[Target], str | None],
         now: float,
         versions: Mapping[str, str],
+        clock: Callable[[], float],
         selection: Selection | None = None,
+        share: int = 1,
+        joins: int | None = None,
     ) -> None:
         rule = chosen_rule(settings)
         self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
         check_order(settings.get("ORDER"), self._order, mission)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
-        self._page_budget = mission.page_budget
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
         self._options = normalization(settings)
@@ -151,15 +154,27 @@ class CrawlSession:
                 keeps=mission.keeping(),
                 selection=selection,
                 hold=self._hold,
-                can_be_joined=False,
+                can_be_joined=mission.can_be_shared,
+                share=share,
+                rejoins=joins,
             )
             self._has_grown = self.row.has_grown
+            self.members = Membership(
+                self.database,
+                self.row.id,
+                self.row.worker_id,
+                page_budget=mission.page_budget,
+                index_share=settings.getfloat("RULE_INDEX_SHARE"),
+                deadline_s=settings.getfloat("WORKER_DEADLINE_SECONDS"),
+                clock=clock,
+            )
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
                 batch_size=settings.getint("STORE_BATCH_PAGES"),
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
                 check=self._check_store,
+                fence=self.members.fence,
             )
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
@@ -183,8 +198,10 @@ class CrawlSession:
                 self.database,
                 self.writer,
                 cache_keys=settings.getint("REWARD_CACHE_KEYS"),
-                resumed=self.row.resumed,
             )
+        except StoreUnavailable:
+            self.close_all()
+            raise
         except StoreError as error:
             self.close_all()
             raise ConfigError(f"DATABASE_URL={error}") from error
@@ -242,6 +259,10 @@ class CrawlSession:
 
     def beginning(self) -> str:
         """Return a description of the start of the run."""
+        if self.row.others:
+            work = "works" if self.row.others == 1 else "work"
+            others = f"{counted(self.row.others, 'other')} {work} on it in {self.database.name}"
+            return f"is joined by worker {self.row.worker_id}: {others}"
         sites = len(self.row.sites)
         begins = "is resumed" if self.row.resumed else "begins"
         return f"{begins}: {sites} {plural(sites, 'site')} in {self.database.name}"
@@ -256,14 +277,17 @@ class CrawlSession:
         return f"{ending}: everything is stored, and the same command resumes it"
 
     def recall_pulls(self) -> None:
-        """Report the pulls of earlier runs to the site rule; all sites must be open, in the order of the first run."""
-        pulls = 0
-        if self.row.resumed and self._records_pulls:
-            pulls = self.frontier.learn(pulls_of(self.database, self.row.id))
-            if not pulls:  # until now it ran without a budget
-                pulls = self.frontier.learn(downloads_of(self.database, self.row.id))
-        if self._page_budget:
-            self.frontier.grant(max(0, self._page_budget - pulls))
+        """Report the pulls of earlier runs and of other workers to the rules."""
+        if not self._records_pulls:
+            return
+        with self.database.read() as connection:
+            last = self.members.after_pulls = workers.last_pulls(connection, self.row.id)
+        if self.row.resumed and not self.frontier.learn(pulls_of(self.database, self.row.id, until=last)):
+            self.frontier.learn(downloads_of(self.database, self.row.id))  # until now it ran without a budget
+
+    def site_ids(self) -> list[int]:
+        """Return the numbers of all sites of the crawl, in order, whichever worker holds them."""
+        return crawls.open_site_ids(self.database, self.row.id)
 
     @property
     def goes_by_level(self) -> bool:
@@ -275,9 +299,9 @@ class CrawlSession:
         """Whether a page may have been read by a longer path first; then `settle_levels` when nothing waits."""
         return (self._order.groups() is not None or self._has_grown) and self._order.scores is None
 
-    async def settle_levels(self, clock: Callable[[], float]) -> None:
-        """Correct the levels of all pages; those that are not too deep after all wait again. Raises `StoreError`."""
-        for row in self.row.sites:
+    async def settle_levels(self, rows: Iterable[SiteRow], clock: Callable[[], float]) -> None:
+        """Correct the levels of all pages of sites; those that are not too deep after all wait again."""
+        for row in rows:
             job = partial(settle_levels, site_id=row.id, max_level=row.max_level)
             nearer = await wrap_future(self.writer.run(job))
             targets = ((self._addresses.of_site(resolve(url, "", self._options)), level) for url, level in nearer)
@@ -304,9 +328,13 @@ class CrawlSession:
         return row
 
     def commit(self) -> None:
-        """Commit everything that is pending, and close the writer. Raises `StoreError`."""
-        self.writer.close()
+        """Commit everything that is pending. Raises `StoreError`."""
+        self.writer.flush()
         self._check_store()
+
+    def leave(self) -> bool:
+        """Leave the crawl; return whether this worker stays to end it, as the last one. Raises `StoreError`."""
+        return self.writer.run(self.members.leave).result()
 
     def drop_surplus(self) -> None:
         """Drop the rows that a crawl does not keep when nothing waits any more. Raises `StoreError`.
@@ -315,10 +343,15 @@ class CrawlSession:
         """
         if crawls.is_waiting(self.database, self.row.id):
             return
-        crawls.drop_anchors(self.database, self.row.id)
+        self.writer.run(partial(crawls.drop_anchors, crawl_id=self.row.id)).result()
         if not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
             for crawled in sites_of(self.database, self.row.id):
-                drop_duplicate_rows(self.database, crawled.id)
+                rows = duplicate_rows(self.database, crawled.id)
+                self.writer.run(partial(drop_duplicate_rows, rows=rows)).result()
+
+    def close_writer(self) -> None:
+        """Commit what is pending, and end the writer's thread. Raises `StoreError`."""
+        self.writer.close()
 
     def end(self, *, finished: bool, reason: str, now: float) -> bool:
         """Record the end of the run; return whether the crawl is finished. Raises `StoreError`."""

@@ -20,12 +20,13 @@ from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
 from crawlers.storage.schema.tables import SiteHome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from crawlers.crawl.session import CrawlSession
+    from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.protocols import Lease
     from crawlers.inputs.setting_values import SettingValues
-    from crawlers.items import Page
+    from crawlers.items import Page, SiteLimits
     from crawlers.storage.crawls import SiteRow
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,11 @@ MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used lo
 
 
 class SitePolicies:
-    """The sites of a run by id. *robots_token* is the product token for which rules of robots.txt apply."""
+    """The open sites of a run by id.
+
+    *robots_token* is the product token for which rules of robots.txt apply. *listed* are the sites of the host list,
+    also those that this process has not opened.
+    """
 
     def __init__(
         self,
@@ -50,6 +55,7 @@ class SitePolicies:
         watch_traps: bool,
         clock: Callable[[], float],
         addresses: SiteAddresses | None = None,
+        listed: Iterable[SiteLimits] = (),
     ) -> None:
         self._session = session
         self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
@@ -61,18 +67,22 @@ class SitePolicies:
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._clock = clock
+        self._listed = {limits.site for limits in listed}
+        for limits in listed:
+            self._addresses.set(limits.site, (limits.site, *limits.aliases), limits.site)
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
         self._has_robots: set[str] = set()  # addresses with a known robots.txt
         self._asked: dict[int, str] = {}  # addresses whose robots.txt was needed last, by site
+        self.fetching: set[int] = set()  # sites whose robots.txt was requested, and is not known yet
         self._ask_again_at: dict[str, float] = {}  # for inaccessible ones
         self._rules = RobotsCache()  # others are parsed again from their rows
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
         self._observed: Counter[int] = Counter()  # pages in the watch of a site
         self._unwatched: set[int] = set()  # sites whose watch was dropped
 
-    def open(self, row: SiteRow, now: float) -> None:
-        """Open a site, in the frontier as well."""
+    def open(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
+        """Open a site, in the frontier as well, which reads its *start* from the store if that is not given."""
         self._rows[row.id] = row
         self._ids[row.site] = row.id
         self._addresses.set(row.site, row.addresses, row.address)
@@ -82,12 +92,24 @@ class SitePolicies:
             if is_recent and not is_unreachable(row.robots_status):
                 self._keep(row.site, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
         self._session.frontier.open_site(
-            SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now
+            SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now, start
         )
         self._apply_delay(row.id, row.site)
         if row.asked_at is not None:
             rest_until = row.rest_until if row.rest_until is not None else -math.inf
-            self._session.frontier.gate(row.id).resumed(row.asked_at, rest_until, now)
+            # A clock that was set back must not make the crawl wait.
+            self._session.frontier.gate(row.id).resumed(min(row.asked_at, now), rest_until, now)
+
+    def close(self, site_id: int) -> None:
+        """Forget a site that the frontier has closed; it may be opened again."""
+        row = self._rows.pop(site_id)
+        del self._ids[row.site]
+        self._has_robots.difference_update(row.addresses)
+        for address in row.addresses:
+            self._ask_again_at.pop(address, None)
+        self._asked.pop(site_id, None)
+        self.release_watch(site_id)
+        self._unwatched.discard(site_id)
 
     def id_of(self, site: str, now: float) -> int:
         """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""
@@ -95,13 +117,23 @@ class SitePolicies:
             self.open(self._session.add_site(site), now)
         return self._ids[site]
 
+    @property
+    def rows(self) -> list[SiteRow]:
+        """All open sites."""
+        return list(self._rows.values())
+
     def row(self, site_id: int) -> SiteRow:
         """Return the site with that id, with its limits."""
         return self._rows[site_id]
 
+    def is_listed(self, site: str) -> bool:
+        """Return whether the host list names *site*."""
+        return site in self._listed
+
     def is_named(self, address: str) -> bool:
-        """Return whether *address* is that of a site of the crawl, even of one that the host list omits."""
-        return self._addresses.site(address) in self._ids or address in self._session.row.excluded
+        """Return whether *address* is that of a site of the crawl, even of one that is not open."""
+        site = self._addresses.site(address)
+        return site in self._listed or site in self._ids or address in self._session.row.excluded
 
     def home_moved(self, site_id: int, address: str) -> SiteHome:
         """Let the pages of a site be requested from *address*, to which its home page redirects; return the row."""
@@ -184,6 +216,13 @@ class SitePolicies:
         address = site_of(lease.url)
         return address if self._addresses.site(address) == site else site
 
+    def begin_robots(self, site_id: int) -> bool:
+        """Return whether the robots.txt of a site is still needed; it is `fetching` from now on."""
+        is_needed = site_id in self._asked
+        if is_needed:
+            self.fetching.add(site_id)
+        return is_needed
+
     def robots_address(self, site_id: int) -> str:
         """Return the address of the site whose robots.txt was needed last."""
         return self._asked.get(site_id, self._rows[site_id].site)
@@ -192,6 +231,7 @@ class SitePolicies:
         """Apply the robots.txt that the site needed from now on; if it is inaccessible, for a limited time."""
         address = self.robots_address(site_id)
         self._asked.pop(site_id, None)
+        self.fetching.discard(site_id)
         self._keep(address, RobotsRules(status, text, self._robots_token))
         if is_unreachable(status):
             self._ask_again_at[address] = self._clock() + self._longest_rest_s
@@ -279,11 +319,12 @@ class SitePolicies:
             share = min(1.0, max(MIN_SHARE, SHARED_WATCHES / len(self._rows)))
             watch = TrapWatch(int(share * MAX_SIGNATURES), int(share * MAX_PATTERNS))
         self._watches[site_id] = watch
-        if by_level and (self._session.row.resumed or site_id in self._unwatched):
+        is_new = self._rows[site_id].is_new
+        if by_level and (not is_new or site_id in self._unwatched):
             self._session.writer.flush()
             for page in fetched_pages(self._session.database, site_id):
                 self._show(watch, site_id, *page)
-        elif self._session.row.resumed and site_id not in self._unwatched:
+        elif not is_new and site_id not in self._unwatched:
             for page in latest_pages(self._session.database, site_id, REPLAYED):
                 self._show(watch, site_id, *page)
         return watch

@@ -30,6 +30,7 @@ class CrawlSpec:
     topic: TopicSpec | None = None
     counts_rewards: bool = False
     page_budget: int = 0
+    can_be_shared: bool = False  # several workers may work on it
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
 
     @property

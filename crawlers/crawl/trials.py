@@ -46,6 +46,12 @@ class Trials:
             self._pages.add(page_id)
             self._sites[site_id] += 1
 
+    def closed(self, site_id: int) -> None:
+        """Forget a site of which no page is in flight."""
+        self._responding.discard(site_id)
+        if site_id in self._waiting:
+            self._waiting.remove(site_id)
+
     def ended(self, site_id: int, page_id: int, *, responded: bool | None) -> None:
         """Note the end of the request for a page; *responded* is None if no request was sent to the site."""
         if responded:

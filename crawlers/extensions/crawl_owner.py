@@ -15,6 +15,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
+from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class CrawlOwner:
 
     def open(self, spider: Spider, wake: Callable[[], None]) -> Crawl | None:
         """Open the crawl of *spider*; None if it can't begin. *wake* lets the engine ask the scheduler again."""
-        settings, stats = self._crawler.settings, self._crawler.stats
+        settings, stats, place = self._crawler.settings, self._crawler.stats, worker_place()
         assert stats is not None
         try:
             self._crawl = Crawl(
@@ -81,6 +82,8 @@ class CrawlOwner:
                 stop=self._stop,
                 wake=wake,
                 versions={"scrapy": scrapy_version},
+                share=place.workers if place is not None else 1,
+                joins=crawl_to_join(),
             )
         # If an error were raised here, Scrapy would close parts that were never opened.
         except CrawlersError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
+from crawlers.extensions.crawl_owner import owner_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -52,7 +52,6 @@ class Stopping:
         return extension
 
     def _opened(self) -> None:
-        self._started = time.monotonic()
         self._loop.start(CHECK_INTERVAL_S)
 
     def _closed(self) -> None:
@@ -65,11 +64,12 @@ class Stopping:
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop("stop_file")
-        elif self._timeout_s and time.monotonic() - self._started >= self._timeout_s:
+        elif self._timeout_s and owner_of(self._crawler).crawl.run_s >= self._timeout_s:
             self._stop("timeout")
 
     def _stop(self, reason: str) -> None:
         self._is_stopping = True
+        owner_of(self._crawler).crawl.ask_to_stop()
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
     def _tell(self) -> None:

@@ -55,8 +55,8 @@ class CrawlSummary:
 
     def _closed(self) -> None:
         owner = owner_of(self._crawler)
-        if not owner.has_begun:
-            return  # the reason is reported by the command
+        if not owner.has_begun or not owner.crawl.has_ended:
+            return  # the command reports the reason, or other workers go on
         settings = self._crawler.settings
         url = settings.get("DATABASE_URL")
         seconds = time.monotonic() - self._began_s

@@ -9,6 +9,10 @@ from sqlalchemy import text
 from crawlers.graphs.site_graph import SiteGraph
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
     from crawlers.storage.database import Database
 
 _STATEMENTS = (
@@ -34,22 +38,21 @@ _STATEMENTS = (
 )
 
 
-def drop_duplicate_rows(database: Database, site_id: int) -> int:
-    """Merge the duplicates of a site into their representatives in one transaction; return the number of deleted rows.
-
-    The exported graph of the site stays byte-identical. The function is idempotent.
-    """
-    rows = [
+def duplicate_rows(database: Database, site_id: int) -> list[dict[str, int]]:
+    """Return the numbers of the duplicates of a site, each with that of the page that represents it."""
+    return [
         {"id": duplicate, "kept": members[0]}
         for members in SiteGraph(database, site_id, "").members()
         for duplicate in members[1:]
     ]
+
+
+def drop_duplicate_rows(connection: Connection, rows: Sequence[dict[str, int]]) -> None:
+    """Merge the `duplicate_rows` of a site into their representatives; its exported graph stays byte-identical."""
     if not rows:
-        return 0
-    with database.write() as connection:
-        connection.execute(text("CREATE TEMPORARY TABLE duplicate (id BIGINT PRIMARY KEY, kept BIGINT NOT NULL)"))
-        connection.execute(text("INSERT INTO duplicate VALUES (:id, :kept)"), rows)
-        for statement in _STATEMENTS:
-            connection.execute(text(statement))
-        connection.execute(text("DROP TABLE duplicate"))
-    return len(rows)
+        return
+    connection.execute(text("CREATE TEMPORARY TABLE duplicate (id BIGINT PRIMARY KEY, kept BIGINT NOT NULL)"))
+    connection.execute(text("INSERT INTO duplicate VALUES (:id, :kept)"), rows)
+    for statement in _STATEMENTS:
+        connection.execute(text(statement))
+    connection.execute(text("DROP TABLE duplicate"))

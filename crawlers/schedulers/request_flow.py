@@ -40,6 +40,7 @@ class RequestFlow:
             crawl.retries,
             crawl.clock,
             crawl.robots_known,
+            begin=crawl.sites.begin_robots,
             rests=crawl.robots_rests,
             last_wait_s=settings.getfloat("ROBOTS_LAST_WAIT_SECONDS"),
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
@@ -62,6 +63,8 @@ class RequestFlow:
         return None
 
     def _next(self) -> Request | None:
+        if not self._crawl.may_request:
+            return None
         self._foreign.drop_refused()
         for _ in range(MAX_STEPS):
             now = self._crawl.clock()

@@ -53,7 +53,8 @@ class RobotsFetch:
 
     *on_result* is called with each result: the id of the site, the status (0: no response), the text of the file or the
     reason why there is none, and the seconds after which it is requested again, or None. Failures are retried according
-    to *retries*; if all attempts fail, the site is requested again after *rests*. *clock* returns seconds. At most
+    to *retries*; if all attempts fail, the site is requested again after *rests*. *clock* returns seconds. *begin* is
+    called before each request with the id of the site, and returns whether its robots.txt is still needed. At most
     *most* requests are in flight, each for at most *timeout_s* seconds, so that unresponsive hosts do not delay the
     others.
     """
@@ -63,6 +64,7 @@ class RobotsFetch:
         retries: RetryPolicy,
         clock: Callable[[], float],
         on_result: Callable[[int, int, str | None, float | None], None],
+        begin: Callable[[int], bool] = lambda site_id: True,
         rests: RestPolicy = NO_RESTS,
         last_wait_s: float = 0.0,
         most: int = 1,
@@ -75,6 +77,7 @@ class RobotsFetch:
         self._last_wait_s = last_wait_s
         self._clock = clock
         self._on_result = on_result
+        self._begin = begin
         self._queue: list[tuple[float, int, RobotsAttempt]] = []  # (time, serial, attempt)
         self._serial = 0
         self._resting = 0  # attempts in the queue that wait for the end of a rest
@@ -86,12 +89,13 @@ class RobotsFetch:
 
     def take(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
-        if not self._queue or self._queue[0][0] > now or self.in_flight >= self._most:
-            return None
-        self.in_flight += 1
-        attempt = heapq.heappop(self._queue)[2]
-        self._resting -= _is_resting(attempt)
-        return self._request(attempt)
+        while self._queue and self._queue[0][0] <= now and self.in_flight < self._most:
+            attempt = heapq.heappop(self._queue)[2]
+            self._resting -= _is_resting(attempt)
+            if self._begin(attempt.site_id):
+                self.in_flight += 1
+                return self._request(attempt)
+        return None
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until a request is due; None if none is queued, or a response must arrive first."""

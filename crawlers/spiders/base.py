@@ -77,6 +77,7 @@ class SiteSpider(Spider):
 
     arguments = ("hosts",)  # of -a
     hosts: str | None = None
+    can_be_shared = False  # whether several workers can work on one crawl
     site_limits: list[SiteLimits]
     addresses: SiteAddresses  # of the sites; the crawl fills it
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
@@ -128,7 +129,14 @@ class SiteSpider(Spider):
     def crawl_spec(self) -> CrawlSpec:
         """Return the specification of the crawl."""
         budget = self.settings.getint("PAGE_BUDGET")
-        return CrawlSpec(self.name, self.site_limits, scope=self.scope, addresses=self.addresses, page_budget=budget)
+        return CrawlSpec(
+            self.name,
+            self.site_limits,
+            scope=self.scope,
+            addresses=self.addresses,
+            page_budget=budget,
+            can_be_shared=self.can_be_shared,
+        )
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
         """Return the policy of the mission; called once, when the crawl is open. Raises `ConfigError`."""

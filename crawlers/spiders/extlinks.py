@@ -21,6 +21,7 @@ class ExtLinksSpider(SiteSpider):
     """`scrapy crawl extlinks -s RULE=auto -s PAGE_BUDGET=2000`: the seeds of the store, or `-a hosts=hosts.txt`."""
 
     name = "extlinks"
+    can_be_shared = True
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "ORDER": "groups",

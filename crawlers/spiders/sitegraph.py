@@ -9,3 +9,4 @@ class SiteGraphSpider(SiteSpider):
     """`scrapy crawl sitegraph -a hosts=hosts.txt`: breadth first, duplicates folded, one graph per site."""
 
     name = "sitegraph"
+    can_be_shared = True

@@ -514,6 +514,13 @@ def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
     return len(counts), counts.total()
 
 
+def open_site_ids(database: Database, crawl_id: int) -> list[int]:
+    """Return the numbers of the sites that the latest run includes, in order, whichever worker holds them."""
+    included = select(site.c.id).where(site.c.crawl_id == crawl_id, site.c.is_open).order_by(site.c.id)
+    with database.read() as connection:
+        return list(connection.execute(included).scalars())
+
+
 def is_waiting(database: Database, crawl_id: int) -> bool:
     """Return whether any URL of the crawl waits, including those of sites that are missing from the host list."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
@@ -522,7 +529,7 @@ def is_waiting(database: Database, crawl_id: int) -> bool:
         return connection.execute(waits).scalar() is not None
 
 
-def drop_anchors(database: Database, crawl_id: int) -> None:
+def drop_anchors(connection: Connection, crawl_id: int) -> None:
     """Delete the texts of links to pages that were read, or never requested: only those of broken links are needed."""
     whole = (State.DONE, State.REJECTED)
     targets = (
@@ -530,8 +537,7 @@ def drop_anchors(database: Database, crawl_id: int) -> None:
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id, page.c.state.in_([int(state) for state in whole]))
     )
-    with database.write() as connection:
-        connection.execute(delete(link_anchor).where(link_anchor.c.target_id.in_(targets)))
+    connection.execute(delete(link_anchor).where(link_anchor.c.target_id.in_(targets)))
 
 
 def end(

@@ -372,8 +372,8 @@ def _count(connection: Connection, rows: Select[Any], most: int | None = None) -
 
 
 def _take(connection: Connection, report: Report, standing: _Standing) -> list[int]:
-    if not report.wanted_sites:
-        return []
+    if not report.wanted_sites or (standing.hungry and not report.is_hungry):
+        return []  # what is free is for those that have nothing to do: it may have been given up for them
     # A worker alone holds everything, also sites without work: they may get some when levels are settled.
     is_alone = not standing.others
     takers = 1 + standing.hungry

@@ -110,31 +110,42 @@ def count_pages(url):
         return connection.execute("SELECT count(*) FROM page WHERE state != 0").fetchone()[0]
 
 
-@pytest.mark.parametrize(("lose", "sentence"), [(cut, "connection"), (drop, "page")])
-def test_a_crawl_notices_that_its_database_is_lost(web, paced, crawl_in, postgresql_url, lose, sentence):
+def test_a_crawl_whose_connections_are_cut_begins_its_command_again(web, paced, crawl_in, postgresql_url):
+    paced(WRITING_S)
+    crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=postgresql_url, **SETTINGS)
+    run = crawl.start()
+    until(lambda: web.requests > STOPPED_AFTER and count_pages(postgresql_url) > STOPPED_AFTER / 4, "the pages")
+    cut(postgresql_url)
+    ended = run.wait()
+    assert (ended.status, ended.errors, crawl.states) == (0, [], ["finished"]), ended.log
+    assert ended.log.count("begins again") == 1
+    assert "Traceback" not in ended.log
+
+
+def test_a_crawl_notices_that_a_table_is_lost(web, paced, crawl_in, postgresql_url):
     paced(IDLE_S)
     crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=postgresql_url, **SETTINGS)
     run = crawl.start()
     until(lambda: web.requests > STOPPED_AFTER and count_pages(postgresql_url) > STOPPED_AFTER / 4, "the pages")
-    lose(postgresql_url)
-    assert_ended_by(run.wait(), sentence)
+    drop(postgresql_url)
+    assert_ended_by(run.wait(), "page")
 
     paced(0.0)
     again = crawl.run(ADDONS="{}")
     assert "Traceback" not in again.log
-    assert again.status == (0 if lose is cut else 2)
-    assert lose is cut or "page" in again.errors[0]
+    assert again.status == 2
+    assert "page" in again.errors[0]
 
 
 def test_a_crawl_notices_that_its_server_stops(web, paced, crawl_in):
     paced(WRITING_S)
     with running_postgresql() as folder:
         url = f"postgresql+psycopg://{ADMIN}@/postgres?host={folder}"
-        crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=url, **SETTINGS)
+        crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=url, WORKER_REJOIN_SECONDS=0, **SETTINGS)
         run = crawl.start()
         until(lambda: web.requests > STOPPED_AFTER, "the pages")
         os.kill(int((folder / "data/postmaster.pid").read_text("utf-8").split()[0]), signal.SIGQUIT)
-        assert_ended_by(run.wait(), "check that the server runs")
+        assert_ended_by(run.wait(), "that the server runs")
         refused = crawl.run()
     assert refused.status == 2
     assert "check that" in refused.errors[0]

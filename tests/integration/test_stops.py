@@ -109,7 +109,7 @@ def test_a_finished_crawl_is_followed_by_a_new_one(web, crawl, undisturbed):
     assert crawl.query("SELECT count(*) FROM seed") == [(2,)]
 
 
-def test_a_second_process_of_a_running_crawl_is_refused(web, crawl, undisturbed):
+def test_a_second_process_with_other_sites_is_refused(web, crawl, undisturbed):
     limits = "SELECT site, parallel, max_level, delay_s FROM site"
     run = crawl.start()
     until(lambda: web.requests >= STOPPED_AFTER, "the request")
@@ -120,7 +120,7 @@ def test_a_second_process_of_a_running_crawl_is_refused(web, crawl, undisturbed)
         assert before == (crawl.query("SELECT * FROM crawl"), crawl.query(limits), crawl.files())
     assert refused.status == 2
     assert len(refused.errors) == 1
-    assert "is being run by process" in refused.errors[0]
+    assert "give the same sites to join the crawl" in refused.errors[0]
     assert "Traceback" not in refused.log
     assert run.wait().status == 0
     assert crawl.states == ["finished"]

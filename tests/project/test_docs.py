@@ -43,8 +43,11 @@ every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROO
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
-# An environment variable, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
-NO_SETTINGS = {"SCRAPY_SETTINGS_MODULE", "MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "DELTA_BINARY_PACKED"}
+# Environment variables, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
+NO_SETTINGS = {
+    *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER"),
+    *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "DELTA_BINARY_PACKED"),
+}
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
 
-from crawlers.extensions import store_watch
+from crawlers.crawl import membership
 from crawlers.frontier.backends import sql
 from crawlers.storage import writer
 from crawlers.storage.files import atomic, csv_logs
@@ -90,7 +90,7 @@ class FrequentStoreChecks:
 
     def update_settings(self, settings: BaseSettings) -> None:
         writer.CHECK_S = 0.1
-        store_watch.CHECK_INTERVAL_S = 0.1
+        membership.ROUND_S = 0.1
 
 
 class FrequentLogChecks:

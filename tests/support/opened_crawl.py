@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,10 @@ class OpenedCrawl:
 
     def _wake(self) -> None:
         self.wakes += 1
+
+    def round(self) -> None:
+        """Exchange with the other workers of the crawl, and open the sites that this one has claimed."""
+        asyncio.run(self.crawl.round())
 
     def lease(self) -> Lease:
         """Return the next lease; fail if there is none."""

@@ -195,6 +195,7 @@ def _become(command: _Command, environment: dict[str, str]) -> None:
     warnings.resetwarnings()
     warnings.simplefilter("error")
     sys.argv[1:] = command.arguments
+    sys.orig_argv[:] = [sys.executable, "-W", "error", "-m", "scrapy", *command.arguments]  # to begin it again
     sys.path.insert(0, str(command.folder))
     if command.before is not None:
         command.before()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Self
+
+import psycopg
 
 from crawlers.items import State
 from tests.support.processes import Run
@@ -49,6 +51,8 @@ class Crawl:
         self.folder = folder
         self.spider = spider
         self.settings = settings
+        url = str(settings.get("DATABASE_URL", ""))
+        self.server = url if url.startswith("postgresql") else None
         self._runs: list[Run] = []
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "hosts.txt").write_text("".join(f"{line}\n" for line in hosts), "utf-8")
@@ -97,7 +101,14 @@ class Crawl:
         return self.folder / "result"
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return rows of the database, [] if it does not exist; never writes, not even a checkpoint."""
+        """Return rows of the database, [] if its file does not exist; never writes, not even a checkpoint."""
+        if self.server is not None:
+            with (
+                suppress(psycopg.errors.UndefinedTable),
+                psycopg.connect(self.server.replace("+psycopg", "")) as server,
+            ):
+                return server.execute(statement.encode()).fetchall()
+            return []
         try:
             with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
                 return connection.execute(statement).fetchall()
@@ -106,6 +117,15 @@ class Crawl:
             if any(t in str(error) for t in ("unable to open", "no such table", "write a readonly database")):
                 return []
             raise
+
+    def is_locked(self) -> bool:
+        """Return whether a process is within a transaction that writes to the file of SQLite."""
+        with closing(sqlite3.connect(self.database, timeout=0.1, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return True
+        return False
 
     def snapshot(self) -> dict[str, bytes]:
         """Return everything in the folder: files with their bytes, folders without."""

@@ -81,6 +81,16 @@ def running_postgresql() -> Iterator[Path]:
         yield folder
 
 
+def restart_postgresql(folder: Path) -> None:
+    """Kill the server of that folder, as a crash does, and start it again."""
+    programs, user = postgresql_programs(), _server_user()
+    assert programs is not None
+    command = [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "-w", "-l"]
+    with (folder / "commands.log").open("ab") as log:
+        arguments = [*command, str(folder / "server.log"), "restart"]
+        subprocess.run(arguments, check=True, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
+
+
 @contextmanager
 def running_redis() -> Iterator[str]:
     """Yield the URL of an empty Redis server that runs during the block, and stores nothing on disk."""
@@ -122,14 +132,19 @@ def _at_the_end(command: str, user: dict[str, Any]) -> Iterator[None]:
 def fresh_database(socket: Path) -> Iterator[str]:
     """Yield the URL of an empty database that is dropped at the end of the block."""
     name = f"test{next(_numbers)}"
-    with psycopg.connect(host=str(socket), user=ADMIN, dbname="postgres", autocommit=True) as connection:
+    with _administration(socket) as connection:
         # Twice as fast; the only strategy before version 15.
         strategy = "STRATEGY file_copy" if connection.info.server_version >= 150_000 else ""
         connection.execute(f"CREATE DATABASE {name} {strategy}")
-        try:
-            yield f"postgresql+psycopg://{ADMIN}@/{name}?host={socket}"
-        finally:
+    try:
+        yield f"postgresql+psycopg://{ADMIN}@/{name}?host={socket}"
+    finally:
+        with _administration(socket) as connection:  # another one, because a test may have restarted the server
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _administration(socket: Path) -> psycopg.Connection[Any]:
+    return psycopg.connect(host=str(socket), user=ADMIN, dbname="postgres", autocommit=True)
 
 
 class PostgresqlStore:

@@ -32,33 +32,33 @@ def page(*keys: int, state: State = State.DONE) -> Page:
 
 
 def test_link_pays_once_a_site(database, writer):
-    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100, resumed=False)
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
     assert rewards.of(1, page(1, 2, 2)) == (2.0, {1, 2})
     assert rewards.of(1, page(2, 3)) == (1.0, {3})
     assert rewards.of(2, page(2)) == (1.0, {2})
 
 
 def test_reward_that_is_not_for_new_links_pays_each_time_and_remembers_nothing(database, writer):
-    rewards = Rewards(REWARDS["links"], database, writer, cache_keys=100, resumed=False)
+    rewards = Rewards(REWARDS["links"], database, writer, cache_keys=100)
     assert [rewards.of(1, page(1, 2)) for _ in range(2)] == [(2.0, ()), (2.0, ())]
 
 
 @pytest.mark.parametrize("state", [state for state in State if state is not State.DONE])
 def test_only_pages_are_paid(database, writer, state):
-    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100, resumed=False)
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
     assert rewards.of(1, page(1, state=state)).reward == 0.0
     assert rewards.of(1, page(1)).reward == 1.0
 
 
 def test_mission_without_a_reward_pays_nothing(database, writer):
-    assert Rewards(None, database, writer, cache_keys=100, resumed=False).of(1, page(1)).reward == 0.0
+    assert Rewards(None, database, writer, cache_keys=100).of(1, page(1)).reward == 0.0
 
 
 @pytest.mark.parametrize("cache_keys", [1, 7, 40, 10_000])
 def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_keys):
     rng = random.Random(cache_keys)
     paid: dict[int, set[int]] = {1: set(), 2: set()}
-    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys, resumed=False)
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys)
     for number in range(400):
         site = rng.choice((1, 2))
         keys = {rng.randrange(1, 200) for _ in range(rng.randrange(1, 12))}
@@ -69,4 +69,16 @@ def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_key
         writer.submit(ChangeSet(*(CountedKeyRow(site, key) for key in earned.keys)))
         if number == 200:
             writer.flush()
-            rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys, resumed=True)
+            rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys)
+            for site_id in paid:
+                rewards.recall(site_id)
+
+
+def test_site_that_was_closed_and_opened_again_pays_as_if_it_had_stayed_open(database, writer):
+    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
+    writer.submit(ChangeSet(*(CountedKeyRow(1, key) for key in rewards.of(1, page(1, 2)).keys)))
+    rewards.forget(1)
+    writer.submit(ChangeSet(CountedKeyRow(1, 3)))  # by another process
+    writer.flush()
+    rewards.recall(1)
+    assert rewards.of(1, page(1, 2, 3, 4)) == (1.0, {4})

@@ -401,7 +401,7 @@ def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
     loaded: list[int] = []
     text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
     session = SimpleNamespace(
-        frontier=SimpleNamespace(open_site=lambda state, now: None),
+        frontier=SimpleNamespace(open_site=lambda state, now, start: None),
         writer=SimpleNamespace(flush=lambda: None),
         database=None,
     )
@@ -422,7 +422,7 @@ def test_empty_robots_txt_allows_everything():
 
 def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     now = 1000.0
-    session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now: None))
+    session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now, start: None))
     settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_MAX_REST_SECONDS": 7200.0})
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)

@@ -597,14 +597,14 @@ def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opene
 def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, monkeypatch):
     crawl = opened()
     crawl.lease()
-    crawl.crawl.check_store()
+    crawl.round()
     assert crawl.stopped == []
     lost = StoreError("the file was removed")
     monkeypatch.setattr(crawl.crawl.session.writer, "_check_store", lambda: (_ for _ in ()).throw(lost))
     crawl.crawl.session.writer._checked_at = float("-inf")
     crawl.fail(crawl.crawl.frontier.leased(1))
     crawl.crawl.session.writer._thread.join()
-    crawl.crawl.check_store()
+    crawl.round()
     assert crawl.stopped == ["store_failed"]
     assert str(crawl.crawl.failure) == "the file was removed"
 

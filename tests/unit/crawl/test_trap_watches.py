@@ -37,16 +37,16 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> SitePolicies:
     session = SimpleNamespace(
-        frontier=SimpleNamespace(open_site=lambda state, now: None),
+        frontier=SimpleNamespace(open_site=lambda state, now, start: None),
         writer=SimpleNamespace(flush=lambda: None),
         database=None,
         goes_by_level=goes_by_level,
-        row=SimpleNamespace(resumed=resumed),
+        row=SimpleNamespace(),
     )
     settings = Settings({"ROBOTSTXT_OBEY": False, "TRAPS_ENABLED": True, "USER_AGENT": "us"})
     sites = SitePolicies(session, settings, "us", True, lambda: 0.0)
     for site_id in range(1, number + 1):
-        sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0), 0.0)
+        sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0, is_new=not resumed), 0.0)
     return sites
 
 

@@ -100,3 +100,16 @@ def test_no_site_waits_forever(most, ends):
             trials.ended(site, page, responded=responded)
             ready.extend(trials.admitted(0))
     assert not any(pages.values())
+
+
+def test_closed_site_is_forgotten() -> None:
+    trials = Trials(2)
+    trials.started(1, 10)
+    assert not trials.admits(2, 0)
+    trials.wait(2)
+    trials.closed(2)
+    trials.ended(1, 10, responded=True)
+    trials.closed(1)
+    assert trials.admitted(0) == []
+    trials.started(1, 11)
+    assert not trials.admits(1, 0)  # on trial again

@@ -1,0 +1,54 @@
+"""Lets a process begin its command again after it lost its claims or the store: it joins its crawl as a new worker.
+
+No state is carried over, so that none can be wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.worker_place import CRAWL
+from crawlers.storage.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0  # between two attempts; with a random part, so that workers come one by one
+
+
+def wait_for_store(url: str, limit_s: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Wait until the store *url* can be opened, at most some *limit_s* seconds; then raise `ConfigError`."""
+    attempts = Retrying(
+        retry=retry_if_exception_type(ConfigError),
+        stop=stop_after_delay(limit_s),
+        wait=wait_exponential_jitter(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S),
+        reraise=True,
+        sleep=sleep,
+    )
+    attempts(lambda: Database(url, create=False).close())
+
+
+def begin_again(crawl_id: int | None) -> NoReturn:
+    """Replace this process by one of the same command, which joins the crawl *crawl_id*; with None, any crawl."""
+    if crawl_id is not None:
+        os.environ[CRAWL] = str(crawl_id)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    logging.shutdown()
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the same command, without a shell
+
+
+def let_signals_end_the_process() -> None:
+    """Restore what Ctrl-C and signals do: Scrapy's handlers stop a reactor that no longer runs."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,0 +1,167 @@
+"""This process as one of the workers of a crawl: its rounds with the store, and what they say about the others.
+
+A lone process is a worker, too: there is no second code path. The section "Several workers" of
+docs/explanation/architecture.md describes the protocol.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.storage import workers
+from crawlers.storage.crawls import site_rows
+from crawlers.storage.locks import is_free
+from crawlers.storage.schema.tables import EndedPage, PullRow
+from crawlers.storage.workers import PAUSE, STOP, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.database import Database
+    from crawlers.storage.workers import Round
+    from crawlers.storage.writer import Writer
+
+ROUND_S = 1.0  # between two rounds
+ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
+SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
+
+
+class Exchanged(NamedTuple):
+    """The result of a round."""
+
+    round: Round
+    claimed: list[SiteRow]
+    ahead_s: float  # of our clock to that of the server
+
+
+class Membership:
+    """A worker of a crawl, from `storage.workers.join` on.
+
+    *page_budget* is that of the crawl, 0 if it has none; *index_share* what the best site of a worker must promise to
+    be granted pulls, see `sharing.promises_enough`. A worker that is silent for more than *deadline_s* is lost.
+    *clock* is that of the crawl, *steady* one that is never set.
+
+    Only `fence` is called in the writer's thread.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        crawl_id: int,
+        worker_id: int,
+        *,
+        page_budget: int,
+        index_share: float,
+        deadline_s: float,
+        clock: Callable[[], float],
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.worker_id = worker_id
+        self.report = Report(worker_id, crawl_id, page_budget, index_share)  # one without contents
+        self.after_pulls: Mapping[int, int] | None = None  # the last ones that the rules know; None: they need none
+        self._database = database
+        self._crawl_id = crawl_id
+        self._deadline_s = deadline_s
+        self._clock = clock
+        self._steady = steady
+        self._began_at = self._beat_at = steady()  # of the latest round, and of the latest that succeeded
+        self._last: Round | None = None
+
+    @property
+    def round_s(self) -> float:
+        """The seconds between two rounds."""
+        return min(ROUND_S, self._deadline_s / ROUNDS_PER_DEADLINE)
+
+    def fence(self, connection: Connection, changes: ChangeSet) -> None:
+        """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""
+        now = workers.server_time(connection)
+        workers.fence(connection, self.worker_id, now, len(changes[PullRow]), len(changes[EndedPage]))
+
+    def submit(self, writer: Writer, report: Report) -> Future[Exchanged]:
+        """Begin a round with a *report*, made of `report`; call `note` with its result."""
+        self._began_at = self._steady()
+        report = report._replace(after_pulls=self.after_pulls)
+        # A worker that was frozen itself can't tell whether the others were.
+        is_regular = self._began_at - self._beat_at < self._deadline_s
+        return writer.run(partial(self._exchange, report, self._deadline_s if is_regular else None))
+
+    def _exchange(self, report: Report, deadline_s: float | None, connection: Connection) -> Exchanged:
+        now = workers.server_time(connection)
+        ahead_s = self._clock() - now
+        is_dead = partial(is_free, self._database)
+        silent_s = SILENT_ROUNDS * self.round_s
+        workers.lose_dead(connection, self._crawl_id, now, deadline_s, is_dead, self.worker_id, silent_s=silent_s)
+        found = workers.exchange(connection, report, now)
+        return Exchanged(found, site_rows(connection, found.claimed, ahead_s) if found.claimed else [], ahead_s)
+
+    def note(self, found: Round) -> None:
+        """Note the result of a round."""
+        self._beat_at = self._began_at
+        self._last = found
+        if self.after_pulls is not None:
+            self.after_pulls = found.last_pulls
+
+    def ask_to_stop(self, connection: Connection) -> None:
+        """Let all workers of the crawl stop."""
+        workers.ask(connection, self._crawl_id, STOP)
+
+    def leave(self, connection: Connection) -> bool:
+        """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`."""
+        return workers.leave(connection, self.worker_id, workers.server_time(connection))
+
+    # The others -------------------------------------------------------------------------------------
+
+    @property
+    def others(self) -> int:
+        """The number of further workers."""
+        return self._last.others if self._last is not None else 0
+
+    @property
+    def hungry(self) -> int:
+        """The number of further workers that have nothing to do, and can't claim anything."""
+        return self._last.hungry if self._last is not None else 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of the crawl waits."""
+        return self._last is not None and self._last.is_over
+
+    @property
+    def is_elected(self) -> bool:
+        """Whether this worker ends the crawl, because nothing waits."""
+        return self._last is not None and self._last.is_elected
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether all pulls of the page budget have ended, those of others as well."""
+        return self._last is not None and self._last.is_spent
+
+    @property
+    def are_idle(self) -> bool:
+        """Whether none of the further workers, if there are any, has anything to do."""
+        return self.hungry == self.others
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody asked the workers of the crawl to stop."""
+        return self._last is not None and self._last.control == STOP
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody asked the workers of the crawl to pause."""
+        return self._last is not None and self._last.control == PAUSE
+
+    @property
+    def may_lease(self) -> bool:
+        """Whether this worker may request anything.
+
+        If it could not reach the store for half of the deadline, others may soon hold its sites.
+        """
+        return not self.is_paused and self._steady() - self._beat_at <= self._deadline_s / 2

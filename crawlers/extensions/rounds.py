@@ -1,0 +1,50 @@
+"""Lets the crawl exchange with its other workers by the store, about every second, until it is closed.
+
+A crawl whose store is lost notices it here, also while no page arrives whose storage would fail.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.defer import deferred_from_coro
+
+from crawlers.extensions.crawl_owner import owner_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class Rounds:
+    """Begins the rounds of the crawl of *crawler*; one that takes longer is not repeated meanwhile."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._loop = create_looping_call(self._begin)
+        self._has_run = False  # the engine
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        rounds = cls(crawler)
+        crawler.signals.connect(rounds._opened, signals.spider_opened)
+        crawler.signals.connect(rounds._closed, signals.spider_closed)
+        return rounds
+
+    def _opened(self) -> None:
+        owner = owner_of(self._crawler)
+        if owner.has_begun:
+            self._loop.start(owner.crawl.round_s, now=owner.crawl.has_joined)
+
+    def _begin(self) -> None:
+        is_running = self._crawler.engine.running
+        self._has_run = self._has_run or is_running
+        # A crawl that stops waits for its downloads, and is one of the workers until then.
+        deferred_from_coro(owner_of(self._crawler).crawl.round(is_stopping=self._has_run and not is_running))
+
+    def _closed(self) -> None:
+        if self._loop.running:
+            self._loop.stop()

@@ -1,0 +1,88 @@
+"""Several workers of one crawl, which are disturbed while they work: killed, frozen, cut off."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+from tests.support.processes import until
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+    from tests.support.killing import CountedWeb
+    from tests.support.processes import Ended, Run
+    from tests.support.running import Crawl
+
+
+class Crew:
+    """*number* workers in the folder of *crawl*; *web* tells when requests arrive."""
+
+    def __init__(self, crawl: Crawl, web: CountedWeb, number: int) -> None:
+        self._crawl = crawl
+        self._web = web
+        self._workers: list[Run] = []
+        self.killed: list[Run] = []
+        for _ in range(number):
+            self._workers.append(crawl.start())
+            self.until_active(len(self._workers))
+
+    def active(self) -> list[int]:
+        """Return the numbers of the active workers."""
+        return [number for (number,) in self._crawl.query("SELECT id FROM worker WHERE state = 'active' ORDER BY id")]
+
+    def until_active(self, number: int) -> None:
+        """Wait until so many workers are active, or the crawl has ended."""
+        until(lambda: len(self.active()) >= number or self.is_over, f"{number} active workers")
+
+    @property
+    def is_over(self) -> bool:
+        return self._crawl.states == ["finished"]
+
+    def after_requests(self, number: int, act: Callable[[], None]) -> bool:
+        """Call *act* when the web has received *number* further requests; return whether it has."""
+        left, is_reached = number, False
+
+        def count() -> None:
+            nonlocal left, is_reached
+            left -= 1
+            if left == 0:
+                act()
+                is_reached = True
+
+        self._web.on_request = count
+        until(lambda: is_reached or not any(run.is_running for run in self._workers), f"{number} requests")
+        self._web.on_request = None
+        return is_reached
+
+    def kill_one(self, rng: random.Random, reach: int) -> bool:
+        """Kill a worker during one of the next *reach* requests, and start another one; False: the crawl has ended."""
+        place = rng.randrange(len(self._workers))
+        run = self._workers[place]
+        if not self.after_requests(rng.randint(1, reach), run.kill):
+            return False
+        run.wait()
+        self.killed.append(run)
+        self._workers[place] = self._crawl.start()
+        return True
+
+    def freeze_one(self, rng: random.Random) -> None:
+        """Stop a worker until it is declared lost, and wake it.
+
+        It is not stopped within a transaction: then nobody could write to the file of SQLite until it wakes.
+        """
+        run = rng.choice(self._workers)
+        run.signal(signal.SIGSTOP)
+        while self._crawl.is_locked():
+            run.signal(signal.SIGCONT)
+            run.signal(signal.SIGSTOP)
+        lost = f"SELECT id FROM worker WHERE process = {run.pid} AND state = 'lost'"
+        try:
+            until(lambda: bool(self._crawl.query(lost)) or self.is_over, "the loss of a worker")
+        finally:
+            run.signal(signal.SIGCONT)
+
+    def wait(self) -> list[Ended]:
+        """Wait for the end of all workers that were not killed."""
+        return [run.wait() for run in self._workers]

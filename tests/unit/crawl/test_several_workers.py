@@ -1,0 +1,306 @@
+"""Several workers share the sites and the budget of one crawl, in one process and on one database."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.crawl.running_crawl import STOPPED, RobotsNeeded
+from crawlers.errors import ClaimsLost, ConfigError
+from crawlers.frontier.protocols import Lease
+from crawlers.items import Page, SiteLimits, State
+from crawlers.storage import workers
+from crawlers.storage.database import Database
+from tests.support.opened_crawl import OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SITES = [f"http://s{number}.test" for number in range(6)]
+
+
+@pytest.fixture
+def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
+    """Opens a further worker of one crawl of *number* sites; *mission* has further fields of its specification."""
+    found: list[OpenedCrawl] = []
+
+    def open_crawl(number: int = 4, mission: dict[str, Any] | None = None, **settings: object) -> OpenedCrawl:
+        sites = [SiteLimits(site) for site in SITES[:number]]
+        shared = {"sites": sites, "can_be_shared": True, **(mission or {})}
+        found.append(OpenedCrawl(sqlite_url, mission=shared, **settings))
+        return found[-1]
+
+    yield open_crawl
+    for crawl in found:
+        crawl.crawl.session.close_all()
+
+
+def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
+    """Let each of the crawls exchange with the others several times."""
+    for _ in range(number):
+        for crawl in crawls:
+            crawl.round()
+
+
+def leases(crawl: OpenedCrawl) -> list[Lease]:
+    """Return everything that may be leased now."""
+    found = []
+    while isinstance(lease := crawl.crawl.next(crawl.now), Lease):
+        found.append(lease)
+    return found
+
+
+def end(crawl: OpenedCrawl, lease: Lease, links: int = 0) -> None:
+    """Read the page of *lease* with links to new pages."""
+    site = lease.url.split("/", 3)[2]
+    found = [(target(f"http://{site}/{lease.id}-{number}"), 1) for number in range(links)]
+    crawl.crawl.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, links=found))
+
+
+def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
+    """Let a worker be silent for some seconds, in the eyes of the others."""
+    crawl.crawl.session.writer.flush()
+    database = Database(crawl.url)
+    with database.write() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE worker SET beat_at = beat_at - {seconds} WHERE id = {crawl.crawl.worker_id}"
+        )
+    database.close()
+
+
+def owners(crawl: OpenedCrawl) -> list[int | None]:
+    return [owner for (owner,) in crawl.rows("SELECT worker_id FROM site ORDER BY id")]
+
+
+# Sites
+
+
+def test_lone_worker_holds_everything_and_its_rounds_change_nothing(opened):
+    one = opened()
+    rounds(one)
+    assert owners(one) == [one.crawl.worker_id] * 4
+    assert [lease.url for lease in leases(one)] == [f"{site}/" for site in SITES[:4]]
+    assert not one.crawl.has_joined
+
+
+def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
+    one, two = opened(), opened()
+    assert two.crawl.has_joined
+    assert two.crawl.has_pending  # it stays, although it has nothing to do yet
+    rounds(two, one, two)
+    assert Counter(owners(one)) == {one.crawl.worker_id: 2, two.crawl.worker_id: 2}
+    urls = [lease.url for crawl in (one, two) for lease in leases(crawl)]
+    assert sorted(urls) == [f"{site}/" for site in SITES[:4]]
+
+
+def test_busy_site_is_given_up_when_nothing_of_it_is_in_flight(opened):
+    one, two = opened(2), opened(2)
+    first, second = leases(one)
+    rounds(two, one, two)
+    assert owners(one) == [one.crawl.worker_id] * 2
+    end(one, first, links=1)
+    end(one, second, links=1)
+    rounds(one, two, number=1)
+    assert set(owners(one)) == {one.crawl.worker_id, two.crawl.worker_id}
+    assert len(leases(one)) == len(leases(two)) == 1
+
+
+def test_site_keeps_its_delay_when_it_is_given_up(opened):
+    one, two = opened(2, SITE_DELAY_SECONDS=30.0), opened(2, SITE_DELAY_SECONDS=30.0)
+    for lease in leases(one):
+        end(one, lease, links=1)
+    one.now += 1.0
+    two.now = one.now
+    rounds(two, one, two)
+    assert two.crawl.worker_id in owners(one)
+    assert leases(two) == []
+    assert two.crawl.next_due(two.now) == pytest.approx(29.0, abs=1.0)  # the clocks of tests stand still
+
+
+def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
+    one, two = opened(3, ROBOTSTXT_OBEY=True), opened(3, ROBOTSTXT_OBEY=True)
+    needed = [one.robots(), one.robots(), one.robots()]
+    assert one.crawl.sites.begin_robots(needed[0].site_id)
+    rounds(two, one, two)
+    kept = [one.crawl.worker_id == owner for owner in owners(one)]
+    assert kept[needed[0].site_id - 1]
+    assert not all(kept)
+    assert isinstance(two.crawl.next(two.now), RobotsNeeded)
+    gone = next(one for one in needed if not kept[one.site_id - 1])
+    assert not one.crawl.sites.begin_robots(gone.site_id)  # that in the queue is not requested any more
+
+
+def test_sites_come_back(opened):
+    one, two = opened(2), opened(2)
+    rounds(two, one, two)
+    (lease,) = leases(two)
+    end(two, lease, links=2)
+    two.close(reason="shutdown")
+    rounds(one)
+    assert owners(one) == [one.crawl.worker_id] * 2
+    assert len(leases(one)) == 3
+
+
+# Deaths
+
+
+def test_sites_of_a_dead_worker_are_taken_over_at_once_but_not_before_their_delay(opened):
+    one, two = opened(2, SITE_DELAY_SECONDS=5.0), opened(2, SITE_DELAY_SECONDS=5.0)
+    leases(one)
+    one.kill()
+    silence_killed(one, two)
+    rounds(two)
+    assert owners(two) == [two.crawl.worker_id] * 2
+    assert leases(two) == []
+    two.now += 6.0
+    assert len(leases(two)) == 2
+
+
+def silence_killed(killed: OpenedCrawl, other: OpenedCrawl) -> None:
+    with other.crawl.session.database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE worker SET beat_at = beat_at - 5 WHERE id = {killed.crawl.worker_id}")
+
+
+def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened):
+    one, two = opened(2), opened(2)
+    first, _ = leases(one)
+    silence(one)
+    rounds(two)
+    assert owners(two) == [two.crawl.worker_id] * 2
+    end(one, first, links=3)
+    one.round()
+    assert isinstance(one.crawl.failure, ClaimsLost)
+    assert one.stopped == ["store_failed"]
+    written: list[int] = []
+    one.close(lambda: written.append(1))
+    assert (written, one.crawl.has_ended) == ([], False)
+    assert len(two.pages()) == 2
+    assert len(leases(two)) == 2
+
+
+def test_worker_that_could_not_beat_for_half_of_the_deadline_requests_nothing(opened, monkeypatch):
+    one = opened()
+    steady = one.crawl._members._steady
+    monkeypatch.setattr(one.crawl._members, "_steady", lambda: steady() + 16.0)
+    assert not one.crawl.may_request
+    assert (leases(one), one.crawl.next_due(one.now)) == ([], None)
+    one.round()
+    assert one.crawl.may_request
+    assert len(leases(one)) == 4
+
+
+def test_worker_that_was_frozen_itself_declares_nobody_lost(opened, monkeypatch):
+    one, two = opened(), opened()
+    silence(one)
+    steady = two.crawl._members._steady
+    monkeypatch.setattr(two.crawl._members, "_steady", lambda: steady() + 60.0)
+    two.round()
+    assert set(owners(two)) == {one.crawl.worker_id}
+    two.round()
+    assert one.crawl.worker_id not in owners(two)
+
+
+# Budget
+
+
+@pytest.mark.parametrize("budget", [1, 7, 90])
+def test_budget_is_obeyed_exactly(opened, budget):
+    crawls = [opened(6, {"page_budget": budget}) for _ in range(3)]
+    ended: Counter[int] = Counter()
+    for _ in range(60):
+        rounds(*crawls, number=1)
+        for crawl in crawls:
+            for lease in leases(crawl):
+                ended[crawl.crawl.worker_id] += 1
+                end(crawl, lease, links=2)
+    assert ended.total() == budget
+    assert crawls[0].rows("SELECT count(*), sum(used) FROM pull, worker")[0][0] == budget * 3
+    assert all(crawl.crawl.is_spent for crawl in crawls)
+    assert not any(crawl.crawl.has_pending for crawl in crawls)
+
+
+def test_unused_part_of_a_dead_worker_is_used_by_others(opened):
+    one, two = opened(4, {"page_budget": 20}), opened(4, {"page_budget": 20})
+    leases(one)
+    one.kill()
+    silence_killed(one, two)
+    ended = 0
+    for _ in range(10):
+        rounds(two, number=1)
+        for lease in leases(two):
+            ended += 1
+            end(two, lease, links=3)
+    assert ended == 20
+
+
+# The end
+
+
+def test_one_of_several_writes_the_outputs_when_nothing_waits(opened):
+    crawls = [opened() for _ in range(3)]
+    for _ in range(4):
+        rounds(*crawls, number=1)
+        for crawl in crawls:
+            for lease in leases(crawl):
+                end(crawl, lease)
+    rounds(*crawls)
+    assert not any(crawl.crawl.has_pending for crawl in crawls)
+    written: list[int] = []
+    for crawl in crawls:
+        crawl.close(lambda crawl=crawl: written.append(crawl.crawl.worker_id))
+    assert len(written) == 1
+    assert crawls[0].states() == [("finished", "finished")]
+    assert sum(crawl.crawl.has_ended for crawl in crawls) == 1
+
+
+def test_last_worker_that_leaves_writes_the_outputs(opened):
+    one, two = opened(), opened()
+    rounds(one, two)
+    written: list[str] = []
+    one.close(lambda: written.append("one"), reason="shutdown")
+    assert (written, one.states()) == ([], [("running", None)])
+    two.close(lambda: written.append("two"), reason="shutdown")
+    assert (written, two.states()) == (["two"], [("interrupted", "shutdown")])
+
+
+def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(opened, monkeypatch):
+    one, two = opened(2, ORDER="groups"), opened(2, ORDER="groups")
+    rounds(two, one, two)
+    for crawl in (one, two):
+        for lease in leases(crawl):
+            end(crawl, lease, links=1)
+        for lease in leases(crawl):
+            end(crawl, lease)
+    rounds(one, two)
+    elected, other = (one, two) if one.crawl._members.is_elected else (two, one)
+    assert (elected.crawl.has_pending, other.crawl.has_pending) == (True, False)
+    assert not other.crawl.has_unsettled_levels
+    other.close()
+    rounds(elected)
+    assert owners(elected) == [elected.crawl.worker_id] * 2
+    assert (elected.crawl.has_pending, elected.crawl.has_unsettled_levels) == (False, True)
+
+
+def test_all_workers_stop_when_one_is_asked_to(opened):
+    one, two = opened(), opened()
+    one.crawl.ask_to_stop()
+    rounds(one, two, number=1)
+    assert (one.stopped, two.stopped) == ([], [STOPPED])
+
+
+def test_workers_pause_and_go_on(opened):
+    one, two = opened(), opened()
+    for control, expected in ((workers.PAUSE, 0), (None, 4)):
+        with one.crawl.session.database.write() as connection:
+            workers.ask(connection, one.crawl.session.row.id, control)
+        rounds(one, two, number=2)
+        assert one.crawl.has_pending
+        assert len(leases(one)) + len(leases(two)) == expected
+
+
+def test_mission_of_one_process_is_not_joined(opened):
+    opened(mission={"can_be_shared": False})
+    with pytest.raises(ConfigError, match="one process"):
+        opened(mission={"can_be_shared": False})
