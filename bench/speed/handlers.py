@@ -1,6 +1,7 @@
 """Pages a second and CPU time of a page with each HTTP client, on sites that you name.
 
     python -m bench.speed.handlers --sites http://a.example/ http://b.example/ [--rounds 5] [--parallel 16]
+        [--variants twisted curl]
 
 Each round crawls each site once with each variant, in alternating order, with everything stored: `twisted` (Scrapy's
 own client), `curl`, and both with uvloop if it is installed. Ratios are medians over rounds of one run; CPU time is the
@@ -20,9 +21,13 @@ import tempfile
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.running import run
 from bench.speed.website import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).parents[2]
 VARIANTS = ("twisted", "curl", *(["twisted+uvloop", "curl+uvloop"] if find_spec("uvloop") else []))
@@ -66,15 +71,15 @@ def measured(variant: str, url: str, parallel: int) -> dict[str, float]:
         return result
 
 
-def compare(url: str, rounds: int, parallel: int) -> bool:
+def compare(url: str, variants: Sequence[str], rounds: int, parallel: int) -> bool:
     """Print a table for the site of *url*; return whether all variants got equally many responses."""
-    runs: dict[str, list[dict[str, float]]] = {variant: [] for variant in VARIANTS}
+    runs: dict[str, list[dict[str, float]]] = {variant: [] for variant in variants}
     for number in range(rounds):
-        for variant in VARIANTS if number % 2 == 0 else VARIANTS[::-1]:
+        for variant in variants if number % 2 == 0 else variants[::-1]:
             runs[variant].append(measured(variant, url, parallel))
     print(f"\n{url}")
     print(f"{'variant':<16} {'answers':>8} {'pages/s':>8} {'CPU ms':>7} {'as fast':>8} {'by CPU':>7} {'peak MiB':>9}")
-    first = runs[VARIANTS[0]]
+    first = runs[variants[0]]
     for variant, own in runs.items():
         pairs = [*zip(first, own, strict=True)]
         print(
@@ -94,6 +99,7 @@ def main() -> int:
     parser.add_argument("--sites", nargs="+", metavar="URL", default=[])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--parallel", type=int, default=16, help="downloads at a time")
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS, help="the first is the measure")
     parser.add_argument("--only", choices=VARIANTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only:
@@ -101,7 +107,8 @@ def main() -> int:
         return 0
     with nullcontext(options.sites) if options.sites else serve() as sites:
         urls = [sites] if isinstance(sites, str) else sites
-        return int(not all([compare(url, options.rounds, options.parallel) for url in urls]))
+        equal = [compare(url, options.variants, options.rounds, options.parallel) for url in urls]
+        return int(not all(equal))
 
 
 if __name__ == "__main__":

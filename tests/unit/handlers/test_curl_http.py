@@ -24,9 +24,9 @@ PAGE = response("ok")
 
 
 def crawler_with(**settings):
-    return SimpleNamespace(
-        settings=Settings(settings), signals=SignalManager(object()), spider=None, get_extension=lambda _: None
-    )
+    crawler = SimpleNamespace(settings=Settings(settings), spider=None, get_extension=lambda _: None)
+    crawler.signals = SignalManager(crawler)
+    return crawler
 
 
 class Server:
@@ -245,3 +245,33 @@ def test_headers_of_the_connection_are_left_out_and_folded_ones_joined():
     one = transfer()
     taken(one, b"HTTP/1.1 200 OK", b"Connection: close", b"x-a: 1 ", b"X-A:\t2", b" 3", b"odd:\xff", b"")
     assert one.headers == {b"X-A": [b"1", b"2 3"], b"Odd": [b"\xff"]}
+
+
+# Bodies
+
+
+def test_signals_of_single_bytes_are_sent_together():
+    crawler = crawler_with()
+    received = []
+
+    def keep(data):
+        received.append(data)
+
+    crawler.signals.connect(keep, signals.bytes_received)
+    one = _Transfer(crawler, Request("http://a.example/"), Target("a.example", 80), None, 0, 0)
+    taken(one, b"HTTP/1.1 200 OK", b"")
+    for number in range(1500):
+        assert one.body_received(b"%d" % (number % 10)) is None
+    one.body_received(b"x" * 5000)
+    one.body_received(b"y")
+    one.pass_on()
+    one.pass_on()
+    assert [len(data) for data in received] == [1024, 476 + 5000, 1]
+    assert b"".join(received) == one.body.getvalue()
+
+
+def test_limit_of_a_body_holds_for_single_bytes():
+    one = transfer()
+    taken(one, b"HTTP/1.1 200 OK", b"")
+    assert [one.body_received(b"x") for _ in range(101)] == [None] * 100 + [0]
+    assert isinstance(one.error, DownloadCancelledError)
